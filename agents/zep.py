@@ -19,6 +19,7 @@ from ltm_bench.adapters import (
     Endpoint,
     MemoryProduct,
     aware_time,
+    bounded,
     installed,
     name_in,
     need,
@@ -100,7 +101,7 @@ class Zep(MemoryProduct):
         import httpx
 
         await super().open(home)
-        self._http = httpx.AsyncClient(timeout=self.endpoint.timeout, follow_redirects=True)
+        self._http = bounded(httpx.AsyncClient, timeout=self.endpoint.timeout, follow_redirects=True)
         self._client = package.AsyncZep(
             api_key=self.endpoint.key,
             base_url=self.endpoint.url,

@@ -295,6 +295,187 @@ class Zep(Product):
         return 200, {"items": items[: int(call.query["page_size"])]}
 
 
+class Supermemory(Product):
+    """Supermemory's cloud: after a few polls, a document is processed and each of the user's sentences is a fact.
+
+    A fact that begins like an older one replaces it. The older one does not return when the newer one is deleted, which
+    is the worst that the real cloud could do.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spaces: dict[str, dict[str, Any]] = {}
+        """By namespace: its documents, and the facts learnt from them, each by id."""
+        self.slowness = 1
+        self.outcome = "done"
+        self.refuses = False
+        """Whether nothing can be deleted from a namespace."""
+        self.routes = [
+            ("POST", r"/ns/([\w-]+)/document", self.add),
+            ("GET", r"/ns/([\w-]+)/document/([\w-]+)", self.get),
+            ("DELETE", r"/ns/([\w-]+)/document", self.delete),
+            ("POST", r"/ns/([\w-]+)/list/(\w+)", self.list),
+            ("POST", r"/ns/([\w-]+)/search", self.search),
+            ("DELETE", r"/ns/([\w-]+)/memories", self.forget),
+            ("DELETE", r"/ns/([\w-]+)", self.drop),
+        ]
+
+    def contents(self, space: str) -> list[str]:
+        return [each["content"] for each in self.spaces[space]["documents"].values()]
+
+    def add(self, call: Call, space: str) -> Answer:
+        documents = self.spaces.setdefault(space, {"documents": {}, "facts": {}})["documents"]
+        known = next((each for each in documents.values() if each["name"] == call.body["id"]), None)
+        if known is None:
+            known = {
+                "id": f"document-{next(self.number)}",
+                "name": call.body["id"],
+                "content": call.body["content"],
+            }
+            documents[known["id"]] = {
+                **known,
+                "metadata": call.body["metadata"],
+                "left": self.slowness,
+                "status": "queued",
+            }
+        assert known["content"] == call.body["content"]  # it would be appended
+        return 202, {"id": known["id"], "status": "queued"}
+
+    def looked_at(self, space: str, document: dict[str, Any]) -> dict[str, Any]:
+        """Return what a listing says of a document, and process it a little."""
+        shown = {
+            "id": document["id"],
+            "type": "text",
+            "content": document["content"],
+            "metadata": document["metadata"],
+            "system": {
+                "status": document["status"],
+                "dreamingStatus": "done" if document["status"] in ("done", "failed") else "dreaming",
+                **WHEN,
+            },
+        }
+        document["left"] -= 1
+        if document["left"] < 0 and document["status"] == "queued":
+            document["status"] = self.outcome
+            if self.outcome == "done":
+                self.learn(space, document)
+                return self.looked_at(space, document)
+        return shown
+
+    def learn(self, space: str, document: dict[str, Any]) -> None:
+        facts = self.spaces[space]["facts"]
+        said = re.search(r"^User: (.*)$", document["content"], re.MULTILINE)
+        for told in re.findall(r"\b(?:My|I) [^.?\n]+\.", said[1] if said else ""):
+            text = f"User says: {told}"
+            older = [
+                each for each in facts.values() if each["isLatest"] and _head(each["memory"]) == _head(text)
+            ]
+            for each in older:
+                each["isLatest"] = False
+            name = f"fact-{next(self.number)}"
+            facts[name] = {
+                "id": name,
+                "memory": text,
+                "metadata": document["metadata"],
+                "isLatest": True,
+                "version": 1 + len(older),
+                "document": document["id"],
+            }
+
+    def get(self, call: Call, space: str, name: str) -> Answer:
+        documents = self.spaces.get(space, {"documents": {}})["documents"]
+        if name not in documents:
+            return 404, {"error": "no such document"}
+        shown = self.looked_at(space, documents[name])
+        learnt = [each for each in self.spaces[space]["facts"].values() if each["document"] == name]
+        return 200, {**shown, "memories": learnt}
+
+    def delete(self, call: Call, space: str) -> Answer:
+        errors, found = [], self.spaces[space]
+        for name in call.body["ids"]:
+            gone = [each["id"] for each in found["documents"].values() if name in (each["id"], each["name"])]
+            if self.refuses or not gone:
+                errors.append({"id": name, "error": "it is\nlocked"})
+                continue
+            del found["documents"][gone[0]]
+            found["facts"] = {k: fact for k, fact in found["facts"].items() if fact["document"] != gone[0]}
+        return 200, {"count": len(call.body["ids"]) - len(errors), "errors": errors}
+
+    def list(self, call: Call, space: str, kind: str) -> Answer:
+        if space not in self.spaces:
+            return 404, {"error": "no such namespace"}
+        documents = [*self.spaces[space]["documents"].values()]
+        if call.query["order"] == "desc":
+            documents.reverse()
+        at, limit = int(call.query["page"]) - 1, int(call.query["limit"])
+        if kind == "memories":
+            rows = [fact for fact in self.spaces[space]["facts"].values() if fact["isLatest"]]
+        else:
+            rows = [each for each in documents if kind == "documents" or each["status"] == "done"]
+        page = rows[at * limit : (at + 1) * limit]
+        shown: dict[str, list[Any]] = {"documents": [], "chunks": [], "memories": []}
+        for row in page:
+            if kind == "documents":
+                row = self.looked_at(space, row)
+            elif kind == "chunks":
+                row = {
+                    "id": f"chunk-{row['id']}",
+                    "content": row["content"],
+                    "metadata": {},
+                    "documentId": row["id"],
+                }
+            shown[kind].append(row)
+        pages = {"currentPage": at + 1, "totalItems": len(rows), "totalPages": -(-len(rows) // limit)}
+        return 200, {**shown, "pagination": pages}
+
+    def search(self, call: Call, space: str) -> Answer:
+        if space not in self.spaces:
+            return 404, {"error": "no such namespace"}
+        wanted = set(re.findall(r"\w{5,}", call.body["query"]))
+        documents = self.spaces[space]["documents"]
+        done = [each for each in documents.values() if each["status"] == "done"]
+        facts = [each for each in self.spaces[space]["facts"].values() if each["isLatest"]]
+        found = [
+            *({"id": each["id"], "memory": each["memory"], "of": each["document"]} for each in facts),
+            *({"id": f"chunk-{each['id']}", "chunk": each["content"], "of": each["id"]} for each in done),
+        ]
+        rows = []
+        for each in found:
+            text, of = each.get("memory") or each["chunk"], documents[each.pop("of")]
+            if shared := wanted & set(re.findall(r"\w{5,}", text)):
+                source = {"id": of["id"], "metadata": of["metadata"], "system": WHEN}
+                included = {"document": source} if call.body["include"]["documents"] else None
+                similarity = len(shared) / len(wanted)
+                rows.append({**each, "metadata": {}, "similarity": similarity, "included": included})
+        rows.sort(
+            key=lambda row: (row["similarity"], row["included"]["document"]["metadata"]["turn"]), reverse=True
+        )
+        return 200, {"results": rows[: call.body["limit"]], "searchTime": 3}
+
+    def forget(self, call: Call, space: str) -> Answer:
+        facts = self.spaces[space]["facts"]
+        gone = [{"id": name, "memory": facts.pop(name)["memory"]} for name in call.body["ids"]]
+        return 200, {"count": len(gone), "errors": [], "matches": gone}
+
+    def drop(self, call: Call, space: str) -> Answer:
+        if self.spaces.pop(space, None) is None:
+            return 404, {"error": "no such namespace"}
+        return 200, {
+            "status": "deleted",
+            "namespace": space,
+            "deletedDocumentsCount": 1,
+            "deletedMemoriesCount": 1,
+        }
+
+
+WHEN = {"createdAt": "2026-11-20T00:00:00Z", "updatedAt": "2026-11-20T00:00:00Z"}
+"""The cloud's own clock."""
+
+
+def _head(fact: str) -> list[str]:
+    return fact.split()[:6]
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # a body must not wait until its headers are acknowledged

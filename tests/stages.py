@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from tests.hindsight_server import hindsight_server
     from tests.memories import keep_graph, model
     from tests.notes import keep_notes
-    from tests.products import Call, Letta, Product, Zep, serving
+    from tests.products import Call, Letta, Product, Supermemory, Zep, serving
 else:
     from hindsight_server import hindsight_server
     from memories import keep_graph, model
     from notes import keep_notes
-    from products import Call, Letta, Product, Zep, serving
+    from products import Call, Letta, Product, Supermemory, Zep, serving
 
 QUICK: dict[str, Any] = {"timeout": 0.5, "max_retries": 0}
 """For adapters that wait and try again."""
@@ -262,6 +262,18 @@ def zep(place: Place) -> Iterator[Stage]:
         core = {"core": "openai_chat:some-model", "core_url": server.openai_url}
         settings = {**core, "base_url": product.url, **QUICK}
         yield Stage("zep", settings, product)
+
+
+@stage("supermemory")
+def supermemory(place: Place) -> Iterator[Stage]:
+    place.needs("supermemory", "supermemory")
+    place.patch.setenv("SUPERMEMORY_API_KEY", "sm_not-a-key-0123456789")
+    place.patch.setattr(sys.modules[agent_class("supermemory").__module__], "_POLL", 0.0)
+    product = Supermemory()
+    with serving(product), provider(model) as server:
+        core = {"core": "openai_chat:some-model", "core_url": server.openai_url}
+        settings = {**core, "base_url": product.url, **QUICK}
+        yield Stage("supermemory", settings, product)
 
 
 class Diary(Product):

@@ -34,7 +34,7 @@ from ltm_bench.schedule import (
     expected_lateness,
     smallest_span,
 )
-from ltm_bench.script.rehearsal import ideal_reply, rehearse
+from ltm_bench.script.rehearsal import ACKNOWLEDGEMENT, ideal_reply, rehearse
 from ltm_bench.script.scenario import Example, Scenario
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -435,3 +435,29 @@ def test_a_message_lacks_its_rehearsed_tokens_once_its_text_depends_on_the_time(
     told = scheduler.decide()
     assert isinstance(told, Send)
     assert (told.text[:6], told.tokens, told.first) == ("It is ", None, False)
+
+
+def test_a_message_with_a_wait_alone_is_due_where_the_conversation_stands() -> None:
+    one = example_of(Tell("I love red.", at=0.1), Tell("And blue.", after=timedelta(hours=1)))
+    scheduler = Scheduler([one], span=4_000, seed=0, counter=counter(), start=START)
+    scheduler.take(360)
+    scheduler.take(10, Reply("Noted."), 5)
+    begun = scheduler.clock.now
+    jump = scheduler.decide()
+    assert isinstance(jump, Jump)
+    assert begun < jump.to <= begun + timedelta(hours=1)
+    scheduler.take()
+    told = scheduler.decide()
+    assert isinstance(told, Send)
+    assert (told.text, told.due) == ("And blue.", 375)
+
+
+def test_a_place_that_a_reply_moves_outside_the_span_is_refused_during_the_run() -> None:
+    def wanders(dice: Dice) -> Script:
+        reply = yield Tell("I love red.", at=0.0)
+        yield Tell("And blue.", at=0.5 if reply.text == ACKNOWLEDGEMENT else 2.0)
+
+    one = Example(scenario(skills={"x"})(wanders), 0, 0, {})
+    scheduler = Scheduler([one], span=4_000, seed=0, counter=counter(), start=START)
+    with pytest.raises(ConfigError, match=r"^example wanders/0: at=2\.0 lies outside 0\.\.1$"):
+        scheduler.take(10, Reply("Surprise!"), 5)

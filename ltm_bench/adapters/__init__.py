@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.files import user_folder, write_whole
     from ltm_bench.adapters.folder_journal import Change, Files, Folder, FolderJournal, files_after
     from ltm_bench.adapters.http.retries import Again, passing, retrying
-    from ltm_bench.adapters.http.shared import attempt, client, read
+    from ltm_bench.adapters.http.shared import attempt, bounded, client, read
     from ltm_bench.adapters.http.traffic import Attempt, begin, tell
     from ltm_bench.adapters.ledger import Heard, Ledger, Tally, fingerprint, name_in
     from ltm_bench.adapters.mcp_roles import McpRoles
@@ -125,7 +125,7 @@ else:
             "ltm_bench.adapters.mcp_roles": "McpRoles",
             "ltm_bench.adapters.mcp_server": "Address McpServer McpTools",
             "ltm_bench.adapters.templates": "filled items_in",
-            "ltm_bench.adapters.http.shared": "attempt client read",
+            "ltm_bench.adapters.http.shared": "attempt bounded client read",
             "ltm_bench.adapters.http.retries": "Again passing retrying",
             "ltm_bench.core.keys": "read_key scrubbed",
             "ltm_bench.core.limits": "json_of",
@@ -222,6 +222,7 @@ __all__ = [
     "attempt",
     "aware_time",
     "begin",
+    "bounded",
     "client",
     "core_agent",
     "counter",

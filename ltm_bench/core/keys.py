@@ -37,6 +37,7 @@ _FORMATS: Mapping[str, str] = {
     r"AIza[A-Za-z0-9_-]{30,}": "GEMINI_API_KEY",
     r"pplx-[A-Za-z0-9]{16,}": "PERPLEXITY_API_KEY",
     r"(?:hf|api_org)_[A-Za-z0-9]{16,}": "HF_TOKEN",
+    r"sm_[A-Za-z0-9_-]{24,}": "SUPERMEMORY_API_KEY",
     r"(?:gh[pousr]|github_pat)_[A-Za-z0-9_]{16,}": "GITHUB_TOKEN",
     r"(?:AKIA|ASIA)[A-Z0-9]{16}": "AWS_ACCESS_KEY_ID",
     r"(?:glpat|hsk|nvapi|tgp_v1|r8|fw|lsv2_[ps]t|z_1d|xox[abeprs])[-_][A-Za-z0-9_.-]{16,}": "",

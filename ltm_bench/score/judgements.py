@@ -212,10 +212,10 @@ def majority(opinions: Sequence[Opinion]) -> Verdict:
     if not heard:
         said = opinions[0].reason if opinions else "nobody was asked"
         return Verdict(Outcome.JUDGE_ERROR, None, f"no judge gave a readable answer: {said}")
-    if len(for_it) == len(against) and heard[0].score is None:
-        return Verdict(Outcome.JUDGE_ERROR, None, f"the judges disagree, {len(for_it)} to {len(against)}")
     if all(each.score is not None for each in heard):
         return _mean(heard)
+    if len(for_it) == len(against):
+        return Verdict(Outcome.JUDGE_ERROR, None, f"the judges disagree, {len(for_it)} to {len(against)}")
     side = for_it if len(for_it) > len(against) else against
     voices = f"{side[0].judge}" if len(opinions) == 1 else f"{len(side)} of {len(opinions)} judges"
     score = 1.0 if side is for_it else 0.0

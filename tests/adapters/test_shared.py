@@ -3,15 +3,18 @@
 import asyncio
 import gzip
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
-from ltm_bench.adapters.http import client, listening, read
+from ltm_bench.adapters.http import bounded, client, listening, read
 from ltm_bench.adapters.testing import provider
 from ltm_bench.core.messages import Message
 from ltm_bench.plugins.agents import make_agent
@@ -71,6 +74,74 @@ def test_the_shared_client_has_the_limit_and_reports_the_attempt(
     with listening() as failed, pytest.raises(httpx2.DecodingError):
         asyncio.run(get())
     assert [each.error for each in (*heard.attempts, *failed.attempts)] == ["", "DecodingError"]
+
+
+class Slow(BaseHTTPRequestHandler):
+    """Sends a byte now and then, and asks for a long pause."""
+
+    def do_GET(self) -> None:
+        self.send_response(503)
+        self.send_header("Retry-After", "4200000")
+        self.end_headers()
+        with suppress(ConnectionError):
+            for _ in range(int(self.path[1:])):
+                self.wfile.write(b"x")
+                self.wfile.flush()
+                time.sleep(0.05)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def slow() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(params=["httpx", "httpx2"])
+def library(request: pytest.FixtureRequest) -> Any:
+    return pytest.importorskip(request.param, reason="httpx comes with the extras whose SDKs use it")
+
+
+def get(library: Any, url: str, **settings: Any) -> Any:
+    """Return the answer to a bounded client of a library."""
+
+    async def got() -> Any:
+        async with bounded(library.AsyncClient, **settings) as one:
+            return await one.get(url)
+
+    with listening() as heard:
+        answer = asyncio.run(got())
+    assert heard.attempts == []
+    return answer
+
+
+def test_a_bounded_client_of_either_library_has_the_limit_and_reports_nothing(
+    library: Any, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert get(library, url).text == "x" * SIZE
+    monkeypatch.setattr("ltm_bench.adapters.http.shared.MOST_BYTES", SIZE - 1)
+    with pytest.raises(library.DecodingError, match="more than 1,048,575 bytes"):
+        get(library, url)
+
+
+def test_a_bounded_client_waits_for_a_whole_answer_no_longer_than_for_a_part(library: Any, slow: str) -> None:
+    with pytest.raises(library.ReadTimeout, match="not whole in time"):
+        get(library, f"{slow}100", timeout=0.3)
+    assert get(library, f"{slow}1", timeout=7.0).headers["retry-after"] == "7"
+
+
+def test_the_hooks_of_a_bounded_client_can_read_the_answer(library: Any, url: str) -> None:
+    heard: list[Any] = []
+
+    async def hook(response: Any) -> None:
+        heard.append(response)
+
+    answer = get(library, url, event_hooks={"response": [hook]})
+    assert heard[-1] is answer
 
 
 @pytest.mark.parametrize("name", ["openai_chat", "anthropic_chat", "openai_responses"])

@@ -20,8 +20,8 @@ else:
 
 ADAPTERS = sorted(path.stem for path in bundled("agents").glob("[!_.]*.py"))
 
-ELSEWHERE = {"hindsight", "letta", "zep"}
-"""Their products call the models, and do not say what all of that uses; or the tests' fakes of them call none."""
+ELSEWHERE = {"hindsight", "letta", "supermemory", "zep"}
+"""Their products call the models, and do not say what all of that uses; the tests' fakes of them call none."""
 
 CALLING = [
     name

@@ -16,10 +16,10 @@ import pytest
 from ltm_bench.plugins.files import bundled
 
 if TYPE_CHECKING:
-    from tests.products import Zep
+    from tests.products import Supermemory, Zep
     from tests.stages import Place, Stage, staged
 else:
-    from products import Zep
+    from products import Supermemory, Zep
     from stages import Place, Stage, staged
 
 pytestmark = pytest.mark.long
@@ -91,7 +91,7 @@ def test_a_run_of_a_shipped_adapter_is_killed_and_then_ends_the_same(
     reports = tmp_path / "reports"
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # where a stage may put a module
     with staged(name, Place(tmp_path, monkeypatch)) as stage:
-        if isinstance(stage.server, Zep):
+        if isinstance(stage.server, Supermemory | Zep):
             stage.server.slowness = 0  # the pauses between questions are as long as with the real server
         words = words_for(stage, tmp_path)
         finish([*words, "--name", "r"], tmp_path)

@@ -12,7 +12,7 @@ from ltm_bench.core.keys import REMOVED, key_in, read_key, scrubbed, without_val
 LETTERS = string.ascii_letters + string.digits
 BEGINNINGS = (
     "sk-", "sk-proj-", "sk-ant-api03-", "sk-or-v1-", "gsk_", "xai-", "AIza", "pplx-", "hf_", "ghp_", "github_pat_",
-    "glpat-", "nvapi-", "r8_", "fw_", "hsk_", "lsv2_pt_", "xoxb-", "",
+    "glpat-", "nvapi-", "r8_", "fw_", "hsk_", "lsv2_pt_", "xoxb-", "sm_", "",
 )  # fmt: skip
 
 

@@ -120,6 +120,23 @@ def test_a_run_with_another_manifest_is_refused_and_the_difference_shown(tmp_pat
     assert read_manifest(tmp_path) == manifest()
 
 
+def test_of_many_differences_only_the_first_four_are_shown(tmp_path: Path) -> None:
+    start_run(tmp_path, manifest())
+    many = {
+        "seed": 7,
+        "span": 4000,
+        "tokenizer": "o200k_base",
+        "questions": "forked",
+        "acknowledge": "scripted",
+    }
+    for count in (4, 5):
+        with pytest.raises(ManifestDiffers) as raised:
+            start_run(tmp_path, manifest(**dict(list(many.items())[:count])))
+        shown = str(raised.value).partition(" holds another run (")[2].partition("); start")[0]
+        assert len(shown.removesuffix("; …").split("; ")) == 4
+        assert shown.endswith("; …") == (count == 5)
+
+
 def test_a_new_release_or_matcher_does_not_make_it_another_run(tmp_path: Path) -> None:
     start_run(tmp_path, manifest(scorers={"NamesOnly": 1}))
     start_run(tmp_path, manifest(version="9.9", scorers={"NamesOnly": 2, "New": 1}))

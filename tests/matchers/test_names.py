@@ -70,6 +70,10 @@ TABLE = [
     ("Purple.", WRONG, "never said"),
     ("Light blue.", WRONG, "a longer name hides a shorter one"),
     ("You have not shared that.", ABSTAINED, "sha-red holds red"),
+    ("I do not know. Maybe red?", ABSTAINED, "a guess without knowing"),
+    ('{"first": "blue", "answer": "red"}', CORRECT, "JSON of two texts, read as a whole"),
+    ('{"answer": 5}', WRONG, "JSON without a text"),
+    ('It is red. {"answer": "blue"}', STALE, "JSON of one text is the answer"),
     ("That is an important question, but I do not know.", ABSTAINED, "impor-tan-t holds tan"),
     ("I'm sorry, I don't have any information about your favourite colour.", ABSTAINED, "an apology"),
     ("I cannot recall your favourite colour.", ABSTAINED, "cannot recall"),
@@ -156,6 +160,8 @@ def test_without_other_names_the_expectation_is_written_as_before() -> None:
 def test_what_must_not_be_mentioned_may_not_even_be_denied() -> None:
     expect = names_only("red", among=PALETTE, without=("blue",))
     assert expect.verdict("It is red.", []).outcome is CORRECT
+    assert EXPECT.verdict("It was blue, and now it is red.", []).outcome is CORRECT
+    assert expect.verdict("It was blue, and now it is red.", []).outcome is WRONG
     assert expect.verdict("You told me that it is red, and that hers is blue.", []).outcome is WRONG
     spoken_of = expect.verdict("Blue.", [])
     assert (spoken_of.outcome, spoken_of.score) == (WRONG, 0.0)

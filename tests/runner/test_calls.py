@@ -363,8 +363,30 @@ def test_an_error_of_ours_keeps_its_kind_and_loses_its_keys(begin: Begin, key: s
     assert key not in str(raised.value)
 
 
-def test_an_interruption_goes_through_unchanged(begin: Begin) -> None:
+def test_a_call_that_is_interrupted_ends_as_interrupted_and_is_noted(begin: Begin) -> None:
+    class Endless(Plain):
+        async def reply(self, message: Message) -> Reply:
+            self.heard.append(message.turn)
+            await asyncio.Event().wait()
+            raise AssertionError("nobody sets the event")
+
+    agent = Endless()
+    bench = begin(agent)
+
+    async def talk() -> None:
+        asked = asyncio.ensure_future(bench.ask(0))
+        while 0 not in agent.heard:
+            await asyncio.sleep(0)
+        asked.cancel()
+        await asked
+
     with pytest.raises(asyncio.CancelledError):
+        asyncio.run(talk())
+    assert bench.notes[-1] == {"turn": 0, "failed_after": 1.0}
+
+
+def test_a_cancellation_that_only_the_adapter_knows_of_is_its_failure(begin: Begin) -> None:
+    with pytest.raises(AgentError, match="the agent failed at turn 0: CancelledError"):
         asyncio.run(begin(Plain(asyncio.CancelledError())).ask(0))
 
 

@@ -188,3 +188,9 @@ def test_judges_that_give_scores_are_averaged(
     ]
     verdict = majority(opinions)
     assert (verdict.outcome, verdict.score, verdict.reason) == (outcome, score, f"{voices}: one says so")
+
+
+def test_judges_who_disagree_decide_nothing_even_if_only_one_gives_a_score() -> None:
+    scored, plain = opinion(RIGHT, "one", score=1.0), opinion(WRONG, "two")
+    for said in ([scored, plain], [plain, scored]):
+        assert majority(said).reason == "the judges disagree, 1 to 1"

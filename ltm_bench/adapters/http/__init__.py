@@ -1,7 +1,7 @@
 """HTTP for adapters: a shared client, its attempts, a cache of answers, retries.
 
 - `client` returns an HTTP client for an SDK; `attempt` sends one request, budgeted and bounded;
-  `read` reads a streamed response up to a limit.
+  `read` reads a streamed response up to a limit; `bounded` returns a client of httpx or httpx2 that does only this.
 - `Attempt`, `Traffic`, `listening`, `begin`, `tell`: what went over the wire for one reply.
 - `Answers`, `caching`: a cache of answers.
 - `retrying`, `Again`, `passing`: retry what may succeed next time.
@@ -9,7 +9,7 @@
 
 from ltm_bench.adapters.http.answers import Answers, caching
 from ltm_bench.adapters.http.retries import LONGEST_PAUSE, Again, passing, retrying
-from ltm_bench.adapters.http.shared import MOST_BYTES, attempt, client, read
+from ltm_bench.adapters.http.shared import MOST_BYTES, attempt, bounded, client, read
 from ltm_bench.adapters.http.traffic import Attempt, Traffic, begin, listening, tell
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Traffic",
     "attempt",
     "begin",
+    "bounded",
     "caching",
     "client",
     "listening",

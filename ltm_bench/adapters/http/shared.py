@@ -1,13 +1,15 @@
-"""An HTTP client that times its attempts, bounds answers in time and size, and may cache them."""
+"""HTTP clients that bound answers in time and size; one of them also times its attempts, and may cache answers."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable
 from email.utils import parsedate_to_datetime
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -40,26 +42,60 @@ def client(kind: type[httpx2.AsyncClient], **settings: Any) -> httpx2.AsyncClien
     return found
 
 
+def bounded(kind: type[Any], **settings: Any) -> Any:
+    """Return an HTTP client of httpx or httpx2 for the SDK of a server that keeps a state.
+
+    A whole answer has the timeout of a chunk, a size limit, and a limit to the pause it can ask for. Nothing is cached,
+    shared or reported.
+    """
+
+    class Bounded(kind):  # type: ignore[misc]  # of either library
+        async def send(self, request: Any, **how: Any) -> Any:
+            if how.pop("stream", False):
+                return await super().send(request, stream=True, **how)
+            seconds = request.extensions.get("timeout", {}).get("read")
+            try:
+                async with asyncio.timeout(seconds) as whole:
+                    response = await read(await super().send(request, stream=True, **how), MOST_BYTES)
+            except TimeoutError as error:
+                if not whole.expired():
+                    raise
+                late = _library(request).ReadTimeout("the answer was not whole in time", request=request)
+                raise late from error
+            if seconds is not None:
+                _hurry(response, seconds)
+            for hook in self.event_hooks["response"]:  # an SDK's; it got the answer before it could be read
+                await hook(response)
+            return response
+
+    return Bounded(**settings)
+
+
+def _library(message: Any) -> ModuleType:
+    """Return the library of a request or response: httpx or httpx2, which share no classes."""
+    places = (kind.__module__.partition(".")[0] for kind in type(message).__mro__)
+    return sys.modules[next(place for place in places if place in ("httpx", "httpx2"))]
+
+
 async def read(response: httpx2.Response, most: int = MOST_BYTES) -> httpx2.Response:
-    """Read a streamed response to its end. Raises httpx2.DecodingError beyond `most` bytes.
+    """Read a streamed response to its end. Raises DecodingError, of its own library, beyond `most` bytes.
 
     The limit applies after decompression: a small body can unpack to any size.
     """
-    import httpx2
-
+    library = _library(response)
     pieces: list[bytes] = []
     size = 0
     try:
         async for piece in response.aiter_bytes():
             size += len(piece)
             if size > most:
-                raise httpx2.DecodingError(
+                raise library.DecodingError(
                     f"the answer has more than {most:,} bytes", request=response.request
                 )
             pieces.append(piece)
     finally:
         await response.aclose()
-    return httpx2.Response(
+    whole: httpx2.Response = library.Response(
         response.status_code,
         headers=[(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_WIRE],
         content=b"".join(pieces),
@@ -67,6 +103,7 @@ async def read(response: httpx2.Response, most: int = MOST_BYTES) -> httpx2.Resp
         extensions=response.extensions,
         history=response.history,
     )
+    return whole
 
 
 async def attempt(

@@ -1,0 +1,448 @@
+"""Supermemory: facts that Supermemory's cloud learns from every turn, and the turns; a core model answers from them.
+
+Each run has its own namespaces, one for every user, and touches no others. A turn is one document. Supermemory
+processes documents in the background; the agent waits for this before it searches. Times are the benchmark's. The key
+is read from SUPERMEMORY_API_KEY. Supermemory does not say what a call costs: a reply's usage is the core's, with an
+unknown price.
+
+What is forgotten is left out of the documents, and stays so in a resumed run (`forgotten.json` in the run's folder).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ltm_bench import AgentError, Finding, Memory, Message, Turn, Usage
+from ltm_bench.adapters import (
+    Endpoint,
+    MemoryProduct,
+    aware_time,
+    bounded,
+    fingerprint,
+    installed,
+    is_about,
+    json_of,
+    name_in,
+    need,
+    scrubbed,
+    sendable,
+    write_whole,
+)
+from ltm_bench.adapters.extractive import question_in
+
+_PAGE = 100
+"""Documents, chunks or facts listed per request."""
+
+_QUERY = 1000
+"""Characters of one query."""
+
+_POLL = 4.0
+"""The longest pause between two polls, in seconds."""
+
+
+class Document(NamedTuple):
+    """What Supermemory is told of a turn."""
+
+    name: str
+    """Our id for it, which depends on the content: Supermemory ignores a repetition, but appends anything new."""
+    content: str
+
+
+class Supermemory(MemoryProduct):
+    """Remembers in Supermemory, separately for every user, and answers through another adapter.
+
+    Args:
+        core: The adapter that answers, and its model, e.g. openai:gpt-6-luna.
+        core_url: The core's API, if not the provider's.
+        base_url: Supermemory's API; default: SUPERMEMORY_BASE_URL, else Supermemory's cloud.
+        memories: Number of memories recalled per message: facts and passages.
+        recent: Number of newest turns that the core sees verbatim.
+        window: Tokens of the core's prompt, without its reply.
+        dreaming: How facts are formed: `instant`, from each turn by itself and at once, for an additional charge; or
+            `dynamic`, Supermemory's default, from related turns together, some minutes later.
+        patience: Seconds to wait until Supermemory has processed its documents.
+        timeout: Seconds to wait for one answer.
+        max_retries: Retries of a failed request.
+    """
+
+    keeps_users = True
+
+    def __init__(
+        self,
+        *,
+        core: str,
+        core_url: str | None = None,
+        base_url: str | None = None,
+        memories: int = 20,
+        recent: int = 4,
+        window: int = 8192,
+        dreaming: Literal["instant", "dynamic"] = "instant",
+        patience: float = 1800.0,
+        timeout: float = 60.0,
+        max_retries: int = 4,
+    ) -> None:
+        endpoint = Endpoint(
+            model="supermemory",
+            base_url=base_url,
+            url_variable="SUPERMEMORY_BASE_URL",
+            vendor_url="https://api.supermemory.ai",
+            key_variable="SUPERMEMORY_API_KEY",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        super().__init__(
+            endpoint,
+            core=core,
+            core_settings={"base_url": core_url},
+            memories=memories,
+            recent=recent,
+            window=window,
+        )
+        self._dreaming, self._patience = dreaming, patience
+        self._users: list[str | None] = []
+        self._turns: list[Turn] = []
+        """Everything that Supermemory has heard."""
+        self._left_out: set[tuple[str, str]] = set()
+        """What was forgotten: fingerprints of turns, and whose words."""
+        self._pending: dict[str, set[str]] = {}
+        """Documents that may not have been processed yet, by namespace."""
+        self._package: Any = None
+        self._client: Any = None
+        self._http: Any = None
+
+    async def open(self, home: Path) -> None:
+        """Read the run's users, and what was forgotten; nothing is requested yet."""
+        self._package = need("supermemory", "supermemory")
+        import httpx
+
+        await super().open(home)
+        self._kept_users, self._forgotten = home / "users.json", home / "forgotten.json"
+        if self._kept_users.exists():
+            self._users = json_of(self._kept_users.read_text("utf-8"))
+        if self._forgotten.exists():
+            self._left_out = {(said, who) for said, who in json_of(self._forgotten.read_text("utf-8"))}
+        self._http = bounded(httpx.AsyncClient, timeout=self.endpoint.timeout, follow_redirects=True)
+        self._client = self._package.AsyncSupermemory(
+            api_key=self.endpoint.key,
+            base_url=self.endpoint.url,
+            timeout=self.endpoint.timeout,
+            max_retries=self.endpoint.max_retries,
+            http_client=self._http,
+        )
+
+    def _namespace(self, user: str | None) -> str:
+        """Return a user's namespace. It is recorded before anything is in it, so that a resumed run finds it."""
+        if user not in self._users:
+            self._users.append(user)
+            write_whole(self._kept_users, json.dumps(self._users))
+        return f"{self._name}-{self._users.index(user)}"
+
+    # What Supermemory hears
+
+    async def hear(self, turn: Turn) -> None:
+        """Add a turn. Supermemory processes it in the background."""
+        self._ledger.begin(turn.message.turn)
+        with self.endpoint.explaining():
+            await self._tell(turn)
+        self._ledger.finish(turn)
+        self._turns.append(turn)
+
+    def _document(self, turn: Turn) -> Document | None:
+        """Return what Supermemory is told of a turn, without what was forgotten; None for nothing."""
+        sides = self._sides(turn)
+        if not sides:
+            return None
+        part = "" if len(sides) == len(_sides(turn)) else f"-{''.join(sides)}"
+        content = "\n".join(f"{who}: {text}" for who, text in sides.items())
+        return Document(f"{self._name}-{turn.message.turn}-{fingerprint(turn)}{part}", content)
+
+    def _sides(self, turn: Turn) -> dict[str, str]:
+        """Return what was said in a turn, by who said it, without what was forgotten."""
+        said = fingerprint(turn)
+        return {who: text for who, text in _sides(turn).items() if (said, who) not in self._left_out}
+
+    async def _tell(self, turn: Turn) -> None:
+        document = self._document(turn)
+        if document is None:
+            return
+        namespace, at = self._namespace(turn.message.user), turn.message.at.isoformat()
+        await self._client.add(
+            namespace,
+            id=document.name,
+            content=document.content,
+            metadata={"document": document.name, "turn": turn.message.turn, "at": at},
+            date=at,
+            dreaming=self._dreaming,
+        )
+        self._pending.setdefault(namespace, set()).add(document.name)
+
+    async def settle(self) -> None:
+        """Wait until Supermemory has processed everything."""
+        until, pause = time.monotonic() + self._patience, _POLL / 16
+        while self._pending:
+            with self.endpoint.explaining():
+                await self._poll()
+            if self._pending:
+                pause = await self._wait(until, pause)
+
+    async def _poll(self) -> None:
+        """Drop the documents that have been processed; those that are not listed yet remain."""
+        for namespace, names in list(self._pending.items()):
+            unseen = set(names)
+            async with aclosing(self._listed(namespace, "documents", newest=True)) as documents:
+                async for document in documents:
+                    name = document.metadata.get("document")
+                    if name not in unseen:
+                        continue
+                    if document.system.status == "failed":
+                        self._doubt()
+                        raise AgentError("Supermemory failed to process a message; resume the run later")
+                    if _processed(document):
+                        names.remove(name)
+                    unseen.remove(name)
+                    if not unseen:
+                        break
+            if not names:
+                del self._pending[namespace]
+
+    async def _wait(self, until: float, pause: float) -> float:
+        """Wait until the next poll, and return the pause after it. Raises AgentError if patience has run out."""
+        if time.monotonic() > until:
+            self._doubt()
+            raise AgentError(
+                f"Supermemory did not finish processing within patience={self._patience:g} seconds; resume the run "
+                "later, or raise patience"
+            )
+        await asyncio.sleep(pause)
+        return min(2 * pause, _POLL)
+
+    def _doubt(self) -> None:
+        """Have a resumed run compare what Supermemory holds with the log: it deletes documents that failed, too."""
+        if self._ledger.heard:
+            self._ledger.begin(self._ledger.heard[-1].turn)
+
+    async def _listed(self, namespace: str, kind: str, *, newest: bool = False) -> AsyncGenerator[Any]:
+        """Iterate over the documents, chunks or memories of a namespace; there are none if it does not exist yet."""
+        page, pages = 1, 1
+        while page <= pages:
+            try:
+                found = await self._client.list(
+                    namespace,
+                    kind,
+                    page=page,
+                    limit=_PAGE,
+                    sort="createdAt",
+                    order="desc" if newest else "asc",
+                )
+            except self._package.NotFoundError:
+                return
+            rows = getattr(found, kind)
+            for row in rows:
+                yield row
+            page, pages = page + 1, found.pagination.total_pages if rows else 0
+
+    # A resumed run
+
+    async def cut_back(self, turns: Sequence[Turn]) -> int:
+        """Delete the documents of all other turns, or everything if these have replaced older facts."""
+        with self.endpoint.explaining():
+            held = {
+                namespace: [document async for document in self._listed(namespace, "documents")]
+                for namespace in map(self._namespace, list(self._users))
+            }
+            good = {
+                document.metadata.get("document")
+                for documents in held.values()
+                for document in documents
+                if document.system.status != "failed"
+            }
+            names = [document and document.name for document in map(self._document, turns)]
+            kept = next((n for n, name in enumerate(names) if name and name not in good), len(turns))
+            wanted = {name for name in names[:kept] if name}
+            for namespace, documents in held.items():
+                others = [each.id for each in documents if each.metadata.get("document") not in wanted]
+                if others and not await self._delete(namespace, others):
+                    await self._start_over()
+                    kept = 0
+                    break
+        self._ledger.cut(kept)
+        return kept
+
+    async def _delete(self, namespace: str, documents: Sequence[str]) -> bool:
+        """Delete documents with their facts; return False if the namespace may not be as it was before them."""
+        if self._dreaming != "instant":  # facts are formed from several documents
+            return False
+        for document in documents:
+            facts = await self._facts_of(namespace, document)
+            if any(fact.version > 1 for fact in facts):  # nobody says whether the version before it returns
+                return False
+        return not (await self._client.documents.delete(namespace, ids=documents)).errors
+
+    async def _facts_of(self, namespace: str, name: str) -> Sequence[Any]:
+        """Return what Supermemory learnt from a document, once it has been processed."""
+        until, pause = time.monotonic() + self._patience, _POLL / 16
+        while True:
+            try:
+                document = await self._client.documents.get(namespace, name, include=["memories"])
+            except self._package.NotFoundError:  # it failed, and Supermemory has deleted it
+                return ()
+            if document.system.status == "failed" or _processed(document):
+                return document.memories or ()
+            pause = await self._wait(until, pause)
+
+    async def _start_over(self) -> None:
+        """Delete everything, and choose a new name: the old namespaces may not be free at once."""
+        for user in self._users:
+            try:
+                await self._client.namespaces.delete(self._namespace(user))
+            except self._package.NotFoundError:
+                continue
+        (self._home / "name").unlink()
+        self._name = name_in(self._home)
+
+    async def resumed(self, turns: Sequence[Turn]) -> None:
+        """Wait for what was being processed when the run stopped."""
+        self._turns = list(turns)
+        self._pending = {}
+        for turn in turns:
+            if (document := self._document(turn)) is not None:
+                self._pending.setdefault(self._namespace(turn.message.user), set()).add(document.name)
+
+    # What it knows
+
+    def query(self, message: Message) -> str:
+        """Search for what a message asks, if it asks anything."""
+        return question_in(message.text) or message.text
+
+    def billed(self, usage: Usage | None) -> Usage | None:
+        """Leave the price unknown: Supermemory charges extra."""
+        return None if usage is None else replace(usage, provider=None)
+
+    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
+        """Return the facts and passages that Supermemory finds for no particular user."""
+        return await self.find(query, limit, None)
+
+    async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
+        """Return the facts and passages that Supermemory finds for a user, nearest first."""
+        await self.settle()
+        query = sendable(query).strip()[:_QUERY]
+        if not query or user not in self._users:
+            return []
+        with self.endpoint.explaining():
+            try:
+                found = await self._client.search(
+                    self._namespace(user),
+                    query=query,
+                    limit=limit,
+                    search_mode="hybrid",
+                    include={"documents": True},
+                )
+            except self._package.NotFoundError:  # nothing is there
+                return []
+            return [_found(result, user) for result in found.results[:limit]]
+
+    async def memories(self) -> AsyncIterator[Memory]:
+        """Iterate over all facts and passages of all users."""
+        found: list[Memory] = []
+        with self.endpoint.explaining():
+            for user in self._users:
+                namespace = self._namespace(user)
+                about = {each.id: each.metadata async for each in self._listed(namespace, "documents")}
+                async for fact in self._listed(namespace, "memories"):
+                    found.append(_memory(fact.memory, fact.metadata, fact.id, user))
+                async for chunk in self._listed(namespace, "chunks"):
+                    known = {**about.get(chunk.document_id, {}), **chunk.metadata}
+                    found.append(_memory(chunk.content, known, chunk.id, user))
+        for memory in found:
+            yield memory
+
+    async def forget(self, query: str) -> int:
+        """Forget the facts that mention something, and replace the documents that do by what else they say."""
+        await self.settle()
+        if not self._ledger.heard:
+            return 0
+        gone = 0
+        self._doubt()  # if we are killed here, a resumed run deletes the rest
+        with self.endpoint.explaining():
+            for namespace in map(self._namespace, list(self._users)):
+                facts = [
+                    each.id
+                    async for each in self._listed(namespace, "memories")
+                    if is_about(each.memory, query)
+                ]
+                if facts:
+                    done = await self._client.memories.forget(namespace, ids=facts)
+                    self._check(done.errors)
+                    gone += len(facts)
+            for turn in self._turns:
+                gone += await self._leave_out(turn, query)
+        self._ledger.cut(len(self._ledger.heard))
+        return gone
+
+    async def _leave_out(self, turn: Turn, query: str) -> int:
+        """Replace a turn's document if it is about something; return how many of its two sides are left out."""
+        old, said = self._document(turn), fingerprint(turn)
+        if old is None or not is_about(old.content, query):
+            return 0
+        sides = self._sides(turn)
+        about = [who for who, text in sides.items() if is_about(text, query)] or list(sides)
+        self._left_out.update((said, who) for who in about)
+        write_whole(self._forgotten, json.dumps(sorted(self._left_out)))
+        await self._tell(turn)  # first, so that nothing else is lost if we are killed here
+        done = await self._client.documents.delete(self._namespace(turn.message.user), ids=[old.name])
+        self._check(done.errors)
+        return len(about)
+
+    def _check(self, errors: Sequence[Any]) -> None:
+        """Raise AgentError if something could not be deleted."""
+        if errors:
+            why = scrubbed(" ".join(errors[0].error.split()), [self.endpoint.key])
+            raise AgentError(f"Supermemory did not forget everything ({why}); resume the run to try again")
+
+    async def examine(self) -> Sequence[Finding]:
+        """Check whether Supermemory's client is installed."""
+        return [installed("supermemory", "supermemory")]
+
+    async def close(self) -> None:
+        """Close the connections. The namespaces stay in Supermemory, so that the run can be resumed."""
+        await super().close()
+        if self._http is not None:
+            await self._http.aclose()
+
+
+def _sides(turn: Turn) -> dict[str, str]:
+    """Return what was said in a turn, by who said it."""
+    both = {"User": sendable(turn.message.text), "Assistant": sendable(turn.reply.text)}
+    return {who: text for who, text in both.items() if text.strip()}
+
+
+def _processed(document: Any) -> bool:
+    """Whether a document can be found, and its facts have been formed."""
+    return (document.system.status, document.system.dreaming_status) == ("done", "done")
+
+
+def _found(result: Any, user: str | None) -> Memory:
+    source = result.included and result.included.document
+    known = {**(source.metadata if source else {}), **result.metadata}
+    memory = _memory(result.chunk if result.memory is None else result.memory, known, result.id, user)
+    return replace(memory, relevance=float(result.similarity))
+
+
+def _memory(text: Any, known: dict[str, Any], name: str, user: str | None) -> Memory:
+    if not isinstance(text, str):
+        raise ValueError(f"a memory without a text: {text!r}")
+    turn, at = known.get("turn"), known.get("at")
+    return Memory(
+        text,
+        aware_time(at if isinstance(at, str) else None),
+        int(turn) if isinstance(turn, int | float) else None,
+        id=name,
+        user=user,
+    )
