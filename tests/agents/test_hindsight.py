@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from ltm_bench.adapters import Again
+from ltm_bench.adapters import Again, Endpoint
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Reply, Turn
@@ -144,6 +144,17 @@ def test_a_wrong_setting_is_named(key: str, monkeypatch: pytest.MonkeyPatch) -> 
         make_agent("hindsight", {})
     with pytest.raises(ConfigError, match="memories = 0"):
         make_agent("hindsight", {"core": "openai_chat:m", "base_url": "http://localhost:8888", "memories": 0})
+
+
+def test_an_error_that_has_its_status_as_status_is_explained(key: str) -> None:
+    class ApiException(Exception):
+        """As the client's."""
+
+        status = 429
+        body = "busy"
+
+    endpoint = Endpoint.openai("m", base_url="http://localhost", timeout=1, max_retries=0)
+    assert "HTTP 429, rate limit or quota (busy)" in str(endpoint.explain(ApiException()))
 
 
 def test_doctor_is_told_which_server_answers(front: Front, server: Provider) -> None:
