@@ -354,6 +354,14 @@ def test_in_its_smallest_span_a_question_is_in_time_even_if_filler_overshoots() 
     assert (ended.span <= smallest, ended.overrun) == (True, 0)
 
 
+def test_the_smallest_span_of_a_short_conversation_is_its_length() -> None:
+    told, asked = rehearse(
+        example_of(Tell("I love red. " * 50, at=0.0), Ask("Which colour?", expect=EXPECT)), counter()
+    )
+    length = told.message_tokens + told.reply_tokens + asked.message_tokens
+    assert smallest_span([told, asked]) == length
+
+
 def test_a_question_is_expected_late_by_its_own_length_and_not_by_what_has_passed() -> None:
     told, asked = rehearse(example_of(HEARD, ASKED), counter())
     late = due_position(0, 1.0, 4_000) + 100

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import warnings
+from errno import EIO, ENOSPC
 from types import FrameType
 from typing import Any, TextIO
 
@@ -53,6 +54,18 @@ def _warn(
     """Print a warning of a scenario or adapter as one line; libraries' deprecation warnings are hidden."""
     if category is UserWarning:
         complain(str(message))
+
+
+def _of_the_system(error: OSError) -> str:
+    """Return what the system refused, and where."""
+    if error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    try:
+        os.getcwd()
+    except OSError:
+        return "the current folder is gone; change to another one"
+    where = "the output cannot be written: " if error.errno in (ENOSPC, EIO) else ""
+    return f"{where}{error.strerror or error}"
 
 
 def _caught(error: BaseException) -> int:
@@ -105,8 +118,7 @@ def main() -> None:
             complain(str(blamed))
             sys.exit(blamed.exit_code)
         if isinstance(error, OSError):
-            where = f"{error.filename}: " if error.filename else ""
-            complain(f"{where}{error.strerror or error}")
+            complain(_of_the_system(error))
             sys.exit(1)
         sys.exit(_caught(error))
     if code == _INTERRUPTED:

@@ -32,19 +32,18 @@ def same_word(said: str, meant: str) -> bool:
     letter makes another word (`range` and `orange`, `brownie` and `brown`), and so does a replaced one (`white` and
     `while`). A word of the language is not a typo (`create` and `crate`).
     """
-    if len(said) > _LONG and (
-        said == f"{meant}s" or meant == f"{said}s"
-    ):  # `reserves`, whose `ves` does not come from `f`
-        return True
+    shorter, longer = sorted((said, meant), key=len)
+    if len(longer) > _LONG and longer == f"{shorter}s" and not shorter.endswith("s"):
+        return True  # `reserves`, whose `ves` does not come from `f`
     said, meant = singular(said), singular(meant)
     if said == meant:
         return True
-    shorter = min(len(said), len(meant))
-    if shorter < _LONG or abs(len(said) - len(meant)) > 1:
+    least = min(len(said), len(meant))
+    if least < _LONG or abs(len(said) - len(meant)) > 1:
         return False
     if any(map(str.isdigit, said + meant)):  # a code with another letter is another code
         return False
-    i = next((i for i in range(shorter) if said[i] != meant[i]), shorter)
+    i = next((i for i in range(least) if said[i] != meant[i]), least)
     too_few = i > 0 and said[i:] == meant[i + 1 :]
     too_many = i > 0 and said[i + 1 :] == meant[i:] and (i < len(meant) or said[-1] == said[-2])
     swapped = said[i : i + 2] == meant[i : i + 2][::-1] and said[i + 2 :] == meant[i + 2 :]
@@ -60,9 +59,11 @@ def is_word(word: str) -> bool:
 
 
 def ends(word: str) -> tuple[str, ...]:
-    """Return the first two and the last two letters of a word in the singular, or all of a short one.
+    """Return the first two and the last two letters of a word in the singular; a short singular, and its beginning.
 
     Words that count as the same share at least one of these: a typo spoils one end of a long word, not both.
     """
-    word = singular(word)
-    return (word[:2], word[-2:]) if len(word) >= _LONG else (word,)
+    stem = singular(word)
+    if len(stem) >= _LONG:
+        return (stem[:2], stem[-2:])
+    return (stem, stem[:2]) if len(word) > _LONG else (stem,)  # `halves` is `half`, and also `halve`

@@ -43,7 +43,7 @@ def find_run(name: str | None, reports: Path = REPORTS) -> Path:
     """Return an existing run by name or path; without a name the newest one. Raises ConfigError."""
     if name is not None:
         for folder in (Path(name), reports / name):
-            if (folder / "events.jsonl").is_file():
+            if (folder / "events.jsonl").exists():
                 return folder
         known = [each.name for each in all_runs(reports)]
         raise ConfigError(

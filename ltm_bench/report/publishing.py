@@ -64,8 +64,8 @@ def publish(
     except OSError as error:
         place = error.filename or run
         raise ConfigError(
-            f"{place}: cannot be written: {error.strerror or error}; the log is unharmed, so free some space, then "
-            f"write the pages with `ltm-bench report {run.name}`"
+            f"{place}: cannot be written: {error.strerror or error}; the log is unharmed; mend this (free some "
+            f"space, say), then write the pages with `ltm-bench report {run.name}`"
         ) from error
     replace_file(run / "verdicts.jsonl", b"".join(_verdict_lines(results)))
     replace_file(run / "results.json", _json(results))
@@ -143,7 +143,9 @@ def replace_file(path: Path, content: bytes) -> None:
     draft = path.with_name(f".{path.name}.new")
     try:
         if path.exists() and not is_ordinary(path):
-            raise ConfigError(f"{path}: it is not an ordinary file, and is not replaced; name another one")
+            raise ConfigError(
+                f"{path}: it is not an ordinary file, and is not replaced; move it away, or name another"
+            )
         draft.write_bytes(content)
         os.replace(draft, path)
     except OSError as error:

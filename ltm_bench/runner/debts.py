@@ -65,7 +65,7 @@ class _State(NamedTuple):
 
 
 def _all_refused(record: Mapping[str, Any]) -> bool:
-    """Whether none of a failed call's attempts reached the agent, or all were answered with an error."""
+    """Whether each of a failed call's attempts was never sent, or was answered with an error."""
     attempts = record.get("attempts")
     if "failed_after" not in record or not isinstance(attempts, list) or not attempts:
         return False

@@ -64,7 +64,9 @@ async def hold(
             working.enter_context(locked(folder))
             start_run(folder, plan.manifest)
         except OSError as error:
-            raise ConfigError(f"{error.filename or folder}: {error.strerror or error}") from error
+            blocked = isinstance(error, FileExistsError | NotADirectoryError)
+            advice = "; it must be a folder, so move away what is in its place" if blocked else ""
+            raise ConfigError(f"{error.filename or folder}: {error.strerror or error}{advice}") from error
         already = finished(plan, folder)
         watching = observer(already)
         if already:

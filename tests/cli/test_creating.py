@@ -1,5 +1,7 @@
 """`new agent` and `new scenario`: what they write passes the check and runs."""
 
+import os
+from errno import ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,3 +113,20 @@ def test_an_invalid_name_is_refused(
     assert done.exit_code == 1
     assert "a name consists of lower-case letters" in done.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_no_empty_file_that_takes_the_name(
+    tmp_path: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def full(path: Path, *_: object) -> None:
+        path.touch()
+        raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        done = command("new", "agent", "mine")
+    assert done.exit_code == 1
+    assert f"{Path('agents', 'mine.py')}: cannot be written: {os.strerror(ENOSPC)}" in done.err
+    assert command("new", "agent", "mine").exit_code == 0

@@ -416,3 +416,36 @@ def test_an_exit_code_is_the_same_where_nothing_can_be_printed(tmp_path: Path, c
     assert subprocess.run([*COMMAND, *words.split()], cwd=tmp_path, capture_output=True).returncode == 2
     shell = f"{' '.join(COMMAND)} {words} {closed}"
     assert subprocess.run(["sh", "-c", shell], cwd=tmp_path, stdin=subprocess.PIPE).returncode == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_output_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "list", "scenarios"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr == "ltm-bench: the output cannot be written: No space left on device\n"
+
+
+def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
+    here = tmp_path / "gone"
+    here.mkdir()
+    shell = f"rmdir {here} && {' '.join(COMMAND)} list scenarios"
+    done = subprocess.run(["sh", "-c", shell], cwd=here, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "ltm-bench: the current folder is gone; change to another one\n" in done.stderr
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(
+    tmp_path: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("reports").mkdir()
+    Path("reports/r").touch()
+    done = command("run", *TINY, "--agent", "parrot")
+    assert done.exit_code == 1
+    assert "reports/r: File exists; it must be a folder, so move away what is in its place" in done.err
+    Path("reports/r").unlink()
+    Path("reports/r/events.jsonl").mkdir(parents=True)
+    assert "reports/r/events.jsonl: Is a directory" in command("resume", "r").err

@@ -59,6 +59,16 @@ def test_a_typing_slip_is_forgiven_in_a_long_word(said: str, meant: str, same: b
     assert same_word(said, meant) is same
 
 
+@pytest.mark.parametrize("meant", ["half", "halve"])
+def test_a_plural_is_found_under_each_word_that_it_may_come_from(meant: str) -> None:
+    assert same_word("halves", meant)
+    assert not set(ends("halves")).isdisjoint(ends(meant))
+
+
+def test_an_s_makes_no_plural_of_a_word_that_ends_in_one() -> None:
+    assert not same_word("11iess", "11ies")
+
+
 @given(st.data(), WORDS)
 @settings(deadline=None)
 def test_words_that_match_share_an_ending(data: st.DataObject, word: str) -> None:

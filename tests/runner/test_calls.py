@@ -96,7 +96,7 @@ class Bench:
         ticks = itertools.count()
         self.budget = more.pop("budget", Budget())
         self.file = folder / "timings.jsonl"
-        self.home = folder / "agent"
+        self.home = folder / "agents" / "x"
         self.recorder = Recorder(folder / "events.jsonl")
         self.journal = Journal(self.file, lambda: float(next(ticks)))
         self.calls = Calls(

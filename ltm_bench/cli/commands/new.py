@@ -175,7 +175,11 @@ def create(kind: Literal["scenarios", "agents"], name: str, template: str) -> No
         name=name, title=" ".join(words).capitalize(), kind="".join(map(str.capitalize, words)), count=6
     )
     path.parent.mkdir(exist_ok=True)
-    path.write_text(content, "utf-8")
+    try:
+        path.write_text(content, "utf-8")
+    except OSError as error:
+        path.unlink(missing_ok=True)  # an empty file would take the name
+        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
     ask = f"run --span 2k --scenario {name}" if kind == "scenarios" else f"run --span 2k --agent {name}"
     out().print(f"{path} is written. Next:\n  ltm-bench check {path}\n  ltm-bench {ask}")
 
