@@ -16,7 +16,8 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -28,6 +29,7 @@ from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.pricing import dollars, price_list
 from ltm_bench.plan.agents import resolve_agent
 from perf.processes import spent_on
+from tests.hindsight_server import hindsight_server
 from tests.memories import keep_graph, model
 from tests.notes import keep_notes
 
@@ -46,7 +48,7 @@ NAMED = {
 REFERENCE = {"command": os.environ["LTM_BENCH_MCP_MEMORY"]} if "LTM_BENCH_MCP_MEMORY" in os.environ else {}
 """The path of the reference server; by default npx fetches it."""
 ELSEWHERE = {"python": os.environ["LTM_BENCH_COGNEE"]} if "LTM_BENCH_COGNEE" in os.environ else {}
-"""The Python that has Cognee; by default this one."""
+"""The Python that has Cognee; by default this one. Hindsight's server is the program LTM_BENCH_HINDSIGHT."""
 
 
 class Row(NamedTuple):
@@ -62,6 +64,7 @@ ROWS = {
     "anthropic_memory": Row("anthropic_memory", {"model": "some-model"}, keep_files),
     "cognee": Row("cognee", {**OWN, **ELSEWHERE}),
     "graphiti": Row("graphiti", OWN),
+    "hindsight": Row("hindsight", CORE),
     "langmem": Row("langmem", OWN),
     "letta_code": Row("letta_code", {"model": "some-model"}, keep_notes),
     "mcp": Row("mcp", NAMED),
@@ -114,17 +117,21 @@ class Bill:
         return body
 
 
-def address(row: Row, server: Provider) -> dict[str, str]:
-    """Return the settings of a row, with the provider's address."""
-    return {
-        **row.settings,
-        "base_url": server.url if row.agent.startswith("anthropic") else server.openai_url,
-    }
+@contextmanager
+def serving(row: Row) -> Iterator[tuple[Provider, dict[str, str]]]:
+    """Run the model of a row inside the block; yield it, and the settings with its address."""
+    if row.agent == "hindsight":
+        own = hindsight_server(os.environ["LTM_BENCH_HINDSIGHT"], row.answer)
+        yield own.model, {**row.settings, "base_url": own.url, "core_url": own.model.openai_url}
+        return
+    with provider(row.answer) as server:
+        url = server.url if row.agent.startswith("anthropic") else server.openai_url
+        yield server, {**row.settings, "base_url": url}
 
 
-async def stored(row: Row, server: Provider, home: Path) -> tuple[int, int]:
+async def stored(row: Row, settings: Mapping[str, str], home: Path) -> tuple[int, int]:
     """Tell an agent the needles; return how many of the names it has stored, and in how many memories."""
-    agent = resolve_agent(row.agent, address(row, server)).source()
+    agent = resolve_agent(row.agent, settings).source()
     await agent.open(home)
     at, number = datetime(2026, 1, 5, 9, tzinfo=UTC), 0
     for thing, name in NEEDLES.items():
@@ -141,10 +148,10 @@ async def stored(row: Row, server: Provider, home: Path) -> tuple[int, int]:
 def run(name: str, row: Row, span: str, prices: str) -> str:
     """Make a run of an agent; return its row of the table."""
     bill = Bill(prices)
-    with provider(row.answer) as server, tempfile.TemporaryDirectory() as place:
+    with serving(row) as (server, settings), tempfile.TemporaryDirectory() as place:
         server.edit = bill.add
         words = ["run", "--name", "r", "--span", span, "--suite", "standard", "--agent", row.agent]
-        for setting in address(row, server).items():
+        for setting in settings.items():
             words += ["-A", "=".join(setting)]
         took = spent_on(words, Path(place)).wall
         log = Path(place) / "reports" / "r" / "events.jsonl"
@@ -171,8 +178,8 @@ def main() -> None:
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
     for name in args.agents.split(","):
         row = ROWS[name]
-        with provider(row.answer) as server, tempfile.TemporaryDirectory() as place:
-            found, memories = asyncio.run(stored(row, server, Path(place)))
+        with serving(row) as (_, settings), tempfile.TemporaryDirectory() as place:
+            found, memories = asyncio.run(stored(row, settings, Path(place)))
         print(f"| {name} | {found} of {len(NEEDLES)} needles, in {memories} |", flush=True)
         for span in filter(None, args.spans.split(",")):
             print(run(name, row, span, args.prices), flush=True)

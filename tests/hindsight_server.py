@@ -14,14 +14,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ltm_bench.adapters.testing import Provider, provider
-
-if TYPE_CHECKING:
-    from tests.memories import model
-else:
-    from memories import model
+from ltm_bench.adapters.testing import Answer, Provider, provider
 
 SETTINGS = {
     "ACCESS_LOG": "false",
@@ -54,8 +49,8 @@ class Running:
 
 
 @cache
-def hindsight_server(program: str) -> Running:
-    """Start the server, which takes some 20 seconds; it runs until the tests end. `program` is hindsight-api."""
+def hindsight_server(program: str, model: Answer) -> Running:
+    """Start the server, which takes some 20 seconds; it runs until the process ends. `program` is hindsight-api."""
     ending = ExitStack()
     atexit.register(ending.close)
     place = Path(tempfile.mkdtemp(prefix="hindsight-"))

@@ -220,7 +220,7 @@ def hindsight(place: Place) -> Iterator[Stage]:
     program = os.environ.get("LTM_BENCH_HINDSIGHT")
     if not program:
         pytest.skip("needs LTM_BENCH_HINDSIGHT: the program hindsight-api 1.1.0, with its embedded database")
-    product = hindsight_server(program)
+    product = hindsight_server(program, model)
     core = {"core": "openai:some-model", "core_url": product.model.openai_url}
     settings = {**core, "base_url": product.url, "recent": 0, "timeout": 5.0, "max_retries": 0}
     yield Stage("hindsight", settings, product.model)

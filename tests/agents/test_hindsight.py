@@ -71,7 +71,7 @@ def server(monkeypatch: pytest.MonkeyPatch, key: str) -> Iterator[Provider]:
     program = os.environ.get("LTM_BENCH_HINDSIGHT")
     if not program:
         pytest.skip("needs LTM_BENCH_HINDSIGHT: the program hindsight-api 1.1.0, with its embedded database")
-    running = hindsight_server(program)
+    running = hindsight_server(program, model)
     monkeypatch.setenv("HINDSIGHT_API_KEY", KEY)
     monkeypatch.setenv("HINDSIGHT_BASE_URL", running.url)
     yield running.model
