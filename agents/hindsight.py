@@ -267,10 +267,6 @@ class Hindsight(MemoryProduct):
         """Leave the price unknown: Hindsight's own model costs extra, and consolidation does not say how much."""
         return None if usage is None else replace(usage, provider=None)
 
-    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
-        """Leave the price of a forked reply unknown, too: its lookup needs an embedding."""
-        return self.billed
-
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return what Hindsight finds for no particular user."""
         return await self.find(query, limit, None)

@@ -39,6 +39,14 @@ class Conversation:
         message = turn(number, text).message
         return Turn(message, self.runner.run(self.agent.reply(message)))
 
+    def ask_apart(self, number: int, text: str) -> Reply:
+        """Ask beside the conversation."""
+
+        async def forked() -> Reply:
+            return await (await self.agent.fork(turn(number, text).message))()
+
+        return self.runner.run(forked())
+
     def observe(self, *turns: Turn) -> None:
         for each in turns:
             self.runner.run(self.agent.observe(each))

@@ -100,8 +100,11 @@ class MemoryProduct(Agent):
         return usage
 
     def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
-        """Return a function that adds the last lookup's usage to that of a forked reply."""
-        return lambda usage: usage
+        """Return a function that completes the usage of a forked reply, as `billed` does that of the others.
+
+        Products that count their own calls override this, so that a fork is billed for its lookup alone.
+        """
+        return self.billed
 
     # The agent
 

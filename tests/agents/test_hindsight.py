@@ -20,7 +20,7 @@ import pytest
 from ltm_bench.adapters import Again, Endpoint
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.errors import AgentError, ConfigError
-from ltm_bench.core.messages import Reply, Turn
+from ltm_bench.core.messages import Turn
 from ltm_bench.plugins.agents import agent_class, make_agent
 
 if TYPE_CHECKING:
@@ -198,11 +198,7 @@ def test_a_fork_leaves_no_trace(open_in: Open, front: Front) -> None:
     talk = open_in()
     talk.observe(turn(0, TOLD[0]))
 
-    async def forked() -> Reply:
-        answer = await talk.agent.fork(turn(1, "What is my parrot called? I moved to Ribe.").message)
-        return await answer()
-
-    reply = talk.runner.run(forked())
+    reply = talk.ask_apart(1, "What is my parrot called? I moved to Ribe.")
     assert "Zebedee" in reply.text
     assert reply.usage is not None
     assert reply.usage.provider is None
