@@ -17,7 +17,7 @@ from ltm_bench.plan.folders import all_runs, find_run
 from ltm_bench.plan.values import spell_span
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.publishing import replace_file
-from ltm_bench.report.words import cost, p_value, seconds, signed, would_show
+from ltm_bench.report.words import cost, p_value, plural, seconds, signed, would_show
 from ltm_bench.score.cells import Cell
 from ltm_bench.score.comparison import Comparison
 from ltm_bench.score.pairs import Pair
@@ -105,7 +105,7 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
             line += f" (95 % {low} to {high}, {p_value(found.p)}, {TEST})"
         if found.n:
             line += (
-                f"; {found.n} examples, only the first correct: {len(pair.only_first)}, "
+                f"; {plural(found.n, 'example')}, only the first correct: {len(pair.only_first)}, "
                 f"only the second: {len(pair.only_second)}"
             )
         if pair.detectable is not None:

@@ -15,6 +15,7 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.values import spell_span
+from ltm_bench.report.words import plural
 from ltm_bench.runner.estimate import Estimate
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.progress import Progress, Tracker
@@ -114,7 +115,7 @@ class RunDisplay:
         """Name the run, print its forecast, and start showing it."""
         manifest = plan.manifest
         title = (manifest.agent.name, manifest.suite.title, f"span {spell_span(manifest.span)}")
-        err().print(" · ".join((*title, f"{len(plan.examples)} examples", str(folder))))
+        err().print(" · ".join((*title, plural(len(plan.examples), "example"), str(folder))))
         for line in self._forecast:
             err().print(safe(line))
         self._free, self._interactive = manifest.agent.free, plan.agents.sample.interactive

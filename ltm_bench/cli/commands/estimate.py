@@ -54,6 +54,7 @@ from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.values import parse_parameters, parse_settings, spell_span
+from ltm_bench.report.words import plural
 from ltm_bench.runner.estimate import REPLIES, Estimate
 from ltm_bench.runner.estimate import estimate as simulate
 from ltm_bench.runner.measured import seconds_per_reply
@@ -136,7 +137,7 @@ def estimate(
         err().print(line)
     out().print(
         f"{manifest.agent.name} · {manifest.suite.title} · span {spell_span(manifest.span)} · "
-        f"{len(plan.examples)} examples · no call is made"
+        f"{plural(len(plan.examples), 'example')} · no call is made"
     )
     for line in forecast_lines(plan, likely):
         out().print(safe(line))

@@ -33,6 +33,7 @@ def import_goodai(
     from ltm_bench.core.tokens import counter
     from ltm_bench.datasets.goodai.importing import import_runs
     from ltm_bench.plan.folders import REPORTS
+    from ltm_bench.report.words import plural
 
     skipped: list[str] = []
 
@@ -49,6 +50,6 @@ def import_goodai(
         written += 1
         theirs = f"published {results.published:.2f}" if results.published is not None else ""
         out().print(
-            f"{run}: {theirs}, ours {results.score_so_far:.2f} of {results.out_of}, {examples} examples"
+            f"{run}: {theirs}, ours {results.score_so_far:.2f} of {results.out_of}, {plural(examples, 'example')}"
         )
-    out().print(f"{written} runs imported, {len(skipped)} files or examples skipped")
+    out().print(f"{plural(written, 'run')} imported, {len(skipped)} files or examples skipped")
