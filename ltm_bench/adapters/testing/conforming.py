@@ -52,7 +52,7 @@ def conformance(
 
         def test_it_keeps_the_rules():
             with provider() as server:
-                settings = {"base_url": server.openai_url, "timeout": 0.5, "max_retries": 0}
+                settings = {"base_url": server.openai_url, "timeout": 1.5, "max_retries": 0}
                 conformance(lambda: Ours(model="some-model", **settings), server=server)
 
     About thirty messages are sent in all, so use a model that costs nothing and always answers alike.

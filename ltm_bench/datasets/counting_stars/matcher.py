@@ -89,7 +89,7 @@ class StarCounts(Matcher):
         if faults := self.faults(listed):
             reason += f"; {faults}"
         if beyond:
-            reason += f"; {beyond} more numbers than asked for"
+            reason += f"; {beyond} more than asked for"
         if score == 1.0:
             return Verdict(Outcome.CORRECT, 1.0, reason, parts)
         if found and score:
