@@ -319,6 +319,7 @@ class Client(Bare):
         return Reply("Noted.")
 
 
+@pytest.mark.slow
 def test_a_server_is_made_to_hang_and_to_fail(secret: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with provider() as server:

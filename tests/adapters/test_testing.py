@@ -101,6 +101,7 @@ def start(
     return lambda **settings: talk_to(request.param, model="some-model", base_url=url, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "least", "most"),
     [
@@ -128,6 +129,7 @@ def test_a_slow_answer_still_counts(start: Callable[..., "Talk"], server: Provid
     assert time.perf_counter() - begun >= 0.45
 
 
+@pytest.mark.slow
 def test_the_timeout_covers_the_whole_reply_however_often_a_piece_arrives(
     start: Callable[..., "Talk"], server: Provider
 ) -> None:
