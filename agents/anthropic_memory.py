@@ -182,17 +182,19 @@ class AnthropicMemory(AnthropicChat):
 
         Raises CannotResume if the files are gone: only Claude could write them again.
         """
-        self._restored, there = True, self._journal.exists
+        self._restored, there, replied = True, self._journal.exists, False
         self._conversations.clear()
         self._written.clear()
 
         def taken() -> Iterator[Turn]:
+            nonlocal replied
             for turn in turns:
                 self._take(turn)
+                replied |= turn.answered == "agent"
                 yield turn
 
         kept = self._journal.cut(taken())
-        if self._newest is not None and not there:
+        if replied and not there:
             raise CannotResume(
                 f"what Claude had written down is missing ({self._journal.path}); start the run again, with --fresh"
             )

@@ -245,7 +245,7 @@ class Letta(Agent):
         turns = list(turns)
         agreed = self._ledger.agreed(turns)
         heard = self._ledger.heard[:agreed]
-        if any(turn.kind != "fill" for turn in turns[agreed:]):
+        if any(turn.answered == "agent" for turn in turns[agreed:]):
             raise CannotResume(
                 f"the Letta agent {self._agent} has not heard turn {turns[agreed].message.turn} as the log has it, and "
                 "cannot be told what it answered; start the run again, with --fresh"

@@ -220,7 +220,7 @@ class Mcp(Agent):
             raise CannotResume(
                 f"the MCP server {self._address} has heard more than the log; start the run again, with --fresh"
             )
-        if agreed < len(turns) and self._chosen is None:
+        if self._chosen is None and any(turn.answered == "agent" for turn in turns[agreed:]):
             raise CannotResume("what the core had stored is missing; start the run again, with --fresh")
         if self._local:
             self._ledger.cut(agreed)

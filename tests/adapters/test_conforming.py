@@ -139,6 +139,22 @@ class LosesItAll(Sound):
         pass
 
 
+class RestoresOnlyWhatItHeard(Sound):
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        known = self.file.read_text("utf-8") if self.file.exists() else ""
+        for turn in turns:
+            if turn.message.text in known:
+                await self.observe(turn)
+
+
+class RefusesWhatItHasNotHeard(Sound):
+    async def restore(self, turns: Iterable[Turn]) -> None:
+        turns = list(turns)
+        if turns and not self.file.exists():
+            raise CannotResume("the file is gone")
+        await super().restore(turns)
+
+
 class TellsEverybody(Sound):
     everything: ClassVar[list[Memory]] = []
 
@@ -255,6 +271,8 @@ def test_a_sound_agent_keeps_every_rule(secret: None) -> None:
         (StoresSessionsTwice, "session", "its store has 3 memories of a session, but had 2 before"),
         (KeepsWhatTheLogHasNot, "restore", "knows Quillon, which is not in the log"),
         (LosesItAll, "restore", "no longer knows Zebedee, Undine"),
+        (RestoresOnlyWhatItHeard, "missed", "it never observes Undine, the end of the log"),
+        (RefusesWhatItHasNotHeard, "missed", "cannot be resumed: the file is gone"),
         (TellsEverybody, "namespaces", "which only another conversation was told"),
         (CannotBeInterrupted, "cancellation", "did not end within 0.5 seconds"),
         (WritesKeysDown, "scrubbing", "the key of NOBODYS_API_KEY is in failed/settings.json"),

@@ -3,13 +3,14 @@
 import asyncio
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
-from ltm_bench.core.messages import Finish, Turn, Usage
+from ltm_bench.core.messages import Finish, Usage
 from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
@@ -129,8 +130,8 @@ def test_a_logged_turn_that_it_never_heard_cannot_be_made_up(open_in: Open, lett
     talk = open_in()
     with pytest.raises(CannotResume, match=r"has not heard turn 0 as the log has it.*--fresh"):
         talk.restore(turn(0, "My parrot is called Zebedee."))
-    filler = Turn(turn(0, "It rains.").message, turn(0, "It rains.").reply, "fill")
-    talk.restore(filler)  # logged before it was observed
+    unheard = replace(turn(0, "It rains."), kind="tell", answered="script")
+    talk.restore(unheard)  # logged before it was observed
     assert len(letta.agents["agent-1"]["passages"]) == 1
 
 

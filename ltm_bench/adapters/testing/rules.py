@@ -140,6 +140,35 @@ async def _told_and_shown(talk: Talk) -> None:
     await (talk.observe(BOAT.told) if talk.agent.observes else talk.tell(BOAT))
 
 
+async def missed(stage: Stage) -> str:
+    """Require that a resumed run observes a scripted turn at the end of its log that it had not observed before."""
+    for told in ((PARROT,), ()):
+        async with stage.talk(f"undisturbed-{len(told)}") as talk:
+            if not talk.agent.observes:
+                raise Absent("does not observe: it is asked everything, filler included")
+            await talk.tell(*told)
+            await talk.observe(BOAT.told)
+            knew = await talk.knows(BOAT)
+        home = f"home-{len(told)}"
+        async with stage.talk(home) as talk:
+            await talk.tell(*told)
+            log = list(talk.turns)
+            last = talk.scripted(BOAT.told)  # killed before the agent has it
+        if log:
+            async with stage.talk(home) as talk:
+                await _restored(talk, log)
+        async with stage.talk(home) as talk:
+            try:
+                await talk.restore([*log, last])
+            except CannotResume as error:
+                raise Broken(
+                    f"a run killed before its agent observed the log's last turn cannot be resumed: {error}"
+                ) from None
+            if knew and not await talk.knows(BOAT):
+                raise Broken(f"in a resumed run it never observes {BOAT.word}, the end of the log")
+    return "observes the end of the log if it had not before"
+
+
 def _in(home: str) -> str:
     return "in its own folder" if home == "home" else "in an empty folder"
 
@@ -377,6 +406,7 @@ RULES: Mapping[str, Rule] = {
     "observe": observing,
     "session": sessions,
     "restore": restoring,
+    "missed": missed,
     "namespaces": namespaces,
     "cancellation": cancellation,
     "waiting": waiting,

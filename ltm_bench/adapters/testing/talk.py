@@ -91,9 +91,13 @@ class Talk:
         self.turns.append(Turn(message, reply))
         return reply
 
+    def scripted(self, text: str) -> Turn:
+        """Return the next turn, answered by a script; the agent does not observe it."""
+        return Turn(self.message(text), Reply("Noted."), "fill", answered="script")
+
     async def observe(self, text: str) -> None:
         """Let the agent observe a turn that a script answers."""
-        turn = Turn(self.message(text), Reply("Noted."), "fill", answered="script")
+        turn = self.scripted(text)
         await self.call("observe()", self.agent.observe(turn))
         self.turns.append(turn)
 
