@@ -105,10 +105,6 @@ class Adk(MemoryProduct):
             app_name=_APP, user_id=_named(turn.message.user), events=events, session_id=_SESSION
         )
 
-    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the events that ADK finds for no particular user."""
-        return await self.find(query, limit, None)
-
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the events that ADK finds for a user."""
         found = await self._service.search_memory(app_name=_APP, user_id=_named(user), query=sendable(query))

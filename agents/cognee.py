@@ -220,10 +220,6 @@ class Cognee(MemoryProduct):
         """Exclude the lookup just made from the usage of the next reply."""
         return self._tally.apart()
 
-    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return what Cognee finds for no particular user."""
-        return await self.find(query, limit, None)
-
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the passages and facts that Cognee's hybrid search finds for a user."""
         if not (query := sendable(query).strip()) or user not in self._users():

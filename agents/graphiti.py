@@ -332,10 +332,6 @@ class Graphiti(MemoryProduct):
         """Exclude the lookup just made from the usage of the next reply."""
         return self._tally.apart()
 
-    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the facts that Graphiti finds for no particular user."""
-        return await self.find(query, limit, None)
-
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts that Graphiti finds for a user, by their words and by their vectors."""
         if not (query := sendable(query).strip()):

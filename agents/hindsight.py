@@ -13,13 +13,12 @@ import hashlib
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import AgentError, Finding, Memory, Message, Turn, Usage
+from ltm_bench import AgentError, Finding, Memory, Message, Turn
 from ltm_bench.adapters import (
     EXAMINING,
     Again,
@@ -68,6 +67,7 @@ class Hindsight(MemoryProduct):
     """
 
     keeps_users = True
+    charges_extra = True
 
     def __init__(
         self,
@@ -262,14 +262,6 @@ class Hindsight(MemoryProduct):
         """Search for what a message asks, if it asks anything."""
         self._now = message.at
         return question_in(message.text) or message.text
-
-    def billed(self, usage: Usage | None) -> Usage | None:
-        """Leave the price unknown: Hindsight's own model costs extra, and consolidation does not say how much."""
-        return None if usage is None else replace(usage, provider=None)
-
-    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return what Hindsight finds for no particular user."""
-        return await self.find(query, limit, None)
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts and observations that Hindsight recalls for a user."""

@@ -243,10 +243,6 @@ class LangMem(MemoryProduct):
         """Exclude the lookup just made from the usage of the next reply."""
         return self._tally.apart()
 
-    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the nearest memories that belong to no particular user."""
-        return await self.find(query, limit, None)
-
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the nearest memories of a user."""
         if not query.strip():

@@ -286,10 +286,6 @@ class Mem0(MemoryProduct):
         """Exclude the lookup just made from the usage of the next reply."""
         return self._tally.apart()
 
-    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the facts that Mem0 finds for no particular user."""
-        return await self.find(query, limit, None)
-
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts that Mem0 finds for a user."""
         return await self._call(self._search, query, limit, user)

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ltm_bench import AgentError, Finding, Memory, Message, Turn, Usage
+from ltm_bench import AgentError, Finding, Memory, Message, Turn
 from ltm_bench.adapters import (
     Endpoint,
     MemoryProduct,
@@ -73,6 +73,7 @@ class Supermemory(MemoryProduct):
     """
 
     keeps_users = True
+    charges_extra = True
 
     def __init__(
         self,
@@ -320,14 +321,6 @@ class Supermemory(MemoryProduct):
     def query(self, message: Message) -> str:
         """Search for what a message asks, if it asks anything."""
         return question_in(message.text) or message.text
-
-    def billed(self, usage: Usage | None) -> Usage | None:
-        """Leave the price unknown: Supermemory charges extra."""
-        return None if usage is None else replace(usage, provider=None)
-
-    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
-        """Return the facts and passages that Supermemory finds for no particular user."""
-        return await self.find(query, limit, None)
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts and passages that Supermemory finds for a user, nearest first."""

@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import AgentError, Finding, Memory, Message, Turn, Usage
+from ltm_bench import AgentError, Finding, Memory, Message, Turn
 from ltm_bench.adapters import (
     Endpoint,
     MemoryProduct,
@@ -59,6 +58,8 @@ class Zep(MemoryProduct):
         timeout: Seconds to wait for one answer.
         max_retries: Retries of a failed request.
     """
+
+    charges_extra = True
 
     def __init__(
         self,
@@ -208,11 +209,7 @@ class Zep(MemoryProduct):
         """Search for what a message asks, if it asks anything."""
         return question_in(message.text) or message.text
 
-    def billed(self, usage: Usage | None) -> Usage | None:
-        """Leave the price unknown: Zep charges extra."""
-        return None if usage is None else replace(usage, provider=None)
-
-    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
+    async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts and episodes that Zep's search finds, alternating."""
         await self.settle()
         query = sendable(query).strip()[:_QUERY]

@@ -252,28 +252,27 @@ def letta_code(place: Place) -> Iterator[Stage]:
         yield Stage("letta_code", settings, server, within=40.0)  # a program that retries by itself
 
 
-@stage("zep")
-def zep(place: Place) -> Iterator[Stage]:
-    place.needs("zep", "zep_cloud")
-    place.patch.setenv("ZEP_API_KEY", "z_not-a-key-0123456789")
-    place.patch.setattr(sys.modules[agent_class("zep").__module__], "_POLL", 0.0)
-    product = Zep()
+@contextlib.contextmanager
+def before_a_fake(place: Place, name: str, package: str, product: Product) -> Iterator[Stage]:
+    """Set up a memory product of a cloud, and its core."""
+    place.needs(name, package)
+    place.patch.setenv(f"{name.upper()}_API_KEY", "not-a-key-0123456789")
+    place.patch.setattr(sys.modules[agent_class(name).__module__], "_POLL", 0.0)
     with serving(product), provider(model) as server:
         core = {"core": "openai_chat:some-model", "core_url": server.openai_url}
-        settings = {**core, "base_url": product.url, **QUICK}
-        yield Stage("zep", settings, product)
+        yield Stage(name, {**core, "base_url": product.url, **QUICK}, product)
+
+
+@stage("zep")
+def zep(place: Place) -> Iterator[Stage]:
+    with before_a_fake(place, "zep", "zep_cloud", Zep()) as made:
+        yield made
 
 
 @stage("supermemory")
 def supermemory(place: Place) -> Iterator[Stage]:
-    place.needs("supermemory", "supermemory")
-    place.patch.setenv("SUPERMEMORY_API_KEY", "sm_not-a-key-0123456789")
-    place.patch.setattr(sys.modules[agent_class("supermemory").__module__], "_POLL", 0.0)
-    product = Supermemory()
-    with serving(product), provider(model) as server:
-        core = {"core": "openai_chat:some-model", "core_url": server.openai_url}
-        settings = {**core, "base_url": product.url, **QUICK}
-        yield Stage("supermemory", settings, product)
+    with before_a_fake(place, "supermemory", "supermemory", Supermemory()) as made:
+        yield made
 
 
 class Diary(Product):

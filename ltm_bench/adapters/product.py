@@ -20,13 +20,15 @@ from ltm_bench.core.messages import Message, Reply, Turn, Usage
 
 
 class MemoryProduct(Agent):
-    """Base of the adapters of memory products. Subclasses write `hear`, `recall` and `cut_back`.
+    """Base of the adapters of memory products. Subclasses write `hear`, `find` and `cut_back`.
 
     A ledger records each turn before and after the product hears it, so that a resumed run has the memory of its log:
     the product is told the turns it missed, and cut back if it heard more than the log has.
     """
 
     forks = "snapshot"
+    charges_extra = False
+    """Whether the product's own calls cost something that it does not report."""
 
     def __init__(
         self,
@@ -88,16 +90,16 @@ class MemoryProduct(Agent):
         """Return to the state after these turns, which match the ledger."""
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
-        """Return what the product finds for a user. Products with users override this, and call it in `recall`."""
-        return await self.recall(query, limit)
+        """Return what the product finds for a user; products without users ignore that."""
+        raise TypeError(f"{type(self).__name__} does not define find()")
 
     def query(self, message: Message) -> str:
         """Return the search query for a message."""
         return message.text
 
     def billed(self, usage: Usage | None) -> Usage | None:
-        """Return a reply's usage, given the core's."""
-        return usage
+        """Return a reply's usage, given the core's. Its price is unknown if the product charges extra."""
+        return replace(usage, provider=None) if usage is not None and self.charges_extra else usage
 
     def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
         """Return a function that completes the usage of a forked reply, as `billed` does that of the others.
@@ -157,6 +159,10 @@ class MemoryProduct(Agent):
         with self._operating("write"):
             await self.hear(turn)
         self._recent.append(turn)
+
+    async def recall(self, query: str, limit: int) -> Sequence[Memory]:
+        """Return what the product finds for no particular user."""
+        return await self.find(query, limit, None)
 
     async def _looked_up(self, message: Message) -> Message:
         """Return the core's prompt, with what the product finds for a message."""

@@ -1,12 +1,13 @@
 """What every memory product gets from the toolkit: a core that answers, and a memory that agrees with the log."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench import Memory, Turn
+from ltm_bench import Memory, Turn, Usage
 from ltm_bench.adapters import ConfigError, Endpoint, MemoryProduct
 from ltm_bench.adapters.testing import Provider
 
@@ -49,7 +50,7 @@ class Shelf(MemoryProduct):
         self._ledger.cut(len(turns))
         return len(turns)
 
-    async def recall(self, query: str, limit: int) -> list[Memory]:
+    async def find(self, query: str, limit: int, user: str | None) -> list[Memory]:
         return [Memory(text, START, number) for number, text in self.shelf.items()][:limit]
 
 
@@ -65,6 +66,17 @@ def test_the_core_answers_from_what_the_product_recalls(product: Shelf, tmp_path
     assert "Zebedee" in talk.say(3, "What is my parrot called?").reply.text
     assert product.shelf[3] == "What is my parrot called?"
     talk.close()
+
+
+@pytest.mark.parametrize(("extra", "provider"), [(True, None), (False, "openai")])
+def test_a_price_is_unknown_if_the_product_charges_extra(
+    product: Shelf, extra: bool, provider: str | None
+) -> None:
+    product.charges_extra = extra
+    usage = Usage(uncached=7, output=1, model="gpt-6-luna", provider="openai")
+    for billed in (product.billed, product.billed_apart()):
+        assert billed(usage) == replace(usage, provider=provider)
+        assert billed(None) is None
 
 
 def test_a_resumed_run_tells_the_product_only_what_it_has_not_heard(

@@ -60,7 +60,9 @@ def bounded(kind: type[Any], **settings: Any) -> Any:
             except TimeoutError as error:
                 if not whole.expired():
                     raise
-                late = _library(request).ReadTimeout("the answer was not whole in time", request=request)
+                late = _library(request).ReadTimeout(
+                    "the answer did not arrive in full in time", request=request
+                )
                 raise late from error
             if seconds is not None:
                 _hurry(response, seconds)
