@@ -195,6 +195,7 @@ def test_a_result_that_does_not_fit_its_definition_is_left_out(compact: Path) ->
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published results are not at hand")
+@pytest.mark.slow
 def test_our_verdicts_equal_the_published_scores_or_the_difference_is_explained() -> None:
     script = [sys.executable, str(ROOT / "perf" / "agreement.py"), str(SHARED)]
     done = subprocess.run(script, capture_output=True, text=True, check=True)

@@ -195,6 +195,7 @@ def test_an_unknown_judge_is_refused_before_the_conversation(place: Path, comman
     assert not (place / "reports" / "r").exists()
 
 
+@pytest.mark.slow
 def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "Command") -> None:
     composed = trials(60)
     assert {trial.kind for trial in composed} == set(KINDS)

@@ -58,6 +58,7 @@ def _typos(draw: st.DrawFn) -> str:
 SAID = st.lists(_typos() | st.sampled_from(GLUE), max_size=25)
 
 
+@pytest.mark.slow
 @given(said=SAID, joint=st.sampled_from([" ", "", ", "]), menu=st.sampled_from(MENUS))
 @settings(max_examples=1000, deadline=None)
 def test_the_waiter_takes_each_dish_of_the_menu_once(

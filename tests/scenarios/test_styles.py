@@ -91,11 +91,13 @@ def check(place: Path, span: str, seed: int, suite: str = "standard") -> None:
     assert short == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_a_right_answer_is_right_in_every_style(place: Path, seed: int) -> None:
     check(place, "8k", seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_a_right_answer_about_an_ability_is_right_in_every_style(place: Path, seed: int) -> None:
     check(place, "8k", seed, "abilities")
