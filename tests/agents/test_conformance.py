@@ -36,6 +36,7 @@ TRIED = {"restore": "restore", "forget": "forget", "two users": "users", "fork":
 """What the table of adapters says about each adapter, and the rule that tries it."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*ADAPTERS, "mcp_memory"])
 @pytest.mark.filterwarnings("default::DeprecationWarning")  # in the packages of products
 def test_a_shipped_adapter_keeps_the_rules(

@@ -212,6 +212,7 @@ class Counting:
         return quote(messages)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("connections", [1, 3])
 @pytest.mark.parametrize("suite", ["smoke", "isolated"])
 def test_a_provider_is_called_no_more_often_at_a_time_than_allowed(

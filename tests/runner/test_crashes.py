@@ -104,6 +104,7 @@ def killed(folder: Path, when: int, *more: str) -> bool:
     return process.wait() == -signal.SIGKILL
 
 
+@pytest.mark.long
 def test_killed_twenty_times_a_run_ends_as_if_nothing_had_happened(place: Path) -> None:
     more = ("--agent", "diary")
     expected = whole(place, *more)
