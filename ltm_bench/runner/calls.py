@@ -91,6 +91,7 @@ class Calls:
         self._charged = charged
         self._session: list[Turn] = []  # the session being told, for an agent that takes sessions
         self._undeleted: _Deletion | None = None  # the last one that the log asks for
+        self._missing: list[tuple[int, Callable[[], Awaitable[None]]]] = []
         self._turn = 0  # the last one the agent has heard, for errors
 
     @property
@@ -163,6 +164,17 @@ class Calls:
         self.live = True
         self._notes.caught_up(turn, untold=not (self.agent.can_be_told or not turn))
         await self.stand_after(turns, going_on)
+        for after, act in self._missing:
+            if after == turns:
+                await act()
+
+    def make_up_for(self, turns: int, act: Callable[[], Awaitable[None]]) -> None:
+        """Have something done that an interruption prevented, unless the agent has heard more when it catches up."""
+        self._missing.append((turns, act))
+
+    def misses(self, turns: int) -> bool:
+        """Whether something is left to be done after these turns."""
+        return any(after == turns for after, _ in self._missing)
 
     async def stand_after(self, turns: int, going_on: SessionKey | None = None) -> None:
         """Open the agent and restore it from the log's first turns; an open agent has heard them already."""

@@ -156,6 +156,8 @@ class Conversation:
                 scheduler.take()
             else:
                 break
+        if self._recorder.logged is None and self._calls.misses(self._turns):
+            await self._catch_up()
         for answered in await self._forks.finish():
             self._recorder.put(answered)
         for each in self._traced:
@@ -247,8 +249,12 @@ class Conversation:
 
     async def _look(self, example: Example, line: Line, turn: int) -> None:
         """After an example's last question, look for its facts in the agent's store."""
-        if self._looking.hear(example.id, line) and self._calls.live:
-            await self._looking.look(self._calls.agent, example.id, turn)
+        if self._looking.hear(example.id, line):
+            look = partial(self._looking.look, self._calls.agent, example.id, turn)
+            if self._calls.live:
+                await look()
+            elif self._looking.lacks(self._calls.agent, example.id):
+                self._calls.make_up_for(self._turns, look)
 
     def _end(self, ended: Sequence[Ended]) -> None:
         for each in ended:

@@ -13,6 +13,7 @@ from pathlib import Path
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.messages import Ask, Fact, Line, Tell
 from ltm_bench.log.journal import Journal, written_of
+from ltm_bench.score.evidence import writings
 from ltm_bench.score.written import Told, examine
 from ltm_bench.script.rehearsal import Step
 
@@ -37,6 +38,7 @@ class Looking:
             clock: Seconds from any fixed moment.
             rehearsals: The expected steps of each example, for its number of questions.
         """
+        self._looked = set(writings(written_of(log)))
         self._journal = Journal(written_of(log), clock)
         self._questions = Counter(
             {name: sum(isinstance(step.line, Ask) for step in steps) for name, steps in rehearsals.items()}
@@ -54,6 +56,10 @@ class Looking:
         heard.asked += isinstance(line, Ask)
         last = isinstance(line, Ask) and heard.asked == self._questions[example]
         return last and bool(heard.told)
+
+    def lacks(self, agent: Agent, example: str) -> bool:
+        """Whether the run ended before it had looked for an example's facts in a store that can be listed."""
+        return type(agent).memories is not Agent.memories and example not in self._looked
 
     async def look(self, agent: Agent, example: str, turn: int) -> None:
         """List the agent's store, if possible, and record which of an example's facts it holds."""
