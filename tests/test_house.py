@@ -253,3 +253,10 @@ def test_every_exception_to_a_rule_has_its_reason_beside_it() -> None:
                 if any(found is not None and "#" not in found[1] for found in (ignored, broad)):
                     bare.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
     assert bare == []
+
+
+def test_every_measurement_is_in_the_table_of_measurements() -> None:
+    table = (ROOT / "perf" / "README.md").read_text("utf-8")
+    programs = {path.name for path in (ROOT / "perf").glob("*.py") if "__main__" in path.read_text("utf-8")}
+    programs |= {f"{path.parent.name}/" for path in (ROOT / "perf").glob("*/__main__.py")}
+    assert set(re.findall(r"^\| `([^`]+)` \|", table.partition("## Measured")[0], re.MULTILINE)) == programs

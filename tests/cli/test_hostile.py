@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from perf.hostile import siege
+from perf.hostile.__main__ import siege
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -1,52 +1,24 @@
-"""Hostile files and answers: does any of them reach the command line's last resort, or hang it?
-
-    python -m perf.hostile [--inputs 2000] [--seed 0] [--only zip]
-
-Every input is a valid file, bundle, configuration or provider's answer, damaged by dice: cut, bytes changed, a value in
-its JSON replaced by one of another type, size or depth, lines lost, doubled or swapped. A command that reads it is
-called in this process. It may succeed, or complain in one line; it must not reach the handler in `ltm_bench.cli` that
-catches unexpected errors as a last resort. The table shows how many of each kind were tried and survived, and which
-were not.
-"""
+"""What is attacked: a valid run, bundle, configuration or provider, and the commands that read it."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gzip
 import io
 import json
-import os
 import random
 import shutil
 import sys
-import tempfile
-import time
-import traceback
 import warnings
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest import mock
 
 from ltm_bench import cli
 from ltm_bench.adapters.testing import provider
-
-SLOW = 20.0
-"""Maximum seconds of a command."""
-
-DEEP = 3_000
-
-VALUES: tuple[Any, ...] = (
-    None, True, 0, -1, 1, 2**53, 2**63, 2**64, 10**300, 10**400, -(10**400), 0.5, -0.0, 1e308, float("inf"),
-    float("nan"), "", "x", "\ud800", "\x00\x1b[2J", "9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59-23:00",
-    "0001-01-01T00:00:00+14:00", "2026-01-05T09:00:00", "2026-13-45", "1e999", "a/b/0", "colours/0", "../../etc",
-    [], [[]], [None], [[1, 2], [3]], {}, {"": ""}, {"matcher": []}, {"matcher": "Names", "version": 10**30}, "[" * 50,
-    "x" * 100_000,
-)  # fmt: skip
-"""Replacements for a value."""
+from perf.hostile.damage import DEEP, changed, replaced
 
 READERS = (
     ("show", "r"), ("rescore", "r"), ("report", "r"), ("verify", "r"), ("resume", "r"), ("list", "runs"),
@@ -92,86 +64,6 @@ class Attack(NamedTuple):
     kind: str
     what: str
     words: tuple[str, ...]
-
-
-def replaced(dice: random.Random, value: Any) -> Any:
-    """Return a JSON value with one of its values replaced."""
-    places: list[tuple[Any, Any]] = []
-
-    def walk(each: Any) -> None:
-        if isinstance(each, dict | list):
-            for key in each if isinstance(each, dict) else range(len(each)):
-                places.append((each, key))
-                walk(each[key])
-
-    walk(value)
-    if not places:
-        return dice.choice(VALUES)
-    holder, key = dice.choice(places)
-    if dice.random() < 0.15 and isinstance(holder, dict):
-        del holder[key]
-    elif dice.random() < 0.15:
-        holder[key] = _DEEP
-    else:
-        holder[key] = dice.choice(VALUES)
-    return value
-
-
-_DEEP = "\ue000deep\ue000"
-
-
-def dumped(dice: random.Random, value: Any) -> bytes:
-    """Return JSON in which the placeholder for depth is expanded, which json itself could not write."""
-    with _no_limit():
-        text = json.dumps(value)
-    opening = dice.choice(("[", '{"besides":[', '{"a":'))
-    closing = {"[": "]", '{"besides":[': "]}", '{"a":': "}"}[opening]
-    depth = dice.choice((50, 150, DEEP))
-    return text.replace(json.dumps(_DEEP), opening * depth + "1" + closing * depth).encode("utf-8", "replace")
-
-
-@contextlib.contextmanager
-def _no_limit() -> Iterator[None]:
-    before = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)
-    try:
-        yield
-    finally:
-        sys.set_int_max_str_digits(before)
-
-
-def changed(dice: random.Random, content: bytes) -> tuple[str, bytes]:
-    """Damage a file; return a description and the file."""
-    match dice.randrange(8):
-        case 0:
-            return "cut", content[: dice.randrange(len(content) + 1)]
-        case 1:
-            changed = bytearray(content or b"x")
-            for _ in range(dice.choice((1, 3, 40))):
-                changed[dice.randrange(len(changed))] = dice.randrange(256)
-            return "bytes changed", bytes(changed)
-        case 2:
-            return "nonsense", dice.randbytes(dice.choice((0, 1, 300)))
-        case 3:
-            return "deep", dice.choice((b"[", b'{"a":', b'[{"b":')) * DEEP
-        case 4:
-            lines = content.splitlines(keepends=True) or [b""]
-            for _ in range(dice.randrange(1, 4)):
-                lines.insert(dice.randrange(len(lines) + 1), lines[dice.randrange(len(lines))])
-            return "lines doubled", b"".join(lines)
-        case _:
-            lines = content.splitlines(keepends=True)
-            jsonl = len(lines) > 1 and content.startswith(b'{"')
-            n = dice.randrange(len(lines)) if lines and jsonl else 0
-            part = lines[n] if jsonl else content
-            try:
-                part = dumped(dice, replaced(dice, json.loads(part)))
-            except ValueError:
-                return "nothing", content
-            if not jsonl:
-                return "a value replaced", part
-            lines[n] = part + b"\n"
-            return "a value replaced", b"".join(lines)
 
 
 class Ground:
@@ -345,62 +237,3 @@ def perform(ground: Ground, attack: Attack) -> tuple[str, BaseException | None]:
         server.edit = lambda body: replaced(ground.dice, body)
         url = server.url if attack.what == "anthropic_chat" else server.openai_url
         return call(ground.place, (*attack.words, "--base-url", url))
-
-
-class Tally(NamedTuple):
-    """The results of many attacks."""
-
-    tried: Counter[str]
-    fallen: list[tuple[Attack, str]]
-
-
-def siege(inputs: int, seed: int, only: str = "") -> Tally:
-    """Execute this many attacks."""
-    tried: Counter[str] = Counter()
-    fallen = []
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        mock.patch.dict(
-            os.environ, {"OPENAI_API_KEY": "no-key", "ANTHROPIC_API_KEY": "no-key", "NO_PROXY": "127.0.0.1"}
-        ),
-    ):
-        ground = Ground(Path(folder), seed)
-        for _ in range(inputs):
-            attack = ground.attack(only)
-            tried[attack.kind] += 1
-            begun = time.perf_counter()
-            said, caught = perform(ground, attack)
-            seconds = time.perf_counter() - begun
-            if caught is not None:
-                last = traceback.extract_tb(caught.__traceback__)[-1]
-                fallen.append(
-                    (attack, f"{type(caught).__name__}: {caught!s:.100} at {last.filename}:{last.lineno}")
-                )
-            elif seconds > SLOW:
-                fallen.append((attack, f"{seconds:.0f} s"))
-            elif "Traceback (most recent" in said:
-                fallen.append((attack, "a traceback"))
-    return Tally(tried, fallen)
-
-
-def main() -> None:
-    """Print what was tried and what survived; exit with 1 if something did not."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--inputs", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", choices=("file", "zip", "toml", "predictions", "reply"))
-    options = parser.parse_args()
-    tally = siege(options.inputs, options.seed, options.only)
-    lost = Counter(attack.kind for attack, _ in tally.fallen)
-    for kind, count in sorted(tally.tried.items()):
-        print(f"{kind:22}  tried {count:5}  survived {count - lost[kind]:5}")
-    print(f"{'all':22}  tried {tally.tried.total():5}  survived {tally.tried.total() - len(tally.fallen):5}")
-    for attack, why in tally.fallen:
-        print(f"  {attack.kind}, {attack.what}: {' '.join(attack.words)}: {why}")
-    sys.exit(1 if tally.fallen else 0)
-
-
-if __name__ == "__main__":
-    main()
