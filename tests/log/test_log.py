@@ -1,6 +1,7 @@
 import asyncio
 import json
 import os
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged
+from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
 from ltm_bench.core.messages import Finish, Usage
 from ltm_bench.log import recorder
 from ltm_bench.log.differences import differences
@@ -26,7 +27,7 @@ from ltm_bench.log.manifest import (
     SuiteEntry,
 )
 from ltm_bench.log.reader import is_finished, read_events, read_manifest
-from ltm_bench.log.recorder import Recorder, start_run
+from ltm_bench.log.recorder import Recorder, locked, start_run
 
 ENTRY = ScenarioEntry(name="colours", version=1, hash="ab", examples=2, parameters={"changes": 3})
 
@@ -199,6 +200,50 @@ def test_the_last_filler_is_found_from_the_end_wherever_it_is(tmp_path: Path, si
     assert recorder._last_filler(path) == 7
     path.write_bytes(lines[0])
     assert recorder._last_filler(path) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, a link needs a right of its own")
+def test_a_log_that_is_a_broken_link_is_named_and_one_to_an_empty_file_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.symlink_to(tmp_path / "elsewhere.jsonl")
+    with pytest.raises(LogError, match=r"events\.jsonl is a broken link; remove it"):
+        start_run(tmp_path, manifest())
+    (tmp_path / "elsewhere.jsonl").touch()
+    start_run(tmp_path, manifest())
+    assert read_manifest(tmp_path) == manifest()
+
+
+def refuses(run: Path) -> bool:
+    began = time.perf_counter()
+    try:
+        with locked(run):
+            return False
+    except RunLocked:
+        return time.perf_counter() - began < 0.5
+
+
+def test_a_run_is_locked_once_at_a_time_and_then_free_again(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        assert refuses(tmp_path)
+        assert refuses(tmp_path)
+    assert not refuses(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, no file can be deleted that is in use")
+def test_a_lock_holds_even_if_its_file_is_deleted(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        (tmp_path / ".lock").unlink()
+        assert refuses(tmp_path)
+    assert not refuses(tmp_path)
+
+
+def test_a_recorder_makes_the_folders_of_its_log(tmp_path: Path) -> None:
+    path = tmp_path / "conversations" / "colours-0" / "events.jsonl"
+    for n in range(2):
+        with Recorder(path) as writer:
+            assert (writer.logged is None) == (n == 0)
+            if n == 0:
+                writer.put(sent(0, "red"))
 
 
 def test_differences_are_described_in_words() -> None:
