@@ -132,7 +132,7 @@ class OpenAIChat(SdkChatModel):
             choice = answer.choices[0]
             text, refusal, finish = choice.message.content or "", choice.message.refusal, choice.finish_reason
             if not isinstance(text, str) or not isinstance(refusal, str | None):
-                raise TypeError("the text of the reply is none")
+                raise TypeError("the text of the reply is not a string")
             usage = self.used(answer)
         except (AttributeError, IndexError, TypeError) as error:
             raise self.endpoint.unreadable(_told(answer) or str(error)) from error

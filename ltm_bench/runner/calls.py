@@ -90,8 +90,7 @@ class Calls:
         self._on_doubt = on_doubt
         self._charged = charged
         self._session: list[Turn] = []  # the session being told, for an agent that takes sessions
-        self._undeleted: _Deletion | None = None  # the last one that the log asks for
-        self._missing: list[tuple[int, Callable[[], Awaitable[None]]]] = []
+        self._unsure: list[tuple[int, Callable[[], Awaitable[None]]]] = []  # after which turns, and what
         self._turn = 0  # the last one the agent has heard, for errors
 
     @property
@@ -164,20 +163,20 @@ class Calls:
         self.live = True
         self._notes.caught_up(turn, untold=not (self.agent.can_be_told or not turn))
         await self.stand_after(turns, going_on)
-        for after, act in self._missing:
-            if after == turns:
-                await act()
 
     def make_up_for(self, turns: int, act: Callable[[], Awaitable[None]]) -> None:
-        """Have something done that an interruption prevented, unless the agent has heard more when it catches up."""
-        self._missing.append((turns, act))
+        """Have something done once the agent stands after just these turns: the last run may have ended before it."""
+        self._unsure.append((turns, act))
 
     def misses(self, turns: int) -> bool:
-        """Whether something is left to be done after these turns."""
-        return any(after == turns for after, _ in self._missing)
+        """Whether there is something to make up for after these turns."""
+        return any(after == turns for after, _ in self._unsure)
 
     async def stand_after(self, turns: int, going_on: SessionKey | None = None) -> None:
-        """Open the agent and restore it from the log's first turns; an open agent has heard them already."""
+        """Open the agent and restore it from the log's first turns; an open agent has heard them already.
+
+        Then make up for what is due after just these turns, since the last run may have ended before it.
+        """
         if not self.opened:
             await self.open()
             if turns:
@@ -185,9 +184,10 @@ class Calls:
                 if self.agent.takes_sessions and going_on is not None:
                     logged = self._but_for(going_on, logged)
                 await guarded(lambda: self.agent.restore(logged), self._turn)
-            if self._undeleted is not None and self._undeleted.turns == turns:
-                # Nothing was said after it, so the run may have ended before the agent had deleted everything.
-                await self._delete(self._undeleted)
+        due = [act for after, act in self._unsure if after == turns]
+        self._unsure = [each for each in self._unsure if each[0] > turns]
+        for act in due:
+            await act()
 
     def _but_for(self, going_on: SessionKey, turns: Iterator[Turn]) -> Iterator[Turn]:
         """Yield turns, except for those of this session at their end."""
@@ -260,16 +260,15 @@ class Calls:
         """
         if type(self.agent).forget is Agent.forget or self.agent.writes_in_reply:
             return
-        deletion = _Deletion(queries, message, turns)
         if self.opened:
-            await self._delete(deletion)
+            await self._delete(queries, message)
         else:
-            self._undeleted = deletion
+            self.make_up_for(turns, partial(self._delete, queries, message))
 
-    async def _delete(self, deletion: _Deletion) -> None:
+    async def _delete(self, queries: Sequence[str], message: Message) -> None:
         self.tracing.begin_again()
-        for query in deletion.queries:
-            await self._pay_for(partial(self._forget, query), deletion.message)
+        for query in queries:
+            await self._pay_for(partial(self._forget, query), message)
 
     async def _forget(self, query: str) -> None:
         with suppress(NotImplementedError):
@@ -382,15 +381,6 @@ class Calls:
         """Report a turn or fork that the agent has heard, or may have heard, and now gets again."""
         self._notes.doubted(turn, lost)
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
-
-
-class _Deletion(NamedTuple):
-    """What a message asks to delete."""
-
-    queries: Sequence[str]
-    message: Message
-    turns: int
-    """The number of turns up to and including the message's."""
 
 
 class _Asked(NamedTuple):

@@ -323,9 +323,9 @@ def test_what_is_forgotten_stays_forgotten(open_in: Open, front: Front) -> None:
     (again.home / "heard.jsonl").unlink()
     (again.home / "banks.json").unlink()
     shutil.move(again.home / "name", again.home / "old-name")
-    anew = open_in()
-    anew.restore(*turns)  # told everything again, except that
-    assert facts(anew) == kept
+    fresh = open_in()
+    fresh.restore(*turns)  # told everything again, except that
+    assert facts(fresh) == kept
 
 
 def test_forgetting_that_was_interrupted_is_completed_by_a_resumed_run(open_in: Open, front: Front) -> None:

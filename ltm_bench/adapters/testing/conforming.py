@@ -55,7 +55,7 @@ def conformance(
                 settings = {"base_url": server.openai_url, "timeout": 1.5, "max_retries": 0}
                 conformance(lambda: Ours(model="some-model", **settings), server=server)
 
-    About thirty messages are sent in all, so use a model that costs nothing and always answers alike.
+    About forty messages are sent in all, so use a model that costs nothing and always answers alike.
 
     Args:
         make: Makes an agent as for a run; called for every conversation. A class will do.
