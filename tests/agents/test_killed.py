@@ -4,6 +4,7 @@ The real command runs in separate processes; the servers that the adapters talk 
 """
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -29,6 +30,8 @@ COMMAND = [sys.executable, "-m", "ltm_bench"]
 ASKED = ("colours", "sally_anne", "shopping_list")
 """A few scenarios: some products take a second for every message."""
 SMALL = ["--span", "2k", "--suite", "smoke", *(word for name in ASKED for word in ("--scenario", name))]
+TRIES = 5
+"""A busy machine may come too late to kill a run that takes a fraction of a second."""
 TYPED = b"Noted.\n" * 1000
 """What a person types, if the adapter asks one."""
 
@@ -53,8 +56,8 @@ def finish(words: list[str], folder: Path) -> None:
     assert done.returncode == 0, done.stderr.decode()
 
 
-def kill(words: list[str], folder: Path, due: Callable[[], bool]) -> None:
-    """Start a run, and kill it without warning at the chosen moment."""
+def kill(words: list[str], folder: Path, due: Callable[[], bool]) -> bool:
+    """Start a run, and kill it without warning at the chosen moment; return whether it had not ended by then."""
     typed = folder / "typed"
     typed.write_bytes(TYPED)
     with (
@@ -71,7 +74,7 @@ def kill(words: list[str], folder: Path, due: Callable[[], bool]) -> None:
         while process.poll() is None and not due() and time.monotonic() < until:
             time.sleep(0.001)
         process.kill()
-    assert process.returncode < 0, "the run ended before it could be killed"
+    return process.returncode < 0
 
 
 def said(run: Path) -> list[dict[str, Any]]:
@@ -101,8 +104,15 @@ def test_a_run_of_a_shipped_adapter_is_killed_and_then_ends_the_same(
         (reports / "r").rename(reports / "undisturbed")
 
         log = reports / "r" / "events.jsonl"
-        kill([*words, "--name", "r"], tmp_path, lambda: log.exists() and log.stat().st_size >= half)
-        assert log.read_bytes().count(b"\n") < len(expected)
+        for _ in range(TRIES):
+            killed = kill(
+                [*words, "--name", "r"], tmp_path, lambda: log.exists() and log.stat().st_size >= half
+            )
+            if killed and log.read_bytes().count(b"\n") < len(expected):
+                break
+            shutil.rmtree(reports / "r")
+        else:
+            pytest.fail("the run ended before it could be killed")
         finish(["resume", "r"], tmp_path)
         assert said(reports / "r") == expected
         assert (reports / "r" / "verdicts.jsonl").read_bytes() == verdicts
