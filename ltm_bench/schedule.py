@@ -105,7 +105,7 @@ Decision = Send | Fork | Fill | Jump | Finish
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class Completed:
     """An example has said its last message."""
 
     example: Example
@@ -270,7 +270,7 @@ class Scheduler:
         self._ready: list[tuple[int, int, _Active]] = []
         self._next: _Active | None = None
         self._decision: Decision | None = None
-        self._ended: list[Ended] = []
+        self._ended: list[Completed] = []
 
     def decide(self) -> Decision:
         """Return what happens next. Calling it again before `take` returns the same decision."""
@@ -278,7 +278,9 @@ class Scheduler:
             self._decision = self._decide()
         return self._decision
 
-    def take(self, message_tokens: int = 0, reply: Reply | None = None, reply_tokens: int = 0) -> list[Ended]:
+    def take(
+        self, message_tokens: int = 0, reply: Reply | None = None, reply_tokens: int = 0
+    ) -> list[Completed]:
         """Record that the decision was carried out, and return the examples that ended with it.
 
         Args:
@@ -317,7 +319,7 @@ class Scheduler:
         ended, self._ended = self._ended, []
         return ended
 
-    def _take_fork(self, active: _Active, message_tokens: int) -> list[Ended]:
+    def _take_fork(self, active: _Active, message_tokens: int) -> list[Completed]:
         if not active.begun:
             active.first = self.position
         active.last_question = self.position + message_tokens
@@ -433,4 +435,4 @@ class Scheduler:
         self._next_start = min(self._next_start, self._last_start + self._stagger)
         last = active.last_question or self.position
         overrun = max(0, last - active.start - self._span) if self._filler else 0
-        self._ended.append(Ended(active.example, last - active.first, overrun))
+        self._ended.append(Completed(active.example, last - active.first, overrun))

@@ -23,7 +23,7 @@ from ltm_bench.schedule import (
     NEAR,
     SLACK,
     USABLE,
-    Ended,
+    Completed,
     Fill,
     Finish,
     Fork,
@@ -61,7 +61,7 @@ class Held:
 
     sent: list[Sent]
     fills: list[int]
-    ended: list[Ended]
+    ended: list[Completed]
     tokens: int
     decisions: list[str]
 
@@ -412,7 +412,7 @@ def test_a_forked_question_takes_neither_tokens_nor_time_and_ends_the_span_of_it
     assert scheduler.decide() == Fill(1_800)
     scheduler.take(1_800)
     assert isinstance(scheduler.decide(), Send)
-    assert scheduler.take(3, Reply("Bye."), 1) == [Ended(one, 1_807, 0)]
+    assert scheduler.take(3, Reply("Bye."), 1) == [Completed(one, 1_807, 0)]
     assert isinstance(scheduler.decide(), Finish)
 
 
@@ -433,7 +433,7 @@ def test_an_example_overruns_by_the_tokens_of_its_last_question_outside_its_span
     scheduler = Scheduler([one], span=4_000, seed=0, counter=counter(), start=START, forked=forked)
     scheduler.take(10, Reply("Noted."), 4_000 - 10 - 5)
     assert isinstance(scheduler.decide(), Fork if forked else Send)
-    assert scheduler.take(8, Reply("Red."), 0 if forked else 500) == [Ended(one, 4_003, 3)]
+    assert scheduler.take(8, Reply("Red."), 0 if forked else 500) == [Completed(one, 4_003, 3)]
 
 
 def test_a_message_lacks_its_rehearsed_tokens_once_its_text_depends_on_the_time() -> None:
