@@ -27,7 +27,8 @@ from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.forks import Forks
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.store_check import StoreCheck
-from ltm_bench.schedule import Completed, Fill, Fork, Jump, Scheduler, Send
+from ltm_bench.schedule.decisions import Completed, Fill, Fork, Jump, Send
+from ltm_bench.schedule.scheduler import Scheduler
 from ltm_bench.score.verdicts import verdict_on
 from ltm_bench.script.rehearsal import acknowledgement, ideal_reply
 from ltm_bench.script.scenario import Example

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ltm_bench.core.messages import Ask, Turn, Verdict
-from ltm_bench.schedule import Completed
+from ltm_bench.schedule.decisions import Completed
 from ltm_bench.script.scenario import Example
 
 
