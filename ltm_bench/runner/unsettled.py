@@ -30,7 +30,7 @@ def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
 
     If it lacks the start of the conversation, it proves nothing, and everything is in doubt.
     """
-    told, state = False, _State()
+    told, state = False, _Call()
     for record in records(timings):
         if record.get("conversation") != where.get("conversation"):
             continue
@@ -41,26 +41,26 @@ def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
     return Doubt(state.asked or state.unpaid, state.unpaid, state.reserved) if told else Doubt(True, True)
 
 
-class _State(NamedTuple):
+class _Call(NamedTuple):
     """The state of one turn's call, by the side file's records so far."""
 
     asked: bool = False
     unpaid: bool = False
     reserved: Decimal | None = None
 
-    def after(self, record: Mapping[str, Any]) -> _State:
+    def after(self, record: Mapping[str, Any]) -> _Call:
         """Return the state after one more record of this turn."""
         if record.get("sending") is True:
-            return _State(self.asked, True, _price(record, "reserved"))
+            return _Call(self.asked, True, _price(record, "reserved"))
         if "seconds" in record:  # there was a reply; if the log has since lost it, its usage is lost too
-            return _State(True, True)
+            return _Call(True, True)
         if record.get("lost") is True or record.get("doubtful") is True:
             unreadable = "dollars" in record and _price(record, "dollars") is None
-            return _State(True, True, self.reserved) if self.unpaid and unreadable else _State(True)
+            return _Call(True, True, self.reserved) if self.unpaid and unreadable else _Call(True)
         if record.get("failed") is True:
-            return _State(True)
+            return _Call(True)
         if record.get("refused") is True or _all_refused(record):
-            return _State(self.asked)
+            return _Call(self.asked)
         return self
 
 
@@ -79,7 +79,7 @@ Place = tuple[str | None, int]
 """A turn or a fork: its conversation, if the run has several, and its number."""
 
 
-class Owed(NamedTuple):
+class Unsettled(NamedTuple):
     """Money that a run's side file shows and its log does not."""
 
     dollars: Decimal
@@ -88,7 +88,7 @@ class Owed(NamedTuple):
     """Logged replies among them."""
 
 
-def owed(timings: Path, replied: Container[Place]) -> Owed:
+def unsettled(timings: Path, replied: Container[Place]) -> Unsettled:
     """Read what was charged for lack of a usage, and what is reserved for calls cut off by a crash.
 
     Args:
@@ -96,18 +96,18 @@ def owed(timings: Path, replied: Container[Place]) -> Owed:
         replied: The turns and forks whose replies are logged; none of those was cut off.
     """
     total, replies = Decimal(), set()
-    states: dict[Place, _State] = {}
+    states: dict[Place, _Call] = {}
     for record in records(timings):
         price = _price(record, "dollars")
         total += price or 0
         turn, conversation = record.get("turn"), record.get("conversation")
         if isinstance(turn, int):
             place = (conversation if isinstance(conversation, str) else None, turn)
-            states[place] = states.get(place, _State()).after(record)
+            states[place] = states.get(place, _Call()).after(record)
             if price is not None and "seconds" in record:
                 replies.add(place)
     cut_off = (state.reserved for place, state in states.items() if place not in replied)
-    return Owed(sum((each for each in cut_off if each is not None), total), replies)
+    return Unsettled(sum((each for each in cut_off if each is not None), total), replies)
 
 
 def _price(record: Mapping[str, Any], name: str) -> Decimal | None:

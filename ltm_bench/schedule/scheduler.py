@@ -1,37 +1,23 @@
-"""Decides who speaks next. Pure: no I/O, no wall clock; every choice follows from the plan and the replies so far.
-
-The runner asks `decide()`, carries out the decision, and reports back with `take()`. In order of preference:
-
-1. send the message of an active example that has been due longest; if it lacks only time, jump the clock to that time;
-2. start an example that shares no topic with an active one, once the stagger since the last start has passed, unless
-   that is expected to make a message late;
-3. send filler, up to the next position at which something becomes due.
-
-A message's due position is `start + floor(at * 0.9 * span)`. Expected lengths come from a rehearsal of every script and
-from how much the agent has talked so far. A turn costs O(log n) in the number of examples; starting an example takes a
-look at what the active ones still have to say. The reasons are in `docs/design/scheduler.md`.
-"""
+"""The scheduler: a pure state machine over the examples of one conversation."""
 
 from __future__ import annotations
 
 import heapq
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
 from ltm_bench.core.clock import Clock
 from ltm_bench.core.dice import Dice
-from ltm_bench.core.errors import ConfigError, SpanTooSmall
+from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Ask, Line, Reply
 from ltm_bench.core.tokens import Counter
-from ltm_bench.script.rehearsal import Step, rehearse
+from ltm_bench.schedule.decisions import Completed, Decision, Fill, Finish, Fork, Jump, Send
+from ltm_bench.schedule.fitting import USABLE, Rehearsals, due_position, expected_lateness, rehearse_all
+from ltm_bench.script.rehearsal import Step
 from ltm_bench.script.scenario import Example, Script
 from ltm_bench.script.sealed import SealedReply, is_beside
-
-USABLE = 0.9
-"""Fraction of a span in which messages are placed; the rest is room for talkative agents."""
 
 LATE = 0.05
 """Maximum expected lateness with which an example may start, as a fraction of the span."""
@@ -39,80 +25,11 @@ LATE = 0.05
 NEAR = 25
 """Look-ahead, in tokens: a message due this soon is sent at once, since filler would make it at least as late."""
 
-GRAIN = 50
-"""How far filler can overshoot a position, in tokens."""
-
 RETRY = 0.05
 """How long to wait before retrying an example that would make others late, as a fraction of the span."""
 
 SLACK = 0.02
 """Maximum by which all staggering together may lengthen a conversation, as a fraction of its lower bound."""
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """Send a message of an example."""
-
-    example: Example
-    line: Line
-    text: str
-    due: int
-    """The position, in tokens, at which it was due."""
-    first: bool
-    """Whether it is the example's first message."""
-    tokens: int | None
-    """Length of the text; None if no rehearsal has counted it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """Ask a question of an example beside the conversation: it adds no tokens and no time, and nobody waits for it."""
-
-    id: int
-    """Turns and forks are numbered together, so that one number names a question wherever it is shown."""
-    example: Example
-    line: Ask
-    text: str
-    due: int
-    """The position, in tokens, at which it was due."""
-    at: datetime
-    position: int
-    """Tokens of the conversation before it."""
-    tokens: int | None
-    """Length of the text; None if no rehearsal has counted it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fill:
-    """Send about this many tokens of filler, message and reply together."""
-
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Jump:
-    """Move the benchmark's clock forward."""
-
-    to: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """Everything has been said."""
-
-
-Decision = Send | Fork | Fill | Jump | Finish
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """An example has said its last message."""
-
-    example: Example
-    span: int
-    """Tokens from its first message up to and including its last question."""
-    overrun: int
-    """Tokens by which its last question came too late; 0 if it came within the span."""
 
 
 @dataclass
@@ -129,86 +46,6 @@ class _Active:
     begun: bool = False
     first: int = 0
     last_question: int = 0
-
-
-def load_of(steps: Sequence[Step]) -> int:
-    """Return the tokens of all messages and expected replies of a script that are part of the conversation."""
-    return sum(step.room for step in steps)
-
-
-def smallest_span(steps: Sequence[Step]) -> int:
-    """Return the smallest span in which a script, on its own, can place all its messages on time."""
-    need, said = 1.0, 0
-    for step in steps:
-        if step.line.at:
-            need = max(need, said / (USABLE * step.line.at))
-        if isinstance(step.line, Ask):
-            # A question must be complete before the span ends, even if a filler turn overshoots.
-            complete = said + step.message_tokens
-            need = max(need, complete, (step.message_tokens + GRAIN) / (1 - USABLE * (step.line.at or 0.0)))
-        said += step.room
-    return math.ceil(need)
-
-
-Rehearsals = Mapping[str, Sequence[Step]]
-"""The expected steps of each example, by its id."""
-
-
-def rehearse_all(
-    examples: Sequence[Example], counter: Counter, *, span: int | None, forked: bool = False
-) -> Rehearsals:
-    """Rehearse all examples. Raises SpanTooSmall, naming the most demanding one, if `span` is given and too small."""
-    rehearsals = {example.id: rehearse(example, counter, forked=forked) for example in examples}
-    if span is not None and rehearsals:
-        need, name = max((smallest_span(steps), name) for name, steps in rehearsals.items())
-        if need > span:
-            raise SpanTooSmall(
-                f"a span of {span} tokens is too small for scenario {name.rpartition('/')[0]} (example {name}): "
-                f"the smallest that works is {need}"
-            )
-    return rehearsals
-
-
-def due_position(start: int, at: float, span: int) -> int:
-    """Return the position at which a message is due."""
-    return start + math.floor(at * USABLE * span)
-
-
-def expected_lateness(
-    talks: Sequence[tuple[int, Sequence[Step]]], position: int, span: int, reply_tokens: int
-) -> int:
-    """Simulate these examples from `position` on, and return how late the latest message will be, in tokens.
-
-    Args:
-        talks: For each example, its start position and its remaining steps.
-        position: Tokens of the conversation so far.
-        span: Span in tokens.
-        reply_tokens: Expected length of a reply; used where the rehearsed reply is shorter.
-    """
-    waiting = [(position, i, 0) for i, (_, steps) in enumerate(talks) if steps]
-    waiting = [
-        (max(due, due_position(talks[i][0], talks[i][1][0].line.at or 0.0, span)), i, k)
-        for due, i, k in waiting
-    ]
-    heapq.heapify(waiting)
-    latest = 0
-    while waiting:
-        due, i, k = heapq.heappop(waiting)
-        start, steps = talks[i]
-        position = max(position, due)
-        latest = max(latest, position - due)
-        while True:  # messages without a position follow at once
-            if isinstance(steps[k].line, Ask):  # a question must be complete in time, not just begun
-                latest = max(latest, position + steps[k].message_tokens - due)
-            if not steps[k].beside:
-                position += steps[k].message_tokens + max(steps[k].reply_tokens, reply_tokens)
-            k += 1
-            if k == len(steps) or steps[k].line.at is not None or steps[k].line.after is not None:
-                break
-        if k < len(steps):
-            at = steps[k].line.at
-            heapq.heappush(waiting, (position if at is None else due_position(start, at, span), i, k))
-    return latest
 
 
 class Scheduler:
@@ -265,12 +102,13 @@ class Scheduler:
         self._replies = self._reply_tokens = 0
         self._next_start = self._last_start = 0
         self._may_start = True
+        # The order of the starts decides between equals, so that two examples are never compared themselves.
         self._by_position: list[tuple[int, int, _Active]] = []
         self._by_time: list[tuple[datetime, int, _Active]] = []
         self._ready: list[tuple[int, int, _Active]] = []
         self._next: _Active | None = None
         self._decision: Decision | None = None
-        self._ended: list[Ended] = []
+        self._ended: list[Completed] = []
 
     def decide(self) -> Decision:
         """Return what happens next. Calling it again before `take` returns the same decision."""
@@ -278,7 +116,9 @@ class Scheduler:
             self._decision = self._decide()
         return self._decision
 
-    def take(self, message_tokens: int = 0, reply: Reply | None = None, reply_tokens: int = 0) -> list[Ended]:
+    def take(
+        self, message_tokens: int = 0, reply: Reply | None = None, reply_tokens: int = 0
+    ) -> list[Completed]:
         """Record that the decision was carried out, and return the examples that ended with it.
 
         Args:
@@ -295,37 +135,29 @@ class Scheduler:
         if isinstance(decision, Finish):
             return []
         self._number += 1
+        if isinstance(decision, Fill):
+            self._pass(message_tokens + reply_tokens)
+            return []
+        active, now = cast(_Active, self._next), self.clock.now
+        if not active.begun:
+            active.first = self.position
+        if isinstance(decision.line, Ask):
+            active.last_question = self.position + message_tokens
+        active.sent += 1
         if isinstance(decision, Fork):
-            return self._take_fork(cast(_Active, self._next), message_tokens)
-        sent_at = self.clock.now
-        if isinstance(decision, Send):
-            active = cast(_Active, self._next)
-            if not active.begun:
-                active.first = self.position
-        self.position += message_tokens
-        if isinstance(decision, Send) and isinstance(decision.line, Ask):
-            active.last_question = self.position
-        self.position += reply_tokens
-        if isinstance(decision, Send):
-            active.sent += 1
+            answer: Reply = SealedReply(now)
+        else:
+            answer = replace(reply or Reply(""), at=now)
             self._replies += 1
             self._reply_tokens += reply_tokens
-        self.clock.advance(message_tokens + reply_tokens)
-        if isinstance(decision, Send):
-            said = reply or Reply("")
-            self._advance(active, Reply(said.text, said.usage, said.finish, sent_at), sent_at)
+            self._pass(message_tokens + reply_tokens)
+        self._advance(active, answer, now)
         ended, self._ended = self._ended, []
         return ended
 
-    def _take_fork(self, active: _Active, message_tokens: int) -> list[Ended]:
-        if not active.begun:
-            active.first = self.position
-        active.last_question = self.position + message_tokens
-        active.sent += 1
-        now = self.clock.now
-        self._advance(active, SealedReply(now), now)
-        ended, self._ended = self._ended, []
-        return ended
+    def _pass(self, tokens: int) -> None:
+        self.position += tokens
+        self.clock.advance(tokens)
 
     def _decide(self) -> Decision:
         if self._next is not None:
@@ -410,20 +242,19 @@ class Scheduler:
             return
         line = active.line
         at = line.at if self._filler else None  # without filler, no position could be reached
+        active.due, active.due_time = self.position, None
         if at is None and line.after is None:
-            active.due = self.position
-            active.due_time = None
             if active.begun:
                 self._next = active  # follows at once; nothing comes between
             else:
                 heapq.heappush(self._ready, (active.due, active.order, active))
             return
-        if at is not None and not 0.0 <= at <= 1.0:
-            raise ConfigError(f"example {active.example.id}: at={at} lies outside 0..1")
-        active.due = self.position
         if at is not None:
+            if not 0.0 <= at <= 1.0:
+                raise ConfigError(f"example {active.example.id}: at={at} lies outside 0..1")
             active.due = due_position(active.start, at, self._span)
-        active.due_time = sent_at + line.after if line.after is not None and sent_at is not None else None
+        if line.after is not None and sent_at is not None:
+            active.due_time = sent_at + line.after
         heapq.heappush(self._by_position, (active.due, active.order, active))
 
     def _end(self, active: _Active) -> None:
@@ -433,4 +264,4 @@ class Scheduler:
         self._next_start = min(self._next_start, self._last_start + self._stagger)
         last = active.last_question or self.position
         overrun = max(0, last - active.start - self._span) if self._filler else 0
-        self._ended.append(Ended(active.example, last - active.first, overrun))
+        self._ended.append(Completed(active.example, last - active.first, overrun))

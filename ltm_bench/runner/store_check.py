@@ -19,13 +19,13 @@ from ltm_bench.script.rehearsal import Step
 
 
 @dataclass
-class _Heard:
+class _Planted:
     told: list[Told] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     asked: int = 0
 
 
-class Looking:
+class StoreCheck:
     """The facts told by the examples of one conversation, to be looked for in the agent's store."""
 
     def __init__(
@@ -38,37 +38,37 @@ class Looking:
             clock: Seconds from any fixed moment.
             rehearsals: The expected steps of each example, for its number of questions.
         """
-        self._looked = set(writings(written_of(log)))
+        self._checked = set(writings(written_of(log)))
         self._journal = Journal(written_of(log), clock)
         self._questions = Counter(
             {name: sum(isinstance(step.line, Ask) for step in steps) for name, steps in rehearsals.items()}
         )
-        self._heard: dict[str, _Heard] = {}
+        self._planted: dict[str, _Planted] = {}
         self._facts: list[Fact] = []
 
-    def hear(self, example: str, line: Line) -> bool:
+    def due_after(self, example: str, line: Line) -> bool:
         """Take an example's line; return whether it is the last question and there are facts to look for."""
-        heard = self._heard.setdefault(example, _Heard())
+        planted = self._planted.setdefault(example, _Planted())
         if isinstance(line, Tell):
-            heard.told += [Told(fact, line.user) for fact in line.facts]
-            heard.deleted += line.deletes
+            planted.told += [Told(fact, line.user) for fact in line.facts]
+            planted.deleted += line.deletes
             self._facts += line.facts
-        heard.asked += isinstance(line, Ask)
-        last = isinstance(line, Ask) and heard.asked == self._questions[example]
-        return last and bool(heard.told)
+        planted.asked += isinstance(line, Ask)
+        last = isinstance(line, Ask) and planted.asked == self._questions[example]
+        return last and bool(planted.told)
 
     def lacks(self, agent: Agent, example: str) -> bool:
         """Whether the run ended before it had looked for an example's facts in a store that can be listed."""
-        return type(agent).memories is not Agent.memories and example not in self._looked
+        return type(agent).memories is not Agent.memories and example not in self._checked
 
-    async def look(self, agent: Agent, example: str, turn: int) -> None:
+    async def check(self, agent: Agent, example: str, turn: int) -> None:
         """List the agent's store, if possible, and record which of an example's facts it holds."""
         held = await _listed(agent)
         if held is None:
             return
-        heard = self._heard[example]
-        written = examine(heard.told, heard.deleted, held, self._facts)
-        users = {told.user for told in heard.told if told.user is not None}
+        planted = self._planted[example]
+        written = examine(planted.told, planted.deleted, held, self._facts)
+        users = {told.user for told in planted.told if told.user is not None}
         record = {"turn": turn, "example": example, "users": len(users)}
         self._journal.put(record | written.model_dump(mode="json"))
 

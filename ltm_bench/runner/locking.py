@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, RunIncomplete
@@ -15,20 +14,12 @@ from ltm_bench.log.environment import record_environment
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import Verdicts
+from ltm_bench.runner.conversations import CONCURRENT, run_conversations
 from ltm_bench.runner.observer import Observer
-from ltm_bench.runner.runs import CONCURRENT, finished, run_conversations
+from ltm_bench.runner.standing import finished
 
 
-class Held(NamedTuple):
-    """The result of a run."""
-
-    already: bool
-    """Whether it was finished before, so that nothing was done."""
-    verdicts: Verdicts
-    """The matchers' verdicts on every reply; empty if it was finished before."""
-
-
-async def hold(
+async def run_locked(
     plan: Plan,
     folder: Path,
     *,
@@ -39,8 +30,8 @@ async def hold(
     concurrent: int = CONCURRENT,
     counted: bool = False,
     clock: Callable[[], float] = time.perf_counter,
-) -> Held:
-    """Start a run, or resume it.
+) -> Verdicts | None:
+    """Start a run, or resume it, while no other process can.
 
     Args:
         plan: The plan.
@@ -52,6 +43,9 @@ async def hold(
         concurrent: Maximum concurrent examples of an isolated run.
         counted: Whether the budget already includes the run's cost so far.
         clock: Seconds from any fixed moment, for measuring durations.
+
+    Returns:
+        The matchers' verdicts on every reply; None if the run was finished before, so that nothing was done.
 
     Raises:
         RunIncomplete, BudgetReached: It stopped early, and can be resumed.
@@ -70,10 +64,10 @@ async def hold(
         already = finished(plan, folder)
         watching = observer(already)
         if already:
-            return Held(True, {})
+            return None
         try:
             record_environment(folder)
-            verdicts = await run_conversations(
+            return await run_conversations(
                 plan,
                 plan.agents,
                 folder,
@@ -91,7 +85,6 @@ async def hold(
                 f"{error.filename or folder}: {error.strerror or error}; "
                 f"`ltm-bench resume {folder.name}` continues once it can be written again"
             ) from error
-    return Held(False, verdicts)
 
 
 def doubtful(where: str) -> str:

@@ -1,4 +1,4 @@
-"""The look into an agent's store after an example's last question is made up for if an interruption prevented it."""
+"""An agent's store is checked after an example's last question; if an interruption prevents that, on resumption."""
 
 import json
 from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ltm_bench.log.lines import to_line
-from ltm_bench.runner.debts import Doubt, doubt_about, owed
+from ltm_bench.runner.unsettled import Doubt, doubt_about, unsettled
 
 SENDING = {"sending": True}
 REFUSED = {"failed_after": 1.0, "attempts": [{"status": 500}]}
@@ -83,7 +83,7 @@ def test_what_a_killed_run_may_owe_is_known_before_it_resumes(
     here = {"turn": 3, "conversation": "a-0"}
     timings.write_bytes(b"".join(to_line({**here, **each}) for each in said))
     known = {("a-0", 3)} if replied else {("b-0", 3), ("a-0", 2)}
-    assert float(owed(timings, known).dollars) == dollars
+    assert float(unsettled(timings, known).dollars) == dollars
 
 
 def test_replies_charged_for_want_of_usage_are_named(tmp_path: Path) -> None:
@@ -95,11 +95,11 @@ def test_replies_charged_for_want_of_usage_are_named(tmp_path: Path) -> None:
         {"turn": 6, "seconds": 1.0, "dollars": 0.25},
     ]
     timings.write_bytes(b"".join(to_line(line) for line in said))
-    found = owed(timings, set())
+    found = unsettled(timings, set())
     assert float(found.dollars) == 1
     assert found.replies == {("a-0", 3), (None, 6)}
 
 
 def test_without_a_side_file_everything_is_in_doubt(tmp_path: Path) -> None:
-    assert owed(tmp_path / "timings.jsonl", set()).dollars == 0
+    assert unsettled(tmp_path / "timings.jsonl", set()).dollars == 0
     assert doubt_about(tmp_path / "timings.jsonl", {"turn": 3}) == Doubt(True, True)

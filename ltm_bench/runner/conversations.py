@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence, Set
-from decimal import Decimal
-from itertools import chain
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Verdict
-from ltm_bench.core.pricing import dollars
-from ltm_bench.log.events import Replied
-from ltm_bench.log.forks import ForkFile, answers_in
+from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.journal import Journal
-from ltm_bench.log.manifest import Manifest
-from ltm_bench.log.reader import conversations, is_finished, read_events, read_manifest
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.calls import Calls
+from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.conversation import Conversation, Verdicts
-from ltm_bench.runner.debts import Place, owed
 from ltm_bench.runner.observer import Observer
+from ltm_bench.runner.standing import cost_of
 from ltm_bench.script.scenario import Example
 
 CONCURRENT = 8
@@ -83,7 +75,7 @@ async def run_conversations(
         with Recorder(log) as recorder, ForkFile(log) as forks:
             if recorder.cut:
                 on_cut(recorder.cut)
-            calls = Calls(
+            calls = Caller(
                 make_agent(),
                 recorder,
                 journal,
@@ -113,51 +105,3 @@ async def run_conversations(
             raise outcome
         verdicts |= outcome
     return verdicts
-
-
-class Cost(NamedTuple):
-    """What a run has cost so far."""
-
-    logged: Decimal = Decimal()
-    """For its logged replies with known prices."""
-    charged: Decimal = Decimal()
-    """In addition, at most: for attempts without a usage, and for calls cut off by a crash."""
-    replies: Set[Place] = frozenset()
-    """Logged replies that are in `charged`, because they have no usage."""
-
-
-def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
-    """Return what a run has cost so far, from its logs and their side files.
-
-    Raises:
-        LogError: A log is damaged.
-    """
-    manifest = manifest or read_manifest(folder)
-    logged, replied = Decimal(), set[Place]()
-    for path in conversations(folder, manifest):
-        if path.exists():
-            name = path.stem if manifest.suite.isolated else None
-            turns = ((event.turn, event.usage) for event in read_events(path) if isinstance(event, Replied))
-            forks = ((number, answered.usage) for number, answered in answers_in(path).items())
-            for number, usage in chain(turns, forks):
-                replied.add((name, number))
-                logged += (dollars(usage) if usage is not None else None) or 0
-    return Cost(logged, *owed(folder / "timings.jsonl", replied))
-
-
-def cost_before(plan: Plan, folder: Path) -> Cost:
-    """Return what an unfinished run has cost; 0 if its log cannot be read, since it cannot continue."""
-    if finished(plan, folder):
-        return Cost()
-    try:
-        return cost_of(folder, plan.manifest)
-    except LogError:
-        return Cost()
-
-
-def finished(plan: Plan, folder: Path) -> bool:
-    """Whether all conversations of a plan are finished."""
-    if not plan.manifest.suite.isolated:
-        return is_finished(folder / "events.jsonl")
-    names = (example.id.replace("/", "-") for example in plan.examples)
-    return all(is_finished(folder / "isolated" / f"{name}.jsonl") for name in names)

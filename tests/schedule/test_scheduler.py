@@ -18,22 +18,9 @@ from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.plan.suites import read_suite
 from ltm_bench.plugins.scenarios import scenario as find_scenario
-from ltm_bench.schedule import (
-    GRAIN,
-    NEAR,
-    SLACK,
-    USABLE,
-    Ended,
-    Fill,
-    Finish,
-    Fork,
-    Jump,
-    Scheduler,
-    Send,
-    due_position,
-    expected_lateness,
-    smallest_span,
-)
+from ltm_bench.schedule.decisions import Completed, Fill, Finish, Fork, Jump, Send
+from ltm_bench.schedule.fitting import GRAIN, USABLE, due_position, expected_lateness, smallest_span
+from ltm_bench.schedule.scheduler import NEAR, SLACK, Scheduler
 from ltm_bench.script.rehearsal import ACKNOWLEDGEMENT, ideal_reply, rehearse
 from ltm_bench.script.scenario import Example, Scenario
 
@@ -56,42 +43,42 @@ class Sent:
 
 
 @dataclass
-class Held:
-    """A conversation held without an agent."""
+class Played:
+    """A conversation played without an agent."""
 
     sent: list[Sent]
     fills: list[int]
-    ended: list[Ended]
+    ended: list[Completed]
     tokens: int
     decisions: list[str]
 
 
-def hold(
+def play(
     examples: Sequence[Example], span: int, *, seed: int = 0, talk: int | None = None, **more: float
-) -> Held:
+) -> Played:
     """Let the scheduler run; replies are the ideal ones, or `talk` tokens long."""
     scheduler = Scheduler(examples, span=span, seed=seed, counter=counter(), start=START, **more)  # type: ignore[arg-type]  # options of any type
-    held = Held([], [], [], 0, [])
+    played = Played([], [], [], 0, [])
     for _ in range(20_000):
         decision = scheduler.decide()
         assert scheduler.decide() is decision
-        held.decisions.append(repr(decision) if not isinstance(decision, Send) else decision.text)
+        played.decisions.append(repr(decision) if not isinstance(decision, Send) else decision.text)
         if isinstance(decision, Finish):
-            held.tokens = scheduler.position
-            return held
+            played.tokens = scheduler.position
+            return played
         if isinstance(decision, Jump):
             assert decision.to > scheduler.clock.now
             scheduler.take()
         elif isinstance(decision, Fill):
             assert decision.tokens > 0
-            held.fills.append(scheduler.position)
+            played.fills.append(scheduler.position)
             scheduler.take(min(decision.tokens, 1000), Reply("[]"), 0)
         else:
             assert isinstance(decision, Send)
             said = ideal_reply(decision.line)
             size = COUNT(decision.text)
             assert decision.tokens in (None, size)
-            held.sent.append(
+            played.sent.append(
                 Sent(
                     decision.example,
                     decision.line,
@@ -102,7 +89,7 @@ def hold(
                     scheduler.clock.now,
                 )
             )
-            held.ended += scheduler.take(size, Reply(said), COUNT(said) if talk is None else talk)
+            played.ended += scheduler.take(size, Reply(said), COUNT(said) if talk is None else talk)
     raise AssertionError("the conversation does not end")
 
 
@@ -150,43 +137,43 @@ def test_the_promises_hold_for_any_scenarios(
     made: list[Scenario], each: int, span: int, talk: int | None
 ) -> None:
     examples = examples_of(made, each)
-    held = hold(examples, span, talk=talk)
-    assert sorted(e.example.id for e in held.ended) == sorted(e.id for e in examples), "every example ends"
-    assert held.decisions == hold(examples, span, talk=talk).decisions, "equal input gives equal output"
-    _no_topic_overlaps(held)
-    _waits_are_kept(held)
-    _chats_are_not_interrupted(held)
+    played = play(examples, span, talk=talk)
+    assert sorted(e.example.id for e in played.ended) == sorted(e.id for e in examples), "every example ends"
+    assert played.decisions == play(examples, span, talk=talk).decisions, "equal input gives equal output"
+    _no_topic_overlaps(played)
+    _waits_are_kept(played)
+    _chats_are_not_interrupted(played)
 
 
-def _no_topic_overlaps(held: Held) -> None:
+def _no_topic_overlaps(played: Played) -> None:
     first: dict[str, int] = {}
     last: dict[str, int] = {}
-    for i, sent in enumerate(held.sent):
+    for i, sent in enumerate(played.sent):
         first.setdefault(sent.example.id, i)
         last[sent.example.id] = i
-    scripts = {sent.example.id: sent.example for sent in held.sent}
+    scripts = {sent.example.id: sent.example for sent in played.sent}
     for one, two in itertools.combinations(scripts, 2):
         if set(scripts[one].scenario.topics) & set(scripts[two].scenario.topics):
             assert last[one] < first[two] or last[two] < first[one]
 
 
-def _waits_are_kept(held: Held) -> None:
+def _waits_are_kept(played: Played) -> None:
     before: dict[str, datetime] = {}
-    for sent in held.sent:
+    for sent in played.sent:
         if sent.line.after is not None:
             assert sent.at >= before[sent.example.id] + sent.line.after
         before[sent.example.id] = sent.at
 
 
-def _chats_are_not_interrupted(held: Held) -> None:
-    for before, sent in itertools.pairwise(held.sent):
+def _chats_are_not_interrupted(played: Played) -> None:
+    for before, sent in itertools.pairwise(played.sent):
         if sent.line.at is None:
             assert before.example.id == sent.example.id
-            fills = [f for f in held.fills if before.position + before.tokens <= f < sent.position]
+            fills = [f for f in played.fills if before.position + before.tokens <= f < sent.position]
             assert not fills
 
 
-STANDARD = read_suite(Path(__file__).parents[1] / "configs" / "standard.toml")
+STANDARD = read_suite(Path(__file__).parents[2] / "configs" / "standard.toml")
 
 
 def standard(seed: int, span: int = 32_000) -> list[Example]:
@@ -202,9 +189,9 @@ def standard(seed: int, span: int = 32_000) -> list[Example]:
     ("span", "seed"), [(32_000, 0), (32_000, 1), (32_000, 2), (120_000, 0), (120_000, 7), (500_000, 0)]
 )
 def test_a_conversation_is_at_most_five_percent_longer_than_any_can_be(span: int, seed: int) -> None:
-    held = hold(standard(seed, span), span, seed=seed, stagger=STANDARD.stagger)
+    played = play(standard(seed, span), span, seed=seed, stagger=STANDARD.stagger)
     bound = STANDARD.examples * 0.9 * span
-    assert bound <= held.tokens <= 1.05 * bound
+    assert bound <= played.tokens <= 1.05 * bound
 
 
 @pytest.mark.parametrize(
@@ -214,10 +201,10 @@ def test_a_conversation_is_at_most_five_percent_longer_than_any_can_be(span: int
 def test_messages_are_sent_where_they_are_due_and_questions_within_the_span(
     span: int, seed: int, talk: int | None
 ) -> None:
-    held = hold(standard(seed, span), span, seed=seed, talk=talk, stagger=STANDARD.stagger)
+    played = play(standard(seed, span), span, seed=seed, talk=talk, stagger=STANDARD.stagger)
     starts: dict[str, int] = {}
     late: list[int] = []
-    for sent in held.sent:
+    for sent in played.sent:
         start = starts.setdefault(sent.example.id, sent.position)
         if sent.line.at is None:  # follows its predecessor
             continue
@@ -226,35 +213,37 @@ def test_messages_are_sent_where_they_are_due_and_questions_within_the_span(
         late.append(sent.position - sent.due)
     assert sorted(late)[len(late) // 2] <= (talk or 100)
     assert max(late) <= 0.1 * span
-    assert all(ended.overrun == 0 and ended.span <= span for ended in held.ended)
+    assert all(ended.overrun == 0 and ended.span <= span for ended in played.ended)
 
 
 def test_an_agent_that_talks_too_much_is_marked_as_overrun_and_by_how_much() -> None:
-    held = hold(standard(0, 2_000), 2_000, talk=500, stagger=STANDARD.stagger)
-    assert len(held.ended) == 33
-    assert [e for e in held.ended if e.overrun > 0] == [e for e in held.ended if e.span > 2_000]
-    assert any(e.overrun > 0 for e in held.ended)
+    played = play(standard(0, 2_000), 2_000, talk=500, stagger=STANDARD.stagger)
+    assert len(played.ended) == 33
+    assert [e for e in played.ended if e.overrun > 0] == [e for e in played.ended if e.span > 2_000]
+    assert any(e.overrun > 0 for e in played.ended)
 
 
 def test_filler_is_sent_only_when_nothing_else_is_due() -> None:
     span = 32_000
-    held = hold(standard(0), span, stagger=STANDARD.stagger)
-    for fill in held.fills:
-        waiting = [s for s in held.sent if s.line.after is None and s.due <= fill < s.position and s.line.at]
+    played = play(standard(0), span, stagger=STANDARD.stagger)
+    for fill in played.fills:
+        waiting = [
+            s for s in played.sent if s.line.after is None and s.due <= fill < s.position and s.line.at
+        ]
         assert waiting == []
 
 
 def test_starts_are_staggered() -> None:
     made = [_scenario(name, [0.0], [None], 0, 1, set()) for name in "abc"]
-    starts = [sent.position for sent in hold(examples_of(made, 1), 20_000, stagger=0.005).sent[:3]]
+    starts = [sent.position for sent in play(examples_of(made, 1), 20_000, stagger=0.005).sent[:3]]
     assert starts == [0, 100, 200]
 
 
 def test_staggering_hardly_lengthens_a_conversation_of_many_scenarios() -> None:
     made = [_scenario(f"s{i}", [0.0], [None], 0, 1, set()) for i in range(61)]
     for each in (1, 2):
-        held = hold(examples_of(made, each), 100_000, stagger=0.01)
-        starts = [s.position for s in held.sent if s.example.index == 0 and isinstance(s.line, Tell)]
+        played = play(examples_of(made, each), 100_000, stagger=0.01)
+        starts = [s.position for s in played.sent if s.example.index == 0 and isinstance(s.line, Tell)]
         stagger = int(100_000 * SLACK * USABLE * each / 60)
         assert starts == [i * stagger for i in range(61)]
 
@@ -278,8 +267,8 @@ def test_a_rehearsed_message_carries_its_tokens_and_a_changed_one_does_not() -> 
 
 
 def test_time_does_not_starve() -> None:
-    held = hold(standard(0), 32_000, stagger=STANDARD.stagger)
-    jokes = [s for s in held.sent if s.example.id == "jokes/0"]
+    played = play(standard(0), 32_000, stagger=STANDARD.stagger)
+    jokes = [s for s in played.sent if s.example.id == "jokes/0"]
     assert all(s.position - s.due <= 300 for s in jokes)
     assert all(b.at - a.at >= timedelta(minutes=30) for a, b in itertools.pairwise(jokes))
 
@@ -287,45 +276,45 @@ def test_time_does_not_starve() -> None:
 def test_an_added_scenario_changes_no_other_scenarios_dice() -> None:
     examples = standard(0)
     fewer = [e for e in examples if e.scenario.name != "jokes"]
-    texts = Tally(s.text for s in hold(examples, 32_000).sent if s.example.scenario.name != "jokes")
-    assert texts == Tally(s.text for s in hold(fewer, 32_000).sent)
+    texts = Tally(s.text for s in play(examples, 32_000).sent if s.example.scenario.name != "jokes")
+    assert texts == Tally(s.text for s in play(fewer, 32_000).sent)
 
 
 def test_a_span_that_is_too_small_names_the_scenario_and_the_smallest_that_works() -> None:
     with pytest.raises(
         SpanTooSmall, match=r"span of 200 tokens is too small for scenario (\w+) .*that works is (\d+)"
     ) as error:
-        hold(standard(0), 200)
+        play(standard(0), 200)
     smallest = int(str(error.value).rsplit(" ", 1)[1])
-    assert len(hold(standard(0), smallest).ended) == 36
+    assert len(play(standard(0), smallest).ended) == 36
     with pytest.raises(SpanTooSmall):
-        hold(standard(0), smallest - 1)
+        play(standard(0), smallest - 1)
 
 
 def test_a_place_outside_the_span_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"scenario a: its script yields at=1\.5, which lies outside"):
-        hold(examples_of([_scenario("a", [0.0, 1.5], [None, None], 0, 1, set())], 1), 4_000)
+        play(examples_of([_scenario("a", [0.0, 1.5], [None, None], 0, 1, set())], 1), 4_000)
 
 
 def test_without_filler_messages_follow_each_other_at_once() -> None:
-    held = hold(standard(0)[:1], 32_000, filler=False)
-    assert held.fills == []
-    assert held.tokens < 500
+    played = play(standard(0)[:1], 32_000, filler=False)
+    assert played.fills == []
+    assert played.tokens < 500
 
 
 def test_a_turn_costs_the_same_with_ten_times_as_many_examples() -> None:
     def seconds(count: int) -> float:
         made = [_scenario(f"s{i}", [0.0, 0.3, 0.6], [None] * 3, 0, 5, set()) for i in range(count)]
         before = time.process_time()
-        held = hold(examples_of(made, 1), 20_000 * count, stagger=0.0001)
-        return (time.process_time() - before) / len(held.decisions)
+        played = play(examples_of(made, 1), 20_000 * count, stagger=0.0001)
+        return (time.process_time() - before) / len(played.decisions)
 
     few = min(seconds(20) for _ in range(3))
     assert min(seconds(200) for _ in range(2)) < 6 * few
 
 
 def test_the_files_of_the_standard_suite_are_the_ones_in_scenarios() -> None:
-    here = Path(__file__).parents[1] / "scenarios"
+    here = Path(__file__).parents[2] / "scenarios"
     assert set(STANDARD.scenarios) <= {path.stem for path in here.iterdir()}
 
 
@@ -412,7 +401,7 @@ def test_a_forked_question_takes_neither_tokens_nor_time_and_ends_the_span_of_it
     assert scheduler.decide() == Fill(1_800)
     scheduler.take(1_800)
     assert isinstance(scheduler.decide(), Send)
-    assert scheduler.take(3, Reply("Bye."), 1) == [Ended(one, 1_807, 0)]
+    assert scheduler.take(3, Reply("Bye."), 1) == [Completed(one, 1_807, 0)]
     assert isinstance(scheduler.decide(), Finish)
 
 
@@ -433,7 +422,7 @@ def test_an_example_overruns_by_the_tokens_of_its_last_question_outside_its_span
     scheduler = Scheduler([one], span=4_000, seed=0, counter=counter(), start=START, forked=forked)
     scheduler.take(10, Reply("Noted."), 4_000 - 10 - 5)
     assert isinstance(scheduler.decide(), Fork if forked else Send)
-    assert scheduler.take(8, Reply("Red."), 0 if forked else 500) == [Ended(one, 4_003, 3)]
+    assert scheduler.take(8, Reply("Red."), 0 if forked else 500) == [Completed(one, 4_003, 3)]
 
 
 def test_a_message_lacks_its_rehearsed_tokens_once_its_text_depends_on_the_time() -> None:
