@@ -53,14 +53,14 @@ if TYPE_CHECKING:
     from ltm_bench.matchers.sequence import in_order
     from ltm_bench.matchers.tallies import tallies
     from ltm_bench.runner.progress import Progress
-    from ltm_bench.score.comparison import Comparison
-    from ltm_bench.score.results import Results
+    from ltm_bench.score.comparison.runs import Comparison
+    from ltm_bench.score.results.run import Results
 else:
     _RUNNING = frozenset(("Run", "aresume", "arun", "compare", "load_run", "plot", "resume", "run"))
     _VALUES = {
-        "Comparison": "ltm_bench.score.comparison",
+        "Comparison": "ltm_bench.score.comparison.runs",
         "Progress": "ltm_bench.runner.progress",
-        "Results": "ltm_bench.score.results",
+        "Results": "ltm_bench.score.results.run",
     }
 
     def __getattr__(name: str) -> object:

@@ -28,7 +28,7 @@ from ltm_bench.runner.forks import Forks
 from ltm_bench.runner.looking import Looking
 from ltm_bench.runner.observer import Observer
 from ltm_bench.schedule import Ended, Fill, Fork, Jump, Scheduler, Send
-from ltm_bench.score.verdicts import verdict_on
+from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.script.rehearsal import acknowledgement, ideal_reply
 from ltm_bench.script.scenario import Example
 

@@ -10,7 +10,7 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Ask, Turn, Verdict
 from ltm_bench.plan.planning import Plan
 from ltm_bench.schedule import USABLE, Ended
-from ltm_bench.score.headline import counted, headline, mean
+from ltm_bench.score.results.headline import counted, headline, mean
 from ltm_bench.script.scenario import Example
 
 OVERHEAD = 1.04

@@ -18,8 +18,8 @@ from ltm_bench.core.messages import Ask, Line, Message, Reply, Turn
 from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.filler import MAX_TOKENS, Bank, Filler
 from ltm_bench.schedule import Fill, Jump, Scheduler, Send
-from ltm_bench.score.headline import counted, headline, mean
-from ltm_bench.score.verdicts import verdict_on
+from ltm_bench.score.audits.verdicts import verdict_on
+from ltm_bench.score.results.headline import counted, headline, mean
 from ltm_bench.script.rehearsal import ideal_reply
 from ltm_bench.script.scenario import Example
 
