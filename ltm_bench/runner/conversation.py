@@ -29,7 +29,7 @@ from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.store_check import StoreCheck
 from ltm_bench.schedule.decisions import Completed, Fill, Fork, Jump, Send
 from ltm_bench.schedule.scheduler import Scheduler
-from ltm_bench.score.verdicts import verdict_on
+from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.script.rehearsal import acknowledgement, ideal_reply
 from ltm_bench.script.scenario import Example
 
