@@ -34,8 +34,8 @@ from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.progress import Progress, Tracker
 from ltm_bench.runner.references import Played, play, play_alone, total
-from ltm_bench.score.judgements import judgements, overrides
-from ltm_bench.score.results import Results
+from ltm_bench.score.audits.judgements import judgements, overrides
+from ltm_bench.score.results.run import Results
 from ltm_bench.script.scenario import Example
 
 REFERENCES = ("goldfish", "perfect")

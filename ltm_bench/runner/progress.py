@@ -11,7 +11,7 @@ from ltm_bench.core.messages import Ask, Turn, Verdict
 from ltm_bench.plan.planning import Plan
 from ltm_bench.schedule.decisions import Completed
 from ltm_bench.schedule.fitting import USABLE
-from ltm_bench.score.headline import counted, headline, mean
+from ltm_bench.score.results.headline import counted, headline, mean
 from ltm_bench.script.scenario import Example
 
 OVERHEAD = 1.04

@@ -19,8 +19,8 @@ from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.filler import MAX_TOKENS, Bank, Filler
 from ltm_bench.schedule.decisions import Fill, Jump, Send
 from ltm_bench.schedule.scheduler import Scheduler
-from ltm_bench.score.headline import counted, headline, mean
-from ltm_bench.score.verdicts import verdict_on
+from ltm_bench.score.audits.verdicts import verdict_on
+from ltm_bench.score.results.headline import counted, headline, mean
 from ltm_bench.script.rehearsal import ideal_reply
 from ltm_bench.script.scenario import Example
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.messages import Ask, Fact, Line, Tell
 from ltm_bench.log.journal import Journal, written_of
-from ltm_bench.score.evidence import writings
-from ltm_bench.score.written import Told, examine
+from ltm_bench.score.results.evidence import writings
+from ltm_bench.score.results.written import Told, examine
 from ltm_bench.script.rehearsal import Step
 
 
