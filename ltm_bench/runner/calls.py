@@ -111,9 +111,11 @@ class Caller:
 
     async def close(self) -> None:
         """Close the agent and the side files."""
-        with self.tracing:
+        try:
             if self.opened:
                 await guarded(self.agent.close, self._turn)
+        finally:
+            self.tracing.close()
 
     async def observe(self, turn: Turn) -> None:
         """Let the agent observe a turn, or a whole session at its end if it takes sessions."""

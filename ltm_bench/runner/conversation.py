@@ -97,7 +97,7 @@ class Conversation:
             forked=plan.manifest.questions == "forked",
             rehearsals=plan.rehearsals,
         )
-        self._store = StoreCheck(recorder.path, calls.clock, self._scheduler.rehearsals)
+        self._store = StoreCheck(calls.agent, recorder.path, calls.clock, self._scheduler.rehearsals)
         self._filler = Filler(
             plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.counter, plan.manifest.filler.max_tokens
         )
@@ -269,10 +269,10 @@ class Conversation:
     async def _check_store(self, example: Example, line: Line, turn: int) -> None:
         """After an example's last question, look for its facts in the agent's store."""
         if self._store.due_after(example.id, line):
-            check = partial(self._store.check, self._calls.agent, example.id, turn)
+            check = partial(self._store.check, example.id, turn)
             if self._calls.live:
                 await check()
-            elif self._store.lacks(self._calls.agent, example.id):
+            elif self._store.lacks(example.id):
                 self._calls.defer(self._turns, check)
 
     def _end(self, ended: Sequence[Completed]) -> None:
