@@ -12,7 +12,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -118,13 +118,10 @@ def keys_in(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> l
             found += [Key(start, end, variable) for start, end in _parts(text, form)]
     known = (match for match in _KNOWN.finditer(text) if _NO_WORDS.search(match[0]))
     found += [Key(*match.span(), _variable_of(match[0])) for match in known]
-    for match in _PASSED.finditer(text):
-        group = next((number for number in (1, 2, 3) if match[number] is not None), 0)
-        found.append(Key(*match.span(group), ""))
-    found += [Key(*match.span(), "") for match in _USER.finditer(text) if _is_user(match[0])]
-    found += [Key(*match.span(), "") for match in _BARE_USER.finditer(text)]
-    if random:
-        found += [Key(*match.span(), "") for match in _RANDOM.finditer(text) if _is_random(match[0])]
+    found += [Key(*match.span(match.lastindex or 0), "") for match in _PASSED.finditer(text)]
+    judged: list[tuple[re.Pattern[str], Callable[[str], bool]]] = [(_USER, _is_user), (_BARE_USER, bool)]
+    for pattern, is_secret in [*judged, (_RANDOM, _is_random)] if random else judged:
+        found += [Key(*match.span(), "") for match in pattern.finditer(text) if is_secret(match[0])]
     return found
 
 

@@ -200,9 +200,8 @@ class Filler:
         self._lines: list[str] = []
         self._answers: list[str] = []  # in JSON
         self._bytes: list[int] = []  # of each question with its answer
-        self._shuffling: Dice | None = (
-            None  # the dice before this round, if the round is still to be shuffled
-        )
+        # The dice as they were before this round, as long as it is still to be shuffled.
+        self._shuffling: Dice | None = None
         self._round: Sequence[int] = ()  # the order of the questions
         self._before: Sequence[int] = (0,)  # bytes before each of them
         self._next = len(bank.items)

@@ -8,7 +8,6 @@ conversation the same replies are written to the log in order of id.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Mapping
 from io import FileIO
 from pathlib import Path
@@ -18,9 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from ltm_bench.core.errors import LogError
 from ltm_bench.log.events import Answered, Forked, NotAnEvent, decode, encode
-from ltm_bench.log.lines import append, mend, sync_file, to_line
-
-_BLOCK = 1 << 16
+from ltm_bench.log.lines import append, backwards, mend, sync_file, to_line
 
 
 class _Asked(BaseModel, extra="forbid"):
@@ -100,11 +97,9 @@ def _at_the_end(log: Path) -> Iterator[Answered]:
     if not log.exists():
         return
     with log.open("rb") as file:
-        start, tail = file.seek(0, os.SEEK_END), b""
-        while start > 0:
-            end, start = start, max(0, start - _BLOCK)
-            file.seek(start)
-            tail = file.read(end - start) + tail
+        tail = b""
+        for block in backwards(file):
+            tail = block + tail
             lines = tail.split(b"\n")[1:]  # the first may have begun in the block before
             if any(line and not line.startswith(_CLOSING) for line in lines):
                 break

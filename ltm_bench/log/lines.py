@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pydantic_core import to_json
 
@@ -89,12 +89,11 @@ def mend(path: Path) -> int:
         return 0
     with path.open("rb+") as file:
         size = file.seek(0, os.SEEK_END)
-        blocks: list[bytes] = []  # of the last line, read backwards
-        start = size
-        while start > 0 and (not blocks or b"\n" not in blocks[-1]):
-            end, start = start, max(0, start - _BLOCK)
-            file.seek(start)
-            blocks.append(file.read(end - start))
+        blocks: list[bytes] = []  # of the last line
+        for block in backwards(file):
+            blocks.append(block)
+            if b"\n" in block:
+                break
         if blocks[0].endswith(b"\n"):
             return 0
         blocks[-1] = blocks[-1].rpartition(b"\n")[2]
@@ -112,4 +111,10 @@ def mend(path: Path) -> int:
         return len(last)
 
 
-_BLOCK = 1 << 16
+def backwards(file: BinaryIO, size: int = 1 << 16) -> Iterator[bytes]:
+    """Yield a file in blocks of this many bytes, the last one first."""
+    start = file.seek(0, os.SEEK_END)
+    while start > 0:
+        end, start = start, max(0, start - size)
+        file.seek(start)
+        yield file.read(end - start)

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
 from ltm_bench.log.differences import differences
 from ltm_bench.log.events import Event, encode
-from ltm_bench.log.lines import append, mend, sync_file, write_whole
+from ltm_bench.log.lines import append, backwards, mend, sync_file, write_whole
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import read_events, read_manifest
 
@@ -182,7 +182,6 @@ class Recorder:
 
 
 _FILLER = re.compile(rb'\n\{"event":"sent","turn":(\d{1,15}),"kind":"fill"')
-_BLOCK = 1 << 20
 
 
 def _last_filler(path: Path) -> int | None:
@@ -190,11 +189,9 @@ def _last_filler(path: Path) -> int | None:
     if not path.exists():
         return None
     with path.open("rb") as file:
-        start, later = file.seek(0, os.SEEK_END), b""
-        while start > 0:
-            end, start = start, max(0, start - _BLOCK)
-            file.seek(start)
-            block = file.read(end - start) + later
+        later = b""
+        for block in backwards(file, 1 << 20):
+            block += later
             if found := _FILLER.findall(block):
                 return int(found[-1])
             later = block[:100]  # the beginning of a line can span two blocks

@@ -100,7 +100,7 @@ class Caller:
 
     async def open(self) -> None:
         """Open the agent."""
-        self.opened = True
+        self.opened = True  # first: an agent whose `open` fails is closed all the same
         self._home.mkdir(parents=True, exist_ok=True)
         await guarded(lambda: self.agent.open(self._home), self._turn)
 
@@ -137,6 +137,7 @@ class Caller:
         self.tracing.begin_again()
         last = turns[-1].message
         self._turn = last.turn
+        # All that it hears: what embedding or storing it may cost depends on that, not on the last message.
         heard = "\n".join(f"{turn.message.text}\n{turn.reply.text}" for turn in turns)
         begun = self._journal.clock()
         with noting() as noted:
@@ -157,6 +158,7 @@ class Caller:
         if self.live:
             return
         self.live = True
+        # Before the agent gets anything: without this note, whoever resumes next has every call in doubt.
         self._notes.caught_up(turn, untold=not (self.agent.can_be_told or not turn))
         await self.stand_after(turns, going_on)
 
@@ -181,6 +183,7 @@ class Caller:
                     logged = self._but_for(going_on, logged)
                 await guarded(lambda: self.agent.restore(logged), self._turn)
         due = [act for after, act in self._deferred if after == turns]
+        # Those of earlier turns are dropped: the last run did them, or it would not have come to later ones.
         self._deferred = [each for each in self._deferred if each[0] > turns]
         for act in due:
             await act()
@@ -211,7 +214,7 @@ class Caller:
         # Before this process notes its own start: without the note of an earlier one, everything is in doubt.
         lost = self._payments.charge_lost(message) if doubtful else None
         await self.catch_up(message.turn, turns)
-        await self._tell_session()
+        await self._tell_session()  # nothing else ends a session that the question follows
         if not question:
             self.tracing.begin_again()
         recalled = await self._settled(message) if question else None
@@ -237,11 +240,11 @@ class Caller:
             async with self._payments.granted(message) as granted:
                 with noting() as noted:
                     call = await guarded(lambda: self.agent.fork(message), message.turn)
-                frozen.set()
+                frozen.set()  # the conversation goes on while the call is answered
                 asked = _Outgoing(message, "forked question", lost, recalled, noted)
                 return await self._called(asked, call, record, granted)
         finally:
-            frozen.set()
+            frozen.set()  # after a failure, too, or the conversation would wait for ever
 
     async def delete(self, queries: Sequence[str], message: Message, *, turns: int) -> None:
         """Have the agent delete what it was asked to delete, if that takes a separate call.
@@ -278,7 +281,8 @@ class Caller:
         if type(self.agent).settle is not Agent.settle:
             settled = Done("settle", self._journal.clock() - begun)
             self._notes.did(message.turn, [settled])
-        if self._budget.limit is not None and not self.agent.free:  # no money was reserved for a look-up
+        # No money was reserved for a look-up, and an embedder may bill it.
+        if self._budget.limit is not None and not self.agent.free:
             return None
         return await self.tracing.recalled(message)
 
@@ -293,9 +297,11 @@ class Caller:
         turn, (payment, heard) = asked.message.turn, granted
         begun = self._journal.clock()
         try:
+            # The time again: writing the log is not the agent's time.
             sent, begun = record(), self._journal.clock()
             if asked.lost is not None:
                 self._doubt(turn, asked.lost, asked.what)
+            # After the log has the message: if the process dies in between, nothing was sent, and no turn is in doubt.
             payment.calling()
             with noting() as noted:
                 reply = await guarded(call, turn)
@@ -307,9 +313,11 @@ class Caller:
             raise
         seconds, before = self._journal.clock() - begun, payment.charged
         payment.settle(reply.usage)
+        # Before anybody sees it: the log holds replies as they are, and is shown and passed on.
         reply = replace(reply, text=without_values(reply.text))
         done = [*asked.frozen, *noted]
-        if all(each.name != "answer" for each in noted):  # unattributed time counts as answering
+        # Time that the agent attributes to nothing counts as answering.
+        if all(each.name != "answer" for each in noted):
             rest = seconds - sum(each.seconds for each in noted)
             done.append(Done("answer", max(0.0, rest), [] if self.agent.free or noted else [reply.usage]))
         return CallResult(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)
@@ -320,7 +328,7 @@ class Caller:
 
     async def note(self, turn: int, answer: CallResult) -> None:
         """Record how long a logged reply took, and sync a paid one."""
-        self._notes.call(turn, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
+        self.note_fork(turn, answer)
         if not self.agent.free:
             self._recorder.sync_soon(self._journal.path)
             await asyncio.sleep(0)  # an agent that never awaits would starve the sync

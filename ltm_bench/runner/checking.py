@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -71,18 +72,19 @@ def _docstring(tree: ast.Module) -> Finding:
     )
 
 
-def _imports(tree: ast.Module) -> list[str]:
+def _imports(tree: ast.Module) -> Finding:
     names = [n.name for node in ast.walk(tree) if isinstance(node, ast.Import) for n in node.names]
     names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    return sorted({name.partition(".")[0] for name in names})
+    roots = sorted({name.partition(".")[0] for name in names})
+    foreign = [name for name in roots if name != "ltm_bench" and name not in sys.stdlib_module_names]
+    return Finding(not foreign, f"imports only ltm_bench and the standard library{_but(foreign)}")
 
 
 def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     """Return the findings about a scenario; one in TOML has no tree."""
     if tree is not None:
         yield _docstring(tree)
-        foreign = [n for n in _imports(tree) if n != "ltm_bench" and n not in sys.stdlib_module_names]
-        yield Finding(not foreign, f"imports only ltm_bench and the standard library{_but(foreign)}")
+        yield _imports(tree)
     scenario = find_scenario(str(path))
     if tree is None:
         yield Finding(True, f"can be read: {scenario.summary}")
@@ -103,21 +105,23 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     yield Finding(
         not differs, f"says the same in another process with a different PYTHONHASHSEED{_but([trouble])}"
     )
+    yield from _matched(asks)
+    for name in ("perfect", "goldfish", "parrot"):
+        score = total(asyncio.run(play_alone(examples, agent_class(name), _START)))
+        yield Finding(score == 1.0 if name == "perfect" else score < 0.5, f"{name} scores {score:.2f}")
+    need, size = max(map(smallest_span, rehearsals)), max(map(load_of, rehearsals))
+    yield _recited(examples, max(_HEAP, 2 * need))
+    yield Finding(True, f"needs a span of at least {need:,} tokens; its own messages take up to {size:,}")
+
+
+def _matched(asks: Sequence[tuple[Sequence[Step], Matcher]]) -> Iterator[Finding]:
+    """Yield whether the matchers of questions, each with the steps up to it, agree with their own replies."""
     refused = [r for steps, expect in asks for r in expect.right() if not _accepts(expect, steps, r)]
     yield Finding(not refused, f"its matchers accept their own right replies{_but(refused)}")
     accepted = [w for steps, expect in asks for w in expect.wrong() if _accepts(expect, steps, w)]
     yield Finding(not accepted, f"its matchers refuse their own wrong replies{_but(accepted)}")
-    kept = all(load(_through_json(dump(expect))) == expect for _, expect in asks)
+    kept = all(load(json.loads(json.dumps(dump(expect)))) == expect for _, expect in asks)
     yield Finding(kept, "what it expects can be written into the log and read back")
-    for name in ("perfect", "goldfish", "parrot"):
-        score = total(asyncio.run(play_alone(examples, agent_class(name), _START)))
-        yield Finding(score == 1.0 if name == "perfect" else score < 0.5, f"{name} scores {score:.2f}")
-    yield _recited(examples, max(_HEAP, 2 * max(map(smallest_span, rehearsals))))
-    yield Finding(
-        True,
-        f"needs a span of at least {max(map(smallest_span, rehearsals)):,} tokens; "
-        f"its own messages take up to {max(map(load_of, rehearsals)):,}",
-    )
 
 
 def _recited(examples: Sequence[Example], span: int) -> Finding:
@@ -154,13 +158,6 @@ def _accepts(expect: Matcher, steps: Sequence[Step], reply: str) -> bool:
     return verdict_on(expect, turns[-1].reply, turns).outcome is Outcome.CORRECT
 
 
-def _through_json(data: object) -> dict[str, object]:
-    import json
-
-    result: dict[str, object] = json.loads(json.dumps(data))
-    return result
-
-
 _HASH_SEEDS = ("1", "2", "3", "4")
 """A set of two words keeps its order under all of these hash seeds with a chance of 1 in 8, a larger one almost
 never."""
@@ -190,16 +187,11 @@ for index in range(int(sys.argv[2])):
 
 def _differs_elsewhere(path: Path) -> tuple[bool, str]:
     """Return how scripts differ between processes with different hash seeds, or why one fails; empty if they agree."""
+    # -P: import nothing from this folder
+    command = [sys.executable, "-P", "-c", _ELSEWHERE, str(path), str(_SEEDS)]
     started = [
         subprocess.Popen(
-            [
-                sys.executable,
-                "-P",
-                "-c",
-                _ELSEWHERE,
-                str(path),
-                str(_SEEDS),
-            ],  # -P: import nothing from this folder
+            command,
             env={**os.environ, "PYTHONHASHSEED": seed},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -209,9 +201,8 @@ def _differs_elsewhere(path: Path) -> tuple[bool, str]:
     ended = [(*each.communicate(), each.returncode) for each in started]
     for _, complaint, code in ended:
         if code:
-            return True, (
-                complaint.decode("utf-8", "replace").splitlines() or ["it ended without any message"]
-            )[-1]
+            said = complaint.decode("utf-8", "replace").splitlines()
+            return True, said[-1] if said else "it ended without any message"
     return len({script for script, _, _ in ended}) > 1, ""
 
 

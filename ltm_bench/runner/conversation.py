@@ -56,6 +56,28 @@ class _Recalled(NamedTuple):
     failed: bool
 
 
+def scheduler_of(plan: Plan, examples: Sequence[Example]) -> Scheduler:
+    """Return the scheduler of a conversation of these examples."""
+    manifest = plan.manifest
+    return Scheduler(
+        examples,
+        span=manifest.span,
+        seed=manifest.seed,
+        counter=plan.counter,
+        start=manifest.suite.start,
+        stagger=manifest.suite.stagger,
+        filler=not manifest.suite.isolated,
+        forked=manifest.questions == "forked",
+        rehearsals=plan.rehearsals,
+    )
+
+
+def filler_of(plan: Plan) -> Filler:
+    """Return the source of a conversation's filler."""
+    manifest = plan.manifest
+    return Filler(plan.bank, Dice(f"{manifest.seed}/filler"), plan.counter, manifest.filler.max_tokens)
+
+
 class Conversation:
     """The state of one conversation."""
 
@@ -85,22 +107,9 @@ class Conversation:
         self._forks = Forks(calls, forks, plan.counter)
         self._traced: list[_Recalled] = []
         self._observer = observer
-        suite = plan.manifest.suite
-        self._scheduler = Scheduler(
-            examples,
-            span=plan.manifest.span,
-            seed=plan.manifest.seed,
-            counter=plan.counter,
-            start=suite.start,
-            stagger=suite.stagger,
-            filler=not suite.isolated,
-            forked=plan.manifest.questions == "forked",
-            rehearsals=plan.rehearsals,
-        )
+        self._scheduler = scheduler_of(plan, examples)
         self._store = StoreCheck(calls.agent, recorder.path, calls.clock, self._scheduler.rehearsals)
-        self._filler = Filler(
-            plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.counter, plan.manifest.filler.max_tokens
-        )
+        self._filler = filler_of(plan)
         self._events = Recording(recorder, self._scheduler, plan.counter)
         self._composed = 0
         self._turns = 0

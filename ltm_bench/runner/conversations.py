@@ -35,8 +35,7 @@ async def run_conversations(
     budget: Budget,
     observer: Observer,
     clock: Callable[[], float],
-    on_cut: Callable[[int], None] = _ignore,
-    on_doubt: Callable[[str], None] = _ignore,
+    notify: Callable[[str], None] = _ignore,
     places: asyncio.Semaphore | None = None,
     concurrent: int = CONCURRENT,
     counted: bool = False,
@@ -50,8 +49,7 @@ async def run_conversations(
         budget: What may be spent.
         observer: Gets every turn.
         clock: Wall-clock seconds from any fixed moment, for measuring durations.
-        on_cut: Called with the number of bytes of a torn last line that were cut off a log.
-        on_doubt: Called with a turn that the agent may get twice, because the run stopped during its call.
+        notify: Called with single lines about a repaired log and turns that the agent may get twice.
         places: Limits concurrent calls to agents; several runs may share it.
         concurrent: Maximum concurrent examples of an isolated run.
         counted: Whether the budget already includes the run's cost so far.
@@ -68,13 +66,14 @@ async def run_conversations(
         budget.count(cost.logged)
     home = folder / "agent"
     places = places or asyncio.Semaphore(concurrent)
+    # Besides the calls, the open examples are limited: each has an agent of its own, with connections and files.
     open_ones = asyncio.Semaphore(concurrent)
     verdicts: dict[tuple[str, int], Verdict] = {}
 
     async def converse(log: Path, examples: Sequence[Example], home: Path, journal: Journal) -> Verdicts:
         with Recorder(log) as recorder, ForkFile(log) as forks:
             if recorder.cut:
-                on_cut(recorder.cut)
+                notify(f"A torn last line of {recorder.cut} bytes was cut off the log.")
             calls = Caller(
                 make_agent(),
                 recorder,
@@ -83,7 +82,7 @@ async def run_conversations(
                 budget=budget,
                 places=places,
                 conversation=log.stem if plan.manifest.suite.isolated else None,
-                on_doubt=on_doubt,
+                on_doubt=lambda where: notify(_doubtful(where)),
                 charged=cost.replies,
             )
             conversation = Conversation(plan, examples, calls, recorder, forks, observer)
@@ -99,9 +98,18 @@ async def run_conversations(
         if not plan.manifest.suite.isolated:
             return await converse(folder / "events.jsonl", plan.examples, home, journal)
         talks = (alone(example, journal) for example in plan.examples)
+        # A failure waits until the others have ended: cancelling them would throw away replies that are paid for.
         outcomes = await asyncio.gather(*talks, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
             raise outcome
         verdicts |= outcome
     return verdicts
+
+
+def _doubtful(where: str) -> str:
+    """Return the warning about a turn that an agent may get twice."""
+    return (
+        f"{where[:1].upper()}{where[1:]} may have been sent twice: its message was on the way when the run "
+        "stopped, and the log has no reply to it."
+    )

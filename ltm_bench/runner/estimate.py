@@ -23,17 +23,16 @@ from ltm_bench.adapters.chat import stamped
 from ltm_bench.adapters.window import Prompt, Window
 from ltm_bench.core.agent import Agent, UsageModel
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.dice import Dice
-from ltm_bench.core.messages import Ask, Finish, Message, Reply, Turn, Usage, Verdict
+from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.core.tokens import Counter as TokenCounter
-from ltm_bench.filler.filler import Filler
 from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.conversation import filler_of, scheduler_of
 from ltm_bench.runner.conversations import CONCURRENT, run_conversations
+from ltm_bench.runner.observer import Silent
 from ltm_bench.schedule.decisions import Completed, Fill, Fork, Jump, Send
 from ltm_bench.schedule.decisions import Finish as Over
-from ltm_bench.schedule.scheduler import Scheduler
 from ltm_bench.script.rehearsal import acknowledgement, needs_no_agent
 from ltm_bench.script.scenario import Example
 
@@ -118,28 +117,28 @@ class _Counting(Agent):
     async def reply(self, message: Message) -> Reply:
         said = stamped(message)
         prompt = self._window.prompt(said)
-        if prompt is None:
-            self._estimate.overflows += 1
-            self._window.take(said, Reply("", finish=Finish.OVERFLOW))
-            return Reply("", finish=Finish.OVERFLOW)
-        self._count(prompt.tokens, 0 if self._last is None else _common(self._last, prompt, self._frame))
-        self._last = prompt
-        self._window.take(said, Reply(self._reply))
-        return Reply(self._reply)
+        reply = self._answer(prompt)
+        self._last = prompt or self._last
+        self._window.take(said, reply)
+        return reply
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
         prompt = self._window.prompt(stamped(message))
 
         async def answer() -> Reply:
-            if prompt is None:
-                self._estimate.overflows += 1
-                return Reply("", finish=Finish.OVERFLOW)
-            self._count(prompt.tokens, 0 if self._last is None else _common(self._last, prompt, self._frame))
-            self._estimate.beside += 1
-            self._estimate.output_beside += self._output
-            return Reply(self._reply)
+            if prompt is not None:
+                self._estimate.beside += 1
+                self._estimate.output_beside += self._output
+            return self._answer(prompt)
 
         return answer
+
+    def _answer(self, prompt: Prompt | None) -> Reply:
+        if prompt is None:
+            self._estimate.overflows += 1
+            return Reply("", finish=Finish.OVERFLOW)
+        self._count(prompt.tokens, 0 if self._last is None else _common(self._last, prompt, self._frame))
+        return Reply(self._reply)
 
     async def observe(self, turn: Turn) -> None:
         self._window.take(stamped(turn.message), turn.reply)
@@ -180,18 +179,7 @@ def _plus(total: Decimal | None, usage: Usage) -> Decimal | None:
 def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Estimate) -> None:
     """Walk through a conversation and count its calls, for agents whose prompts are unknown."""
     manifest, count = plan.manifest, plan.counter.count
-    scheduler = Scheduler(
-        examples,
-        span=manifest.span,
-        seed=manifest.seed,
-        counter=plan.counter,
-        start=manifest.suite.start,
-        stagger=manifest.suite.stagger,
-        filler=not manifest.suite.isolated,
-        forked=manifest.questions == "forked",
-        rehearsals=plan.rehearsals,
-    )
-    filler = Filler(plan.bank, Dice(f"{manifest.seed}/filler"), plan.counter, manifest.filler.max_tokens)
+    scheduler, filler = scheduler_of(plan, examples), filler_of(plan)
     heard: Counter[str] = Counter()
     said = (Reply((_WORDS * reply_tokens).strip()), reply_tokens)
     while not isinstance(decision := scheduler.decide(), Over):
@@ -228,7 +216,7 @@ def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Est
 
 
 @dataclass
-class _TurnCounter:
+class _TurnCounter(Silent):
     """Observes the turns of a simulated run."""
 
     estimate: Estimate
@@ -237,9 +225,6 @@ class _TurnCounter:
         self.estimate.turns += 1
         self.estimate.filler += turn.kind == "fill" and turn.answered == "agent"
         self.estimate.tokens += tokens
-
-    def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
-        pass
 
     def ended(self, ended: Completed) -> None:
         self.estimate.examples += 1

@@ -54,9 +54,9 @@ class Forks:
         self._running[forked.id] = task
         await frozen.wait()
         if self._calls.agent.forks == "barrier":
-            await asyncio.wait([task])
-            if (failure := task.exception()) is not None:
-                raise failure  # asking later is too late: the agent would have heard more
+            await (
+                task
+            )  # or its failure would show at the end, when the agent has heard too much to be asked again
 
     async def _answer(
         self, forked: Forked, message: Message, frozen: asyncio.Event, then: Callable[[CallResult], None]
@@ -79,11 +79,13 @@ class Forks:
         self._answers[forked.id] = answered
         self._calls.note_fork(forked.id, answer)
         if not self._calls.agent.free:
+            # In a thread, and each reply by itself: the conversation goes on, and a crash loses no paid reply.
             await asyncio.to_thread(self._file.sync)
         then(answer)
 
     async def finish(self) -> list[Answered]:
         """Wait for all answers, and return them in order of id. Raises the first fork's error, if any."""
+        # All of them first: one that fails must not cost the others, which are paid for.
         if self._running:
             await asyncio.wait(self._running.values())
         for _, task in sorted(self._running.items()):

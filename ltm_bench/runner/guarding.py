@@ -26,6 +26,7 @@ async def guarded(call: Callable[[], Awaitable[T]], turn: int) -> T:
     except (KeyboardInterrupt, GeneratorExit, Halted):
         raise
     except LtmBenchError as error:
+        # An adapter's own message can quote a provider, and the provider the key.
         error.args = tuple(scrubbed(each) if isinstance(each, str) else each for each in error.args)
         raise
     except asyncio.CancelledError as error:

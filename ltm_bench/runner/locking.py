@@ -74,8 +74,7 @@ async def run_locked(
                 budget=budget,
                 observer=watching,
                 clock=clock,
-                on_cut=lambda size: notify(f"A torn last line of {size} bytes was cut off the log."),
-                on_doubt=lambda where: notify(doubtful(where)),
+                notify=notify,
                 places=places,
                 concurrent=concurrent,
                 counted=counted,
@@ -85,11 +84,3 @@ async def run_locked(
                 f"{error.filename or folder}: {error.strerror or error}; "
                 f"`ltm-bench resume {folder.name}` continues once it can be written again"
             ) from error
-
-
-def doubtful(where: str) -> str:
-    """Return the warning about a turn that an agent may get twice."""
-    return (
-        f"{where[:1].upper()}{where[1:]} may have been sent twice: its message was on the way when the run "
-        "stopped, and the log has no reply to it."
-    )

@@ -46,6 +46,7 @@ class Notes:
             self._journal.put(self._where(turn) | {mark: True} | reserved)
             return
         self._journal.put(self._where(turn) | {mark: True} | _charged(price))
+        # A charge that a power failure took back would be spent a second time.
         if price:
             self._journal.sync()
 

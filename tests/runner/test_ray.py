@@ -227,16 +227,16 @@ def test_a_lost_call_that_the_next_attempt_counts_is_not_carried_over_as_well() 
 
 def test_a_reserved_call_that_was_never_made_is_not_counted() -> None:
     server = BudgetServer(Decimal(10), [Cost()] * 1)
-    server.open(0, "first", Decimal(), already=False, owed=Decimal())
+    server.open(0, "first", Decimal(), already=False, unsettled=Decimal())
     assert server.take(0, "first", Decimal(2), Decimal(), unknown=False) == 2
     server.give(0, "first", Decimal(2), Decimal(2), unknown=False)
     assert (
         server.take(0, "first", Decimal(3), Decimal(2), unknown=False) == 3
     )  # killed before the call went out
-    server.open(0, "second", Decimal(2), already=False, owed=Decimal())
+    server.open(0, "second", Decimal(2), already=False, unsettled=Decimal())
     assert server.spent() == 2
     assert server.take(0, "second", Decimal(3), Decimal(2), unknown=False) == 3  # killed in the call
-    server.open(0, "third", Decimal(2), already=False, owed=Decimal(3))
+    server.open(0, "third", Decimal(2), already=False, unsettled=Decimal(3))
     assert server.spent() == 5
     server.lose(0, "third", Decimal(3))
     assert server.spent() == 5
@@ -244,12 +244,12 @@ def test_a_reserved_call_that_was_never_made_is_not_counted() -> None:
 
 def test_files_that_lost_a_payment_are_not_trusted_about_the_last_call() -> None:
     server = BudgetServer(Decimal(10), [Cost()] * 1)
-    server.open(0, "first", Decimal(), already=False, owed=Decimal())
+    server.open(0, "first", Decimal(), already=False, unsettled=Decimal())
     server.take(0, "first", Decimal(2), Decimal(), unknown=False)
     server.give(0, "first", Decimal(2), Decimal(2), unknown=False)
     server.take(0, "first", Decimal(3), Decimal(2), unknown=False)
     server.open(
-        0, "second", Decimal(), already=False, owed=Decimal()
+        0, "second", Decimal(), already=False, unsettled=Decimal()
     )  # the node went down with unwritten data
     assert server.spent() == 5
 

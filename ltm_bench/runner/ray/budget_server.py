@@ -56,7 +56,7 @@ class BudgetServer:
         self._accounts = [Spending(spent=cost.logged, carried=cost.charged) for cost in before]
 
     def open(
-        self, number: int, attempt: str, logged: Decimal, *, already: bool, owed: Decimal | None = None
+        self, number: int, attempt: str, logged: Decimal, *, already: bool, unsettled: Decimal | None = None
     ) -> None:
         """Start a run, or restart it: what a lost attempt spent beyond its log stays spent.
 
@@ -65,15 +65,17 @@ class BudgetServer:
             attempt: The worker's attempt.
             logged: What the replies in its log have cost.
             already: Whether it was finished before.
-            owed: What it may also owe, according to its files; None if they are a copy, which may be older than the
-                last call.
+            unsettled: What it may also have cost, according to its files; None if they are a copy, which may be older
+                than the last call.
         """
         old = self._accounts[number]
         known = not already or bool(old.attempt)  # runs finished before the sweep do not count
         settled = old.carried + old.spent
         lost = max(settled + old.held - logged, Decimal())
-        if owed is not None and logged + owed >= settled:
-            lost = owed  # the files are complete, so a call that is not in them was never made
+        # The files are complete, so a call that is not in them was never made. If they show less than is known here,
+        # they are not: a node that went down had not written everything.
+        if unsettled is not None and logged + unsettled >= settled:
+            lost = unsettled
         carried = lost if old.attempt else old.carried
         self._accounts[number] = Spending(
             attempt,

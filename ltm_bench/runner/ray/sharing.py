@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete, RunLocked
-from ltm_bench.log.reader import conversations, is_finished, read_manifest
+from ltm_bench.log.reader import is_finished, logs, read_manifest
 
 
 def is_url(place: str) -> bool:
@@ -81,23 +81,15 @@ class Shared:
         """
         if self.read(self._HOLDER) != self._token:
             raise RunLocked(f"{self.url}: another worker has taken this run over")
-        isolated = read_manifest(folder).suite.isolated
-        paths = [path for path in folder.rglob("*") if path.is_file()]
-        names = {path.relative_to(folder).as_posix() for path in paths}
-        names = {name for name in names if not _is_passed_over(name)}
-        logs = {
-            path.relative_to(folder).as_posix() for path in (*conversations(folder), folder / "events.jsonl")
-        }
-        if isolated and not whole:
-            over = {name for name in logs if name == "events.jsonl" or is_finished(folder / name)}
-            names, logs = {name for name in names if "/" not in name} | over, over
-        texts = {name: (_state(folder / name), (folder / name).read_bytes()) for name in sorted(logs)}
-        for name in sorted(names - logs):
-            state = _state(folder / name)
-            if self._known.get(name) != state:
-                with contextlib.suppress(FileNotFoundError):  # an agent's file, deleted in between
-                    self._write(name, (folder / name).read_bytes())
-                    self._known[name] = state
+        names, of_logs = _to_copy(folder, whole=whole)
+        # Read before the agent's files are copied, and written after them: a log that is ahead of its agent tells it
+        # too little when it is resumed.
+        texts = {name: (_state(folder / name), (folder / name).read_bytes()) for name in sorted(of_logs)}
+        for name in sorted(names - of_logs):
+            with contextlib.suppress(FileNotFoundError):  # an agent's file, deleted in between
+                state = _state(folder / name)  # before the content: a change in between is copied next time
+                if self._known.get(name) != state:
+                    self._copy(name, (folder / name).read_bytes(), state)
         for name in [name for name in self._known if name.startswith("agent/")]:
             if not (folder / name).exists():
                 with self._reaching():
@@ -105,8 +97,11 @@ class Shared:
                 del self._known[name]
         for name, (state, text) in texts.items():
             if self._known.get(name) != state:
-                self._write(name, text)
-                self._known[name] = state
+                self._copy(name, text, state)
+
+    def _copy(self, name: str, content: bytes, state: tuple[int, int]) -> None:
+        self._write(name, content)
+        self._known[name] = state
 
     def put(self, folder: Path, names: Sequence[str]) -> None:
         """Copy those of these files that exist."""
@@ -124,6 +119,19 @@ class Shared:
                 os.replace(f"{path}.part", path)
             else:
                 self._fs.pipe_file(path, content)
+
+
+def _to_copy(folder: Path, *, whole: bool) -> tuple[set[str], set[str]]:
+    """Return the names of all files of a run to copy, and of the logs among them."""
+    manifest = read_manifest(folder)
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    names = {name for name in names if not _is_passed_over(name)}
+    found = {path.relative_to(folder).as_posix() for path in logs(folder, manifest)}
+    if whole or not manifest.suite.isolated:
+        return names, found
+    # The agents of unfinished examples are at work, so what they hold cannot be copied beside their logs.
+    ended = {name for name in found if name == "events.jsonl" or is_finished(folder / name)}
+    return {name for name in names if "/" not in name} | ended, ended
 
 
 def _is_passed_over(name: str) -> bool:

@@ -17,16 +17,16 @@ from typing import Any
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, LtmBenchError, RunIncomplete, RunLocked
-from ltm_bench.core.messages import Ask, Turn, Verdict
+from ltm_bench.core.messages import Turn
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.runner.conversations import run_conversations
+from ltm_bench.runner.observer import Silent
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.sharing import Shared
 from ltm_bench.runner.standing import cost_of, finished
 from ltm_bench.runner.sweep import Job
 from ltm_bench.schedule.decisions import Completed
-from ltm_bench.script.scenario import Example
 
 LEASE = 60.0
 """Seconds to wait for the stale lock of a lost worker."""
@@ -56,16 +56,10 @@ class _RemoteBudget(Budget):
 
     def __init__(self, assignment: Assignment, attempt: str, server: Any) -> None:
         super().__init__(assignment.limit)
-        self._assignment, self._attempt, self._server = assignment, attempt, server
+        self._number, self._attempt, self._server = assignment.number, attempt, server
 
     def take(self, price: Decimal | None) -> Decimal:
-        import ray
-
-        answer = ray.get(
-            self._server.take.remote(
-                self._assignment.number, self._attempt, price, self.spent, unknown=self.unknown
-            )
-        )
+        answer = self._tell("take", price, self.spent, unknown=self.unknown)
         if isinstance(answer, str):
             raise BudgetReached(answer)
         self.held += answer
@@ -86,23 +80,21 @@ class _RemoteBudget(Budget):
     def lose(self, price: Decimal) -> None:
         super().lose(price)
         if price:
-            import ray
-
-            ray.get(self._server.lose.remote(self._assignment.number, self._attempt, price))
+            self._tell("lose", price)
 
     def _give(self, held: Decimal) -> None:
         if held:
-            import ray
+            self._tell("give", held, self.spent, unknown=self.unknown)
 
-            ray.get(
-                self._server.give.remote(
-                    self._assignment.number, self._attempt, held, self.spent, unknown=self.unknown
-                )
-            )
+    def _tell(self, method: str, *given: Any, **more: Any) -> Any:
+        """Call the server, and wait for its answer: the next call must not start before the server knows of this."""
+        import ray
+
+        return ray.get(getattr(self._server, method).remote(self._number, self._attempt, *given, **more))
 
 
-class _Watcher:
-    """Reports a run's progress to the budget server, and copies the run when due."""
+class _Watcher(Silent):
+    """Reports a run's progress to the budget server, and copies the run when due; the driver scores its log."""
 
     def __init__(self, report: Callable[[int, int], None], copy: Callable[[], None], every: float) -> None:
         self._report, self._copy, self._every = report, copy, every
@@ -120,10 +112,9 @@ class _Watcher:
         if not replayed and now - self._copied >= self._every:
             with contextlib.suppress(RunIncomplete):  # the next copy includes it
                 self._copy()
-            self._copied = time.monotonic()
-
-    def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
-        """Ignore a verdict: the driver scores the log."""
+            self._copied = (
+                time.monotonic()
+            )  # read again: the copy may have taken longer than the time between two
 
     def ended(self, ended: Completed) -> None:
         """Count an example."""
@@ -173,13 +164,15 @@ def _execute_in(
         job = assignment.remake(folder)
         already = finished(job.plan, folder)
         cost = cost_of(folder, assignment.manifest)
-        owed = cost.charged if shared is None else None
-        ray.get(server.open.remote(assignment.number, attempt, cost.logged, already=already, owed=owed))
+        unsettled = cost.charged if shared is None else None  # a copy may lack the last call
+        ray.get(
+            server.open.remote(assignment.number, attempt, cost.logged, already=already, unsettled=unsettled)
+        )
         budget = _RemoteBudget(assignment, attempt, server)
 
         def report(turns: int, examples: int) -> None:
-            reported.append(server.report.remote(assignment.number, attempt, turns, examples, budget.spent))
-            del reported[:-1]
+            # Only the last report is waited for, at the end; waiting for each would hold the conversation up.
+            reported[:] = [server.report.remote(assignment.number, attempt, turns, examples, budget.spent)]
 
         def copy() -> None:
             if shared is not None:
