@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ltm_bench.report.plotting import Chart, Row, grid
-from ltm_bench.schedule import USABLE
+from ltm_bench.schedule.fitting import USABLE
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.results.examples import ExampleResult, Needle
 
