@@ -20,9 +20,9 @@ from ltm_bench import Outcome, Run, run
 from ltm_bench.api import Options, rescore
 from ltm_bench.core.dice import Dice
 from ltm_bench.report.compare_page import render_comparison
-from ltm_bench.score.comparison import compare
-from ltm_bench.score.entrants import Scored
-from ltm_bench.score.results import ExampleResult
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.runs import compare
+from ltm_bench.score.results.run import ExampleResult
 from tests.browser import Browser, find_browser
 
 AGENTS = 14

@@ -44,15 +44,28 @@ def questions(log: Path) -> Iterator[Question]:
     for path in [log, *sorted(log.parent.glob("isolated/*.jsonl"))]:
         sent: dict[str, Any] = {}
         heard: dict[str, list[Turn]] = {}
+        beside: dict[int, tuple[dict[str, Any], list[Turn]]] = {}
         for event in lines(path):
             if event["event"] == "sent":
                 sent = event
             elif event["event"] == "replied" and sent.get("example"):
-                message = Message(sent["message"], datetime.fromisoformat(sent["at"]), sent["turn"])
                 turns = heard.setdefault(sent["example"], [])
-                turns.append(Turn(message, Reply(event["reply"]), sent["kind"], sent["example"]))
+                turns.append(turn(sent, event["reply"]))
                 if "expect" in sent:
                     yield Question(sent["example"], sent["turn"], sent["expect"], list(turns))
+            elif event["event"] == "forked":
+                beside[event["id"]] = event, list(heard.get(event["example"], ()))
+            elif event["event"] == "answered":
+                asked, before = beside[event["id"]]
+                turns = [*before, turn(asked, event["reply"])]
+                yield Question(asked["example"], asked["id"], asked["expect"], turns)
+
+
+def turn(sent: dict[str, Any], reply: str) -> Turn:
+    message = Message(
+        sent["message"], datetime.fromisoformat(sent["at"]), sent["id"] if "id" in sent else sent["turn"]
+    )
+    return Turn(message, Reply(reply), sent.get("kind", "ask"), sent["example"], forked="id" in sent)
 
 
 def release_says(log: Path) -> dict[tuple[str, int], tuple[str, float]]:
@@ -93,6 +106,8 @@ def test_a_run_from_a_release_is_rescored_and_gets_a_page(
     log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    if (sets := log.parents[1] / "sets").exists():
+        shutil.copytree(sets, tmp_path, dirs_exist_ok=True)
     run = tmp_path / "reports" / "old"
     shutil.copytree(log.parent, run)
     assert command("rescore", "old").exit_code == 0

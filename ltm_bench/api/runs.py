@@ -13,8 +13,8 @@ from typing import Any
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.log.manifest import Manifest
-from ltm_bench.score.results import ExampleResult, Results, ScenarioResult
-from ltm_bench.score.statistics import Interval
+from ltm_bench.score.results.run import ExampleResult, Results, ScenarioResult
+from ltm_bench.score.statistics.intervals import Interval
 
 
 def stored_references(folder: Path, results: Results) -> dict[str, float]:

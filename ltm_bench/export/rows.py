@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ltm_bench.score.figures import distance
-from ltm_bench.score.results import ExampleResult, Question, Results, ScenarioResult, tokens_in
+from ltm_bench.score.results.figures import distance
+from ltm_bench.score.results.run import ExampleResult, Question, Results, ScenarioResult, tokens_in
 
 
 class Row(NamedTuple):

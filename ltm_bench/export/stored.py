@@ -18,7 +18,7 @@ from ltm_bench.log.events import Forked, Replied, Sent
 from ltm_bench.log.forks import answers_in
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events
-from ltm_bench.score.results import SCHEMA, Results
+from ltm_bench.score.results.run import SCHEMA, Results
 
 
 class Verdict(BaseModel):

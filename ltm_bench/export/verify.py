@@ -19,11 +19,17 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import log_digest, read_manifest
 from ltm_bench.plugins.matchers import built_in
 from ltm_bench.report.words import counted
-from ltm_bench.score.auditing import audits
-from ltm_bench.score.headline import count_outcomes, example_score, gated, headline, summarise_scenario
-from ltm_bench.score.judgements import judgements, majority, overrides, reply_hash, vague_trials
-from ltm_bench.score.remarks import judges
-from ltm_bench.score.results import ExampleResult, Question, Results
+from ltm_bench.score.audits.auditing import audits
+from ltm_bench.score.audits.judgements import judgements, majority, overrides, reply_hash, vague_trials
+from ltm_bench.score.results.headline import (
+    count_outcomes,
+    example_score,
+    gated,
+    headline,
+    summarise_scenario,
+)
+from ltm_bench.score.results.remarks import confident, judges
+from ltm_bench.score.results.run import ExampleResult, Question, Results
 
 _SHOWN = 3
 """Maximum differences in an error."""
@@ -169,7 +175,7 @@ def _against_audits(results: Results, run: Path) -> Iterator[str]:
     """Compare the results of audits with the readings in `audit.jsonl`."""
     stated, found = (
         {(each.auditor, each.key): (each.total.read, each.contradictions) for each in of}
-        for of in (results.audits, audits(run, results.examples))
+        for of in (results.audits, audits(run, confident(results.examples)))
     )
     for auditor, key in stated.keys() | found.keys():
         if stated.get((auditor, key)) != found.get((auditor, key)):

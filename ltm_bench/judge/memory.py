@@ -12,8 +12,8 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.rubric import Case, prompt
 from ltm_bench.judge.saying import Said
-from ltm_bench.score.correction import Measured
-from ltm_bench.score.judgements import Opinion
+from ltm_bench.score.audits.correction import Measured
+from ltm_bench.score.audits.judgements import Opinion
 
 FILE = "judgements.sqlite"
 """The name of the database in a folder of reports."""

@@ -20,8 +20,8 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
 from ltm_bench.report.page import render_page
 from ltm_bench.report.transcript import TranscriptWriter
-from ltm_bench.score.fold import score_run
-from ltm_bench.score.results import Question, Results
+from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.run import Question, Results
 
 DERIVED = ("verdicts.jsonl", "results.json", "report.html", "transcript.html")
 """The files that `publish` writes."""

@@ -23,14 +23,14 @@ from ltm_bench.core.pricing import dollars
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
-from ltm_bench.runner.debts import NONE, Doubt, Place
 from ltm_bench.runner.guarding import guarded, unusable
 from ltm_bench.runner.notes import Notes
 from ltm_bench.runner.tracing import Tracing
+from ltm_bench.runner.unsettled import NONE, Doubt, Place
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallResult:
     """The result of asking the agent."""
 
     reply: Reply
@@ -45,7 +45,7 @@ class Answer:
     """The agent's operations for it."""
 
 
-class Calls:
+class Caller:
     """The agent of one conversation, and every call to it."""
 
     def __init__(
@@ -90,7 +90,7 @@ class Calls:
         self._on_doubt = on_doubt
         self._charged = charged
         self._session: list[Turn] = []  # the session being told, for an agent that takes sessions
-        self._unsure: list[tuple[int, Callable[[], Awaitable[None]]]] = []  # after which turns, and what
+        self._deferred: list[tuple[int, Callable[[], Awaitable[None]]]] = []  # after which turns, and what
         self._turn = 0  # the last one the agent has heard, for errors
 
     @property
@@ -164,18 +164,18 @@ class Calls:
         self._notes.caught_up(turn, untold=not (self.agent.can_be_told or not turn))
         await self.stand_after(turns, going_on)
 
-    def make_up_for(self, turns: int, act: Callable[[], Awaitable[None]]) -> None:
-        """Have something done once the agent stands after just these turns: the last run may have ended before it."""
-        self._unsure.append((turns, act))
+    def defer(self, turns: int, act: Callable[[], Awaitable[None]]) -> None:
+        """Have something done once the agent has heard just these turns: an interruption may have prevented it."""
+        self._deferred.append((turns, act))
 
-    def misses(self, turns: int) -> bool:
-        """Whether there is something to make up for after these turns."""
-        return any(after == turns for after, _ in self._unsure)
+    def has_deferred(self, turns: int) -> bool:
+        """Whether something was deferred until after these turns."""
+        return any(after == turns for after, _ in self._deferred)
 
     async def stand_after(self, turns: int, going_on: SessionKey | None = None) -> None:
         """Open the agent and restore it from the log's first turns; an open agent has heard them already.
 
-        Then make up for what is due after just these turns, since the last run may have ended before it.
+        Then do what was deferred until after just these turns.
         """
         if not self.opened:
             await self.open()
@@ -184,8 +184,8 @@ class Calls:
                 if self.agent.takes_sessions and going_on is not None:
                     logged = self._but_for(going_on, logged)
                 await guarded(lambda: self.agent.restore(logged), self._turn)
-        due = [act for after, act in self._unsure if after == turns]
-        self._unsure = [each for each in self._unsure if each[0] > turns]
+        due = [act for after, act in self._deferred if after == turns]
+        self._deferred = [each for each in self._deferred if each[0] > turns]
         for act in due:
             await act()
 
@@ -201,7 +201,7 @@ class Calls:
 
     async def ask(
         self, message: Message, record: Callable[[], int], *, turns: int, question: bool, doubtful: bool
-    ) -> Answer:
+    ) -> CallResult:
         """Ask the agent for a reply.
 
         Args:
@@ -219,12 +219,12 @@ class Calls:
             self.tracing.begin_again()
         recalled = await self._settled(message) if question else None
         async with self._granted(message) as granted:
-            asked = _Asked(message, "turn", doubt, lost, recalled)
+            asked = _Outgoing(message, "turn", doubt, lost, recalled)
             return await self._called(asked, lambda: self.agent.reply(message), record, granted)
 
     async def fork(
         self, message: Message, record: Callable[[], int], frozen: asyncio.Event, *, doubtful: bool
-    ) -> Answer:
+    ) -> CallResult:
         """Have the agent freeze its prompt for a forked question, and then answer it.
 
         Args:
@@ -241,7 +241,7 @@ class Calls:
                 with noting() as noted:
                     call = await guarded(lambda: self.agent.fork(message), message.turn)
                 frozen.set()
-                asked = _Asked(message, "forked question", doubt, lost, recalled, noted)
+                asked = _Outgoing(message, "forked question", doubt, lost, recalled, noted)
                 return await self._called(asked, call, record, granted)
         finally:
             frozen.set()
@@ -263,7 +263,7 @@ class Calls:
         if self.opened:
             await self._delete(queries, message)
         else:
-            self.make_up_for(turns, partial(self._delete, queries, message))
+            self.defer(turns, partial(self._delete, queries, message))
 
     async def _delete(self, queries: Sequence[str], message: Message) -> None:
         self.tracing.begin_again()
@@ -325,11 +325,11 @@ class Calls:
 
     async def _called(
         self,
-        asked: _Asked,
+        asked: _Outgoing,
         call: Callable[[], Awaitable[Reply]],
         record: Callable[[], int],
         granted: _Granted,
-    ) -> Answer:
+    ) -> CallResult:
         """Call the agent, and return the result."""
         turn, (payment, heard) = asked.message.turn, granted
         begun = self._journal.clock()
@@ -353,13 +353,13 @@ class Calls:
         if all(each.name != "answer" for each in noted):  # unattributed time counts as answering
             rest = seconds - sum(each.seconds for each in noted)
             done.append(Done("answer", max(0.0, rest), [] if self.agent.free or noted else [reply.usage]))
-        return Answer(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)
+        return CallResult(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)
 
-    def note_fork(self, number: int, answer: Answer) -> None:
+    def note_fork(self, number: int, answer: CallResult) -> None:
         """Record how long the answer to a fork took."""
         self._notes.call(number, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
 
-    async def note(self, turn: int, answer: Answer) -> None:
+    async def note(self, turn: int, answer: CallResult) -> None:
         """Record how long a logged reply took, and sync a paid one."""
         self._notes.call(turn, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
         if not self.agent.free:
@@ -383,7 +383,7 @@ class Calls:
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
 
 
-class _Asked(NamedTuple):
+class _Outgoing(NamedTuple):
     """A message to the agent, and what is known about earlier attempts."""
 
     message: Message

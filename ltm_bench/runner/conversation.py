@@ -23,12 +23,13 @@ from ltm_bench.log.reader import is_finished
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.calls import Calls
+from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.forks import Forks
-from ltm_bench.runner.looking import Looking
 from ltm_bench.runner.observer import Observer
-from ltm_bench.schedule import Ended, Fill, Fork, Jump, Scheduler, Send
-from ltm_bench.score.verdicts import verdict_on
+from ltm_bench.runner.store_check import StoreCheck
+from ltm_bench.schedule.decisions import Completed, Fill, Fork, Jump, Send
+from ltm_bench.schedule.scheduler import Scheduler
+from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.script.rehearsal import acknowledgement, ideal_reply
 from ltm_bench.script.scenario import Example
 
@@ -43,7 +44,7 @@ Verdicts = Mapping[tuple[str, int], Verdict]
 """The matchers' verdicts, by example and turn."""
 
 
-class _Exchange(NamedTuple):
+class _Spoken(NamedTuple):
     """A message and its reply, with the tokens of both."""
 
     message_tokens: int
@@ -68,7 +69,7 @@ class Conversation:
         self,
         plan: Plan,
         examples: Sequence[Example],
-        calls: Calls,
+        calls: Caller,
         recorder: Recorder,
         forks: ForkFile,
         observer: Observer,
@@ -102,7 +103,7 @@ class Conversation:
             forked=plan.manifest.questions == "forked",
             rehearsals=plan.rehearsals,
         )
-        self._looking = Looking(recorder.path, calls.clock, self._scheduler.rehearsals)
+        self._store = StoreCheck(recorder.path, calls.clock, self._scheduler.rehearsals)
         self._filler = Filler(
             plan.bank, Dice(f"{plan.manifest.seed}/filler"), plan.counter, plan.manifest.filler.max_tokens
         )
@@ -132,7 +133,7 @@ class Conversation:
                 await self._forks.settle(cancel=True)
                 raise
         finally:
-            self._looking.close()
+            self._store.close()
             await calls.close()
 
     async def _talk(self) -> None:
@@ -156,7 +157,7 @@ class Conversation:
                 scheduler.take()
             else:
                 break
-        if self._recorder.logged is None and self._calls.misses(self._turns):
+        if self._recorder.logged is None and self._calls.has_deferred(self._turns):
             await self._catch_up()
         for answered in await self._forks.finish():
             self._recorder.put(answered)
@@ -200,7 +201,7 @@ class Conversation:
                 await calls.tracing.trace(message, heard, exchange.recalled, failed=verdict.score < 1)
         if isinstance(line, Tell) and line.deletes:
             await calls.delete(line.deletes, message, turns=self._turns)
-        await self._look(send.example, line, message.turn)
+        await self._check_store(send.example, line, message.turn)
         self._end(ended)
 
     async def _fork(self, fork: Fork) -> None:
@@ -243,20 +244,20 @@ class Conversation:
         else:
             await calls.stand_after(self._turns)
             await self._forks.ask(forked, message, lambda answer: judge(answer.reply, answer.recalled))
-        await self._look(example, line, fork.id)
+        await self._check_store(example, line, fork.id)
         self._turn += 1
         self._end(self._scheduler.take(tokens))
 
-    async def _look(self, example: Example, line: Line, turn: int) -> None:
+    async def _check_store(self, example: Example, line: Line, turn: int) -> None:
         """After an example's last question, look for its facts in the agent's store."""
-        if self._looking.hear(example.id, line):
-            look = partial(self._looking.look, self._calls.agent, example.id, turn)
+        if self._store.due_after(example.id, line):
+            check = partial(self._store.check, self._calls.agent, example.id, turn)
             if self._calls.live:
-                await look()
-            elif self._looking.lacks(self._calls.agent, example.id):
-                self._calls.make_up_for(self._turns, look)
+                await check()
+            elif self._store.lacks(self._calls.agent, example.id):
+                self._calls.defer(self._turns, check)
 
-    def _end(self, ended: Sequence[Ended]) -> None:
+    def _end(self, ended: Sequence[Completed]) -> None:
         for each in ended:
             self._heard.pop(each.example.id, None)
             self._recorder.put(events.Ended(example=each.example.id, span=each.span, overrun=each.overrun))
@@ -324,18 +325,18 @@ class Conversation:
             self._calls.replayed(self._turn, reply)
         message = Message(sent.message, self._scheduler.clock.now, self._turn)
         turn = Turn(message, reply, "fill", answered="agent" if live else "script")
-        self._take(_Exchange(sent.tokens, reply, replied.tokens))
+        self._take(_Spoken(sent.tokens, reply, replied.tokens))
         self._observer.turn(turn, sent.tokens + replied.tokens, self._scheduler.position, replayed=True)
         return turn
 
-    def _take(self, exchange: _Exchange) -> list[Ended]:
+    def _take(self, exchange: _Spoken) -> list[Completed]:
         self._turn += 1
         self._turns += 1
         return self._scheduler.take(exchange.message_tokens, exchange.reply, exchange.reply_tokens)
 
     async def _exchange(
         self, message: Message, record: Callable[[], int], *, question: bool = False
-    ) -> _Exchange:
+    ) -> _Spoken:
         """Record a message and its reply, from the log or the agent."""
         doubtful = False
         if self._recorder.logged is not None:
@@ -343,7 +344,7 @@ class Conversation:
             logged = self._recorder.logged
             if isinstance(logged, Replied) and logged.turn == message.turn:
                 self._calls.replayed(message.turn, logged.said)
-                return _Exchange(sent, logged.said, self._replied(logged.said))
+                return _Spoken(sent, logged.said, self._replied(logged.said))
             doubtful = True
         answer = await self._calls.ask(
             message,
@@ -354,7 +355,7 @@ class Conversation:
         )
         tokens = self._replied(answer.reply)  # first of all: it was paid for
         await self._calls.note(message.turn, answer)
-        return _Exchange(answer.tokens_sent, answer.reply, tokens, answer.recalled)
+        return _Spoken(answer.tokens_sent, answer.reply, tokens, answer.recalled)
 
     async def _scripted(
         self,
@@ -364,12 +365,12 @@ class Conversation:
         *,
         answered: Literal["script"] | None = None,
         going_on: SessionKey | None = None,
-    ) -> _Exchange:
+    ) -> _Spoken:
         """Record a message that a script answers in place of the agent, and the answer."""
         sent = record()
         if self._recorder.logged is None:  # killed between message and answer
             await self._catch_up(going_on)
-        return _Exchange(sent, reply, self._replied(reply, known, answered))
+        return _Spoken(sent, reply, self._replied(reply, known, answered))
 
     def _sent(
         self,

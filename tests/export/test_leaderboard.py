@@ -19,11 +19,11 @@ from ltm_bench.export.bundle import SUMS, pack, unpack
 from ltm_bench.export.leaderboard.boards import Row, SpanTable, groups
 from ltm_bench.export.leaderboard.entries import Entry, Refusal, read_bundles
 from ltm_bench.export.leaderboard.pages import Built, write_site
-from ltm_bench.score.audits import Audit, Rate
-from ltm_bench.score.comparison import compare
-from ltm_bench.score.headline import count_outcomes, example_score, headline, summarise_scenario
-from ltm_bench.score.results import JudgeNote, Results
-from ltm_bench.score.statistics import Interval
+from ltm_bench.score.audits.records import Audit, Rate
+from ltm_bench.score.comparison.runs import compare
+from ltm_bench.score.results.headline import count_outcomes, example_score, headline, summarise_scenario
+from ltm_bench.score.results.run import JudgeNote, Results
+from ltm_bench.score.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from tests.browser import Browser

@@ -16,7 +16,7 @@ from ltm_bench.core.messages import Turn, Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.export.source import Source
 from ltm_bench.report.text import visible
-from ltm_bench.score.results import Account, ExampleResult, Results
+from ltm_bench.score.results.run import Account, ExampleResult, Results
 
 FILE = "inspect.json"
 

@@ -1,0 +1,87 @@
+"""Reads an agent's store after an example's last question, and records which of the example's facts it holds.
+
+This is evidence beside the log, not part of it: a store's content cannot be replayed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ltm_bench.core.agent import Agent, Memory
+from ltm_bench.core.messages import Ask, Fact, Line, Tell
+from ltm_bench.log.journal import Journal, written_of
+from ltm_bench.score.results.evidence import writings
+from ltm_bench.score.results.written import Told, examine
+from ltm_bench.script.rehearsal import Step
+
+
+@dataclass
+class _Planted:
+    told: list[Told] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    asked: int = 0
+
+
+class StoreCheck:
+    """The facts told by the examples of one conversation, to be looked for in the agent's store."""
+
+    def __init__(
+        self, log: Path, clock: Callable[[], float], rehearsals: Mapping[str, Sequence[Step]]
+    ) -> None:
+        """Prepare.
+
+        Args:
+            log: The conversation's log.
+            clock: Seconds from any fixed moment.
+            rehearsals: The expected steps of each example, for its number of questions.
+        """
+        self._checked = set(writings(written_of(log)))
+        self._journal = Journal(written_of(log), clock)
+        self._questions = Counter(
+            {name: sum(isinstance(step.line, Ask) for step in steps) for name, steps in rehearsals.items()}
+        )
+        self._planted: dict[str, _Planted] = {}
+        self._facts: list[Fact] = []
+
+    def due_after(self, example: str, line: Line) -> bool:
+        """Take an example's line; return whether it is the last question and there are facts to look for."""
+        planted = self._planted.setdefault(example, _Planted())
+        if isinstance(line, Tell):
+            planted.told += [Told(fact, line.user) for fact in line.facts]
+            planted.deleted += line.deletes
+            self._facts += line.facts
+        planted.asked += isinstance(line, Ask)
+        last = isinstance(line, Ask) and planted.asked == self._questions[example]
+        return last and bool(planted.told)
+
+    def lacks(self, agent: Agent, example: str) -> bool:
+        """Whether the run ended before it had looked for an example's facts in a store that can be listed."""
+        return type(agent).memories is not Agent.memories and example not in self._checked
+
+    async def check(self, agent: Agent, example: str, turn: int) -> None:
+        """List the agent's store, if possible, and record which of an example's facts it holds."""
+        held = await _listed(agent)
+        if held is None:
+            return
+        planted = self._planted[example]
+        written = examine(planted.told, planted.deleted, held, self._facts)
+        users = {told.user for told in planted.told if told.user is not None}
+        record = {"turn": turn, "example": example, "users": len(users)}
+        self._journal.put(record | written.model_dump(mode="json"))
+
+    def close(self) -> None:
+        """Close the side file."""
+        with self._journal:
+            pass
+
+
+async def _listed(agent: Agent) -> list[Memory] | None:
+    if type(agent).memories is Agent.memories:
+        return None
+    try:
+        return [memory async for memory in agent.memories()]
+    except Exception:  # an adapter can raise anything, and this is evidence, not the run
+        return None

@@ -1,0 +1,202 @@
+"""From verdicts to the headline: the only place with its formula.
+
+The score of an example is the mean of its questions' verdicts, that of a scenario the mean over its examples, the
+headline the sum over scenarios. A question may need what another one of its example shows: if staying silent is right,
+it counts only as far as the example proved that there was something to be silent about. Infrastructure errors
+are never "wrong" and never leave the denominator: a result with any of them is incomplete and has no headline score.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.score.audits.judgements import Judgement, Override, majority, reply_hash
+from ltm_bench.score.results.retrieval import Retrieval, lost, ranking
+from ltm_bench.score.results.run import ExampleResult, Leaks, Question, ScenarioResult
+from ltm_bench.score.statistics.intervals import wilson
+
+
+def mean(scores: Iterable[float | None]) -> float | None:
+    """Return the mean of the scores that are known; None if there is none."""
+    known = [score for score in scores if score is not None]
+    return sum(known) / len(known) if known else None
+
+
+def headline(by_scenario: Mapping[str, Iterable[float | None]]) -> float:
+    """Return the sum over scenarios of the mean over the examples whose scores are known."""
+    return sum(mean(scores) or 0.0 for scores in by_scenario.values())
+
+
+def gates(asked: Iterable[tuple[str | None, float | None]]) -> dict[str, float]:
+    """Return how far each thing was shown: the lowest score of the questions that show it, by name.
+
+    Args:
+        asked: What each question shows, if anything, and its score; one without a score shows nothing.
+    """
+    shown: dict[str, float] = {}
+    for name, score in asked:
+        if name is not None:
+            shown[name] = min(shown.get(name, 1.0), score or 0.0)
+    return shown
+
+
+def gated(questions: Sequence[Question]) -> list[Question]:
+    """Return an example's questions, each with how much of its score counts."""
+    shown = gates((q.shows, q.score) for q in questions)
+    return [
+        q if q.needs is None else q.model_copy(update={"counts": shown.get(q.needs, 0.0)}) for q in questions
+    ]
+
+
+def example_score(questions: Sequence[Question]) -> float | None:
+    """Return the mean over an example's questions of what counts, or None if one of them has no score."""
+    scores = [None if q.outcome.infrastructure else q.counted for q in gated(questions)]
+    return None if None in scores else mean(scores)
+
+
+def counted(asked: Sequence[tuple[str | None, str | None, float]]) -> list[float]:
+    """Return how much of each score counts, given what each question shows, what it needs, and its score."""
+    shown = gates((shows, score) for shows, _, score in asked)
+    return [score * (1.0 if needs is None else shown.get(needs, 0.0)) for _, needs, score in asked]
+
+
+def summarise_scenario(
+    name: str, summary: str, skills: Sequence[str], examples: Sequence[ExampleResult]
+) -> ScenarioResult:
+    """Average the examples of one scenario."""
+    scores = [e.score for e in examples if e.score is not None]
+    so_far = mean(scores)
+    complete = len(scores) == len(examples) and so_far is not None
+    chances = [
+        chance for e in examples for chance in counted([(q.shows, q.needs, q.chance) for q in e.questions])
+    ]
+    return ScenarioResult(
+        name=name,
+        summary=summary,
+        skills=tuple(skills),
+        n=len(examples),
+        score=so_far if complete else None,
+        score_so_far=so_far,
+        interval=None if so_far is None else wilson(so_far, len(scores)),
+        chance=sum(chances) / len(chances) if chances else 0.0,
+        outcomes=count_outcomes(examples),
+        lost=lost(retrievals(examples)),
+        ranking=ranking(retrievals(examples)),
+    )
+
+
+def decide(question: Question, judgement: Judgement | None, override: Override | None) -> Question:
+    """Return a question with its final verdict: a person's, else the judges', else the matcher's.
+
+    Opinions on a different reply are ignored.
+    """
+    said = reply_hash(question.reply or "")
+    changes: dict[str, Any] = {}
+    heard = judgement.opinions if judgement is not None and judgement.reply == said else ()
+    # A published scorer asks a judge about every reply, even if text alone could tell.
+    published = any(opinion.scores for opinion in heard)
+    if question.outcome is Outcome.UNDECIDED or published:
+        changes |= {"matched": question.outcome, "doubt": question.reason}
+        if heard:
+            verdict = majority(heard)
+            changes |= {
+                "outcome": verdict.outcome,
+                "score": verdict.score,
+                "reason": verdict.reason,
+                "opinions": heard,
+            }
+    if override is not None and override.reply == said:
+        changes |= {
+            "matched": question.outcome,
+            "outcome": override.outcome,
+            "score": override.score,
+            "reason": f"{override.reviewer}, by hand: {override.reason}",
+            "override": override,
+        }
+    return question.model_copy(update=changes) if changes else question
+
+
+def worth_of_undecided(examples: Sequence[ExampleResult]) -> float:
+    """Return how much higher the headline would be if every undecided question were right."""
+    count = Counter(example.scenario for example in examples)
+    return sum(_worth(_scored(example.questions)) / count[example.scenario] for example in examples)
+
+
+def _worth(questions: Sequence[Question]) -> float:
+    if all(q.outcome is not Outcome.UNDECIDED for q in questions):
+        return 0.0
+    best = [q.model_copy(update={"score": 1.0}) if q.outcome is Outcome.UNDECIDED else q for q in questions]
+    return (example_score(best) or 0.0) - (example_score(questions) or 0.0)
+
+
+def _scored(questions: Sequence[Question]) -> list[Question]:
+    """Return the questions, with 0 for those without a score."""
+    return [
+        q.model_copy(update={"outcome": Outcome.WRONG, "score": 0.0})
+        if q.outcome.infrastructure or q.score is None
+        else q
+        for q in questions
+    ]
+
+
+def scores_by_judge(examples: Sequence[ExampleResult]) -> dict[str, float]:
+    """Return the sum over scenarios by each judge alone, for judges that decided every doubtful reply."""
+    doubtful = [q for e in examples for q in e.questions if q.opinions and q.override is None]
+    names = dict.fromkeys(o.judge for q in doubtful for o in q.opinions)
+    heard = [
+        {o.judge for o in q.opinions if o.outcome is not Outcome.JUDGE_ERROR and o.judge in names}
+        for q in doubtful
+    ]
+    found = {}
+    for judge in names:
+        if not all(judge in each for each in heard):
+            continue
+        by_scenario: dict[str, list[float | None]] = {}
+        for example in examples:
+            scores = [_by_judge(question, judge) for question in example.questions]
+            if not scores or None in scores:
+                return {}
+            heard_so = [
+                q.model_copy(update={"score": s}) for q, s in zip(example.questions, scores, strict=True)
+            ]
+            by_scenario.setdefault(example.scenario, []).append(example_score(heard_so))
+        found[judge] = headline(by_scenario)
+    return found
+
+
+def _by_judge(question: Question, judge: str) -> float | None:
+    if question.override is None and question.opinions:
+        return max(
+            float(o.outcome is Outcome.CORRECT) if o.score is None else o.score
+            for o in question.opinions
+            if o.judge == judge
+        )
+    return None if question.outcome.infrastructure else question.score
+
+
+def retrievals(examples: Iterable[ExampleResult]) -> list[Retrieval]:
+    """Return the known retrievals of all questions."""
+    return [q.retrieval for e in examples for q in e.questions if q.retrieval is not None]
+
+
+def leaks(examples: Iterable[ExampleResult], *, keeps_users: bool | None = None) -> Leaks | None:
+    """Return how often a secret was leaked; None if there was nothing to withhold.
+
+    Args:
+        examples: The examples.
+        keeps_users: Whether the agent says that it keeps users apart; None if it had one user.
+    """
+    asked = [q for e in examples for q in e.questions if q.can_leak and q.reply is not None]
+    if not asked:
+        return None
+    leaked = sum(q.outcome is Outcome.LEAKED for q in asked)
+    return Leaks(leaked=leaked, questions=len(asked), keeps_users=keeps_users)
+
+
+def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:
+    """Count the outcomes of all questions, in the order in which they are defined."""
+    counts = Counter(outcome for example in examples for outcome in example.outcomes)
+    return {outcome: counts[outcome] for outcome in Outcome if counts[outcome]}
