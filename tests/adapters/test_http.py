@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.adapters import SdkChatModel
-from ltm_bench.adapters.http import Answers, Attempt, Traffic, caching, listening, tell
+from ltm_bench.adapters.http import AnswerCache, Attempt, Traffic, caching, listening, tell
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.adapters.text import sendable
 from ltm_bench.core.errors import AgentError, ConfigError
@@ -141,7 +141,7 @@ def test_a_file_that_is_not_a_cache_is_reported_in_one_line(tmp_path: Path) -> N
 
 def test_a_cache_that_breaks_in_use_is_empty_from_then_on_and_stops_nobody(tmp_path: Path) -> None:
     cache = tmp_path / "answers.sqlite"
-    answers = Answers(cache)
+    answers = AnswerCache(cache)
     with sqlite3.connect(cache) as database:
         database.execute("DROP TABLE answers")
     database.close()
