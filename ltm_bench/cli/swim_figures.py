@@ -19,7 +19,8 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.datasets.swim.figures import Answer, Figure, figures_of
 from ltm_bench.datasets.swim.matcher import says_absent
 from ltm_bench.plan.values import spell_span
-from ltm_bench.score.results.run import ExampleResult, Results
+from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import wilson
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.results.course import Course, Step
+from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import matched_parts
-from ltm_bench.score.results.run import ExampleResult
 
 STRIP = 1000
 """Width of a strip, in the units of its SVG."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.results.course import Course
-from ltm_bench.score.results.run import ExampleResult
+from ltm_bench.score.results.examples import ExampleResult
 
 _LEVEL = 0.05
 """A p-value below it shows a difference."""

@@ -6,6 +6,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,8 @@ from ltm_bench.export.leaderboard.pages import Built, write_site
 from ltm_bench.score.audits.records import Audit, Rate
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.headline import count_outcomes, example_score, headline, summarise_scenario
-from ltm_bench.score.results.run import JudgeNote, Results
+from ltm_bench.score.results.remarks import JudgeNote
+from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import Interval
 
 if TYPE_CHECKING:
@@ -79,7 +81,10 @@ def verdicts_in_every_file(folder: Path) -> None:
     results = Results.model_validate_json((folder / "results.json").read_bytes())
     examples = []
     for example in results.examples:
-        questions = [q.model_copy(update={"outcome": RIGHT, "score": 1.0}) for q in example.questions]
+        questions = [
+            q.model_copy(update={"verdict": replace(q.verdict, outcome=RIGHT, score=1.0)})
+            for q in example.questions
+        ]
         examples.append(
             example.model_copy(update={"questions": questions, "score": example_score(questions)})
         )

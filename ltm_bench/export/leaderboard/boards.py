@@ -19,9 +19,8 @@ from ltm_bench.score.comparison.cells import Cell
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.pairs import Pair
 from ltm_bench.score.comparison.runs import Comparison, compare
-from ltm_bench.score.results.figures import skills
+from ltm_bench.score.results.figures import Skill, skills
 from ltm_bench.score.results.headline import summarise_scenario
-from ltm_bench.score.results.run import Skill
 
 REFERENCES = {
     "perfect": "oracle: is told the answers",

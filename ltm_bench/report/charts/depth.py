@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ltm_bench.report.plotting import Chart, Row, grid
 from ltm_bench.schedule.fitting import USABLE
 from ltm_bench.score.comparison.entrants import Scored
-from ltm_bench.score.results.run import ExampleResult, Needle
+from ltm_bench.score.results.examples import ExampleResult, Needle
 
 
 def draw(runs: Sequence[Scored]) -> Chart:

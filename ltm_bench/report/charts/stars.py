@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from ltm_bench.report.plotting import Chart, Row, grid
 from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import matched_parts
-from ltm_bench.score.results.run import ExampleResult
 
 
 def draw(runs: Sequence[Scored]) -> Chart:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ltm_bench.score.statistics.intervals import CONFIDENCE, Interval
 
@@ -25,10 +25,8 @@ _STEP = 1 / 100
 """Distance between the supposed errors that are tried first; each end of the interval is then found between two."""
 
 
-class Measured(BaseModel):
+class Measured(BaseModel, frozen=True):
     """How often a judge was right about replies whose verdict is known."""
-
-    model_config = ConfigDict(frozen=True)
 
     right: int = Field(gt=0)
     """Right replies that it was shown."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.limits import json_of, opened
@@ -30,11 +30,7 @@ Place = tuple[str, int]
 """Example and turn of a question."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Opinion(_Frozen):
+class Opinion(BaseModel, frozen=True, extra="forbid"):
     """One judge's opinion on one reply."""
 
     judge: str
@@ -77,7 +73,7 @@ class Opinion(_Frozen):
         )
 
 
-class Judgement(_Frozen):
+class Judgement(BaseModel, frozen=True, extra="forbid"):
     """The judges' opinions on one reply, from one round."""
 
     example: str
@@ -87,7 +83,7 @@ class Judgement(_Frozen):
     opinions: tuple[Opinion, ...]
 
 
-class VagueTrial(_Frozen):
+class VagueTrial(BaseModel, frozen=True, extra="forbid"):
     """A judge's opinion on a deliberately vague, wrong reply, judged in the same way as the run."""
 
     question: str
@@ -102,7 +98,7 @@ class VagueTrial(_Frozen):
         return float(self.opinion.outcome is Outcome.CORRECT)
 
 
-class Override(_Frozen):
+class Override(BaseModel, frozen=True, extra="forbid"):
     """A verdict by hand. The original is kept."""
 
     example: str

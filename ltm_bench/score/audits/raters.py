@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.audits.judgements import ratings
@@ -18,10 +18,8 @@ Read = Mapping[tuple[str, int, str], bool]
 """Whether a rater calls a reply right, by example, turn and the reply's hash."""
 
 
-class Agreement(BaseModel):
+class Agreement(BaseModel, frozen=True):
     """Two raters' agreement on whether replies are right."""
-
-    model_config = ConfigDict(frozen=True)
 
     of: Literal["review", "audit"]
     """What they read: doubtful verdicts (`review`), or a sample of confident ones (`audit`)."""

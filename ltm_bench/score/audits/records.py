@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Outcome
@@ -23,11 +23,7 @@ from ltm_bench.score.statistics.intervals import Interval
 AUDIT = "audit.jsonl"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Commission(_Frozen):
+class Commission(BaseModel, frozen=True, extra="forbid"):
     """Who audits a run, and which of its verdicts."""
 
     line: Literal["commission"] = "commission"
@@ -47,7 +43,7 @@ class Commission(_Frozen):
         return not self.key
 
 
-class Reading(_Frozen):
+class Reading(BaseModel, frozen=True, extra="forbid"):
     """An auditor's opinion on one reply, formed without knowing the verdict."""
 
     line: Literal["reading"] = "reading"
@@ -63,10 +59,8 @@ class Reading(_Frozen):
     """The judge's prompt, answer and usage; None for a person."""
 
 
-class Rate(BaseModel):
+class Rate(BaseModel, frozen=True):
     """How often the scorer errs, in a run or one of its scenarios."""
-
-    model_config = ConfigDict(frozen=True)
 
     verdicts: int
     """Verdicts that the sample was drawn from."""
@@ -82,10 +76,8 @@ class Rate(BaseModel):
     interval: Interval | None
 
 
-class Contradiction(BaseModel):
+class Contradiction(BaseModel, frozen=True):
     """A verdict that the auditor contradicts: one of the two is wrong."""
-
-    model_config = ConfigDict(frozen=True)
 
     example: str
     turn: int
@@ -99,10 +91,8 @@ class Contradiction(BaseModel):
     auditor_reason: str
 
 
-class Audit(BaseModel):
+class Audit(BaseModel, frozen=True):
     """The result of an audit."""
-
-    model_config = ConfigDict(frozen=True)
 
     auditor: str
     key: str

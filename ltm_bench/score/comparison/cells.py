@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.pairs import Pair
-from ltm_bench.score.results.figures import skills
+from ltm_bench.score.results.figures import Skill, skills
 from ltm_bench.score.results.operations import Operation
-from ltm_bench.score.results.run import Results, Skill
+from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import Interval, Spread, clustered_sum_interval, spread
 
 

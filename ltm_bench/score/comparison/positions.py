@@ -7,16 +7,15 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
+from ltm_bench.score.results.examples import ExampleResult, Question
 from ltm_bench.score.results.figures import distance
-from ltm_bench.score.results.run import ExampleResult, Question, Results
+from ltm_bench.score.results.run import Results
 
 
-class Placed(BaseModel):
+class Placed(BaseModel, frozen=True):
     """A question's position in a run."""
-
-    model_config = ConfigDict(frozen=True)
 
     position: int
     """Tokens of the conversation before it."""
@@ -24,10 +23,8 @@ class Placed(BaseModel):
     """Tokens between it and the last needle before it; None if there was none."""
 
 
-class Shift(BaseModel):
+class Shift(BaseModel, frozen=True):
     """A question at different positions in different modes."""
-
-    model_config = ConfigDict(frozen=True)
 
     span: int
     seed: int

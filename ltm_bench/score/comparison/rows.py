@@ -8,7 +8,8 @@ from pydantic import BaseModel, computed_field
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.comparison.entrants import Scored
-from ltm_bench.score.results.run import ExampleResult, Results
+from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.results.run import Results
 
 
 class Mark(BaseModel):

@@ -2,14 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 
+from pydantic import BaseModel, Field, computed_field
+
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars, price_list
-from ltm_bench.score.results.run import FIGURES, Account, Costs, ExampleResult
+from ltm_bench.score.results.examples import ExampleResult
+
+FIGURES = ("uncached", "cache_read", "cache_write", "output", "reasoning")
+
+
+def tokens_in(usage: Mapping[str, int] | None) -> int | None:
+    """Return the tokens that a model read, from the cache or not; None if unknown."""
+    return sum(usage.get(name, 0) for name in FIGURES[:3]) if usage else None
+
+
+class Account(BaseModel, frozen=True):
+    """One model's usage in a run, for one purpose."""
+
+    purpose: str
+    """`agent`, `beside the agent` (an embedder, say), or `judge` and its name."""
+    model: str | None
+    """None if the adapter does not report it."""
+    calls: int = 0
+    unknown: int = 0
+    """Calls with unknown usage."""
+    uncached: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+    """The hidden part of `output`."""
+    dollars: float | None = 0.0
+    """None if a price is unknown."""
+
+
+class Costs(BaseModel, frozen=True):
+    """The agent's usage and cost."""
+
+    calls: int = 0
+    """The agent's own replies, without scripted filler."""
+    usage: dict[str, int] = Field(default_factory=dict)
+    """Sums of the normalised token figures."""
+    dollars: float | None = 0.0
+    """None if a price is unknown."""
+    judge_dollars: float | None = 0.0
+    """The judges' cost, not included in `dollars`; None if a price is unknown."""
+    price_list: str = ""
+    """Name and date of the price list."""
+    accounts: list[Account] = Field(default_factory=list)
+    """All of it by purpose and model."""
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def tokens_in(self) -> int | None:
+        """Tokens that the agent's model read, from the cache or not; None if unknown."""
+        return tokens_in(self.usage)
 
 
 @dataclass

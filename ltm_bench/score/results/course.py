@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from ltm_bench.core.messages import Usage
 from ltm_bench.log.events import Jumped, Replied, Sent
@@ -18,10 +18,9 @@ MOST_STRETCHES = 500
 """Maximum parts of a conversation that a chart can resolve."""
 
 
-class Step(BaseModel):
+class Step(BaseModel, frozen=True):
     """A group of consecutive calls; token figures are means over them."""
 
-    model_config = ConfigDict(frozen=True)
     position: int
     """Tokens of the conversation before the last of them; in an isolated run, the number of calls so far."""
     prompt: float
@@ -31,18 +30,16 @@ class Step(BaseModel):
     """Total spent so far; None if a price is unknown."""
 
 
-class Jump(BaseModel):
+class Jump(BaseModel, frozen=True):
     """Benchmark time that passed without a message."""
 
-    model_config = ConfigDict(frozen=True)
     position: int
     seconds: float
 
 
-class Course(BaseModel):
+class Course(BaseModel, frozen=True):
     """How a run went, from its first turn to its last."""
 
-    model_config = ConfigDict(frozen=True)
     steps: Sequence[Step] = ()
     """Steps; empty if the adapter reports no usage."""
     filler: Sequence[tuple[int, int]] = ()

@@ -7,15 +7,32 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from ltm_bench.log.lines import records
 from ltm_bench.score.results.retrieval import NeedleTrace, Retrieval, Retrieved
-from ltm_bench.score.results.run import Latency
 from ltm_bench.score.results.written import Examined, Written
-from ltm_bench.score.statistics.intervals import median_interval, percentile
+from ltm_bench.score.statistics.intervals import Interval, median_interval, percentile
 
 PERCENTILES = (50, 75, 90, 95, 99, 100)
+
+
+class Latency(BaseModel, frozen=True):
+    """Wall-clock seconds of the agent's own replies."""
+
+    total: float
+    median: float
+    p95: float
+    calls: int = 0
+    """Replies that were timed."""
+    percentiles: dict[int, float] = Field(default_factory=dict)
+    """Maximum seconds of the fastest 50, 75, 90, 95, 99 and 100 % of the replies."""
+    interval: Interval | None = None
+    """95 % interval of the median."""
+    retries: int = 0
+    """Requests retried because the provider or the network failed."""
+    cached: int = 0
+    """Replies from the cache instead of the provider."""
 
 
 def latency(path: Path) -> Latency | None:

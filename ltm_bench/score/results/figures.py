@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ltm_bench.score.results.run import Bin, ExampleResult, NeedleRecall, Question, ScenarioResult, Skill
+from pydantic import BaseModel
+
+from ltm_bench.score.results.examples import ExampleResult, Question, ScenarioResult
 from ltm_bench.score.statistics.intervals import Interval, mean_interval, sum_interval
 
 MOST_BINS = 6
@@ -13,6 +15,41 @@ MOST_BINS = 6
 
 LEAST_IN_BIN = 5
 """Minimum number of scores per bin."""
+
+
+class Skill(BaseModel, frozen=True):
+    """The mean score over the scenarios that need a skill."""
+
+    name: str
+    score: float
+    interval: Interval | None
+    n: int
+    """Examples that have a score."""
+    scenarios: list[str]
+    chance: float | None = None
+    """What guessing would score; None if unknown."""
+
+
+class Bin(BaseModel, frozen=True):
+    """Scores at similar distances, in tokens between needle and question."""
+
+    low: int
+    high: int
+    mean: float
+    interval: Interval
+    n: int
+    chance: float | None = None
+    """What guessing would score; None if unknown."""
+
+
+class NeedleRecall(BaseModel, frozen=True):
+    """Recall of a scenario's needles."""
+
+    scenario: str
+    examples: list[str]
+    """Examples whose questions have a score for every needle."""
+    shares: list[float]
+    """Mean over these, for the first needle, the second, and so on."""
 
 
 def skills(scenarios: Sequence[ScenarioResult], examples: Sequence[ExampleResult]) -> list[Skill]:

@@ -26,9 +26,10 @@ from ltm_bench.score.audits.auditing import audits
 from ltm_bench.score.audits.judgements import Judgement, Override, Place, judgements, overrides, vague_trials
 from ltm_bench.score.audits.raters import agreements
 from ltm_bench.score.audits.verdicts import decisive, verdict_on
-from ltm_bench.score.results.accounts import Bookkeeping
+from ltm_bench.score.results.accounts import FIGURES, Bookkeeping
 from ltm_bench.score.results.course import CourseFold
 from ltm_bench.score.results.evidence import latency, timings, traces, untold, writings
+from ltm_bench.score.results.examples import ExampleResult, Needle, Question
 from ltm_bench.score.results.figures import bins, needle_recall, points, skills
 from ltm_bench.score.results.headline import (
     count_outcomes,
@@ -43,19 +44,13 @@ from ltm_bench.score.results.headline import (
     summarise_scenario,
     worth_of_undecided,
 )
+from ltm_bench.score.results.hearing import Heard
 from ltm_bench.score.results.ingestion import Spent, Taking, spent
 from ltm_bench.score.results.operations import operations
 from ltm_bench.score.results.published_runs import set_figures
 from ltm_bench.score.results.remarks import confident, judges, remarks
 from ltm_bench.score.results.retrieval import Retrieval, lost, ranking
-from ltm_bench.score.results.run import (
-    FIGURES,
-    ExampleResult,
-    Heard,
-    Needle,
-    Question,
-    Results,
-)
+from ltm_bench.score.results.run import Results
 from ltm_bench.score.results.sets import set_question
 from ltm_bench.score.results.written import Examined, summed
 from ltm_bench.score.statistics.intervals import sum_interval
@@ -65,9 +60,7 @@ _NOT_REACHED = Question(
     text="",
     expected="",
     reply=None,
-    outcome=Outcome.NOT_REACHED,
-    score=None,
-    reason="the run stopped before this question",
+    verdict=Verdict(Outcome.NOT_REACHED, None, "the run stopped before this question"),
     scorer="",
     chance=0.0,
     position=None,
@@ -341,9 +334,7 @@ class _Fold:
             question = Question(
                 **common,
                 reply=None,
-                outcome=Outcome.AGENT_ERROR,
-                score=None,
-                reason="the agent did not reply",
+                verdict=Verdict(Outcome.AGENT_ERROR, None, "the agent did not reply"),
                 published=set_question(expect, None, ()) if isinstance(expect, SetMatcher) else None,
             )
             example.questions.append(question)
@@ -351,14 +342,7 @@ class _Fold:
         common |= self._used(replied) | {"seconds": self.taken.get(sent.turn)}
         reply, place = replied.said, (example.id, sent.turn)
         verdict = self._verdicts.get(place) or verdict_on(expect, reply, turns)
-        plain = Question(
-            **common,
-            reply=replied.reply,
-            outcome=verdict.outcome,
-            score=verdict.score,
-            reason=verdict.reason,
-            parts=verdict.parts,
-        )
+        plain = Question(**common, reply=replied.reply, verdict=verdict)
         question = decide(plain, self._judged.get(place), self._by_hand.get(place))
         changes: dict[str, Any] = {}
         if isinstance(expect, SetMatcher):

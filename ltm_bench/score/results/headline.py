@@ -10,13 +10,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ltm_bench.core.messages import Outcome
+from pydantic import BaseModel, computed_field
+
+from ltm_bench.core.messages import Outcome, Verdict
 from ltm_bench.score.audits.judgements import Judgement, Override, majority, reply_hash
+from ltm_bench.score.results.examples import ExampleResult, Question, ScenarioResult
 from ltm_bench.score.results.retrieval import Retrieval, lost, ranking
-from ltm_bench.score.results.run import ExampleResult, Leaks, Question, ScenarioResult
 from ltm_bench.score.statistics.intervals import wilson
+
+
+class Leaks(BaseModel, frozen=True):
+    """How often the agent said something that it must not."""
+
+    leaked: int
+    """Replies."""
+    questions: int
+    """Questions with something to withhold, and a reply."""
+    keeps_users: bool | None = None
+    """Whether the agent says that it keeps users apart; None if it had one user."""
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def rate(self) -> float:
+        """Leaks per question."""
+        return self.leaked / self.questions if self.questions else 0.0
 
 
 def mean(scores: Iterable[float | None]) -> float | None:
@@ -93,30 +113,29 @@ def decide(question: Question, judgement: Judgement | None, override: Override |
 
     Opinions on a different reply are ignored.
     """
-    said = reply_hash(question.reply or "")
+    if judgement is None and override is None and question.outcome is not Outcome.UNDECIDED:
+        return question
+    said, matched = reply_hash(question.reply or ""), question.verdict
     changes: dict[str, Any] = {}
     heard = judgement.opinions if judgement is not None and judgement.reply == said else ()
     # A published scorer asks a judge about every reply, even if text alone could tell.
     published = any(opinion.scores for opinion in heard)
-    if question.outcome is Outcome.UNDECIDED or published:
-        changes |= {"matched": question.outcome, "doubt": question.reason}
+    if matched.outcome is Outcome.UNDECIDED or published:
+        changes |= {"matched": matched.outcome, "doubt": matched.reason}
         if heard:
-            verdict = majority(heard)
-            changes |= {
-                "outcome": verdict.outcome,
-                "score": verdict.score,
-                "reason": verdict.reason,
-                "opinions": heard,
-            }
+            changes |= {"verdict": majority(heard), "opinions": heard}
     if override is not None and override.reply == said:
-        changes |= {
-            "matched": question.outcome,
-            "outcome": override.outcome,
-            "score": override.score,
-            "reason": f"{override.reviewer}, by hand: {override.reason}",
-            "override": override,
-        }
+        by_hand = f"{override.reviewer}, by hand: {override.reason}"
+        verdict = Verdict(override.outcome, override.score, by_hand)
+        changes |= {"matched": matched.outcome, "verdict": verdict, "override": override}
+    if "verdict" in changes:  # judges and people do not read a reply part by part
+        changes["verdict"] = replace(changes["verdict"], parts=matched.parts)
     return question.model_copy(update=changes) if changes else question
+
+
+def with_score(question: Question, score: float | None) -> Question:
+    """Return a question as if its verdict gave another score."""
+    return question.model_copy(update={"verdict": replace(question.verdict, score=score)})
 
 
 def worth_of_undecided(examples: Sequence[ExampleResult]) -> float:
@@ -128,16 +147,15 @@ def worth_of_undecided(examples: Sequence[ExampleResult]) -> float:
 def _worth(questions: Sequence[Question]) -> float:
     if all(q.outcome is not Outcome.UNDECIDED for q in questions):
         return 0.0
-    best = [q.model_copy(update={"score": 1.0}) if q.outcome is Outcome.UNDECIDED else q for q in questions]
+    best = [with_score(q, 1.0) if q.outcome is Outcome.UNDECIDED else q for q in questions]
     return (example_score(best) or 0.0) - (example_score(questions) or 0.0)
 
 
 def _scored(questions: Sequence[Question]) -> list[Question]:
     """Return the questions, with 0 for those without a score."""
+    wrong = Verdict(Outcome.WRONG, 0.0, "")
     return [
-        q.model_copy(update={"outcome": Outcome.WRONG, "score": 0.0})
-        if q.outcome.infrastructure or q.score is None
-        else q
+        q.model_copy(update={"verdict": wrong}) if q.outcome.infrastructure or q.score is None else q
         for q in questions
     ]
 
@@ -159,9 +177,7 @@ def scores_by_judge(examples: Sequence[ExampleResult]) -> dict[str, float]:
             scores = [_by_judge(question, judge) for question in example.questions]
             if not scores or None in scores:
                 return {}
-            heard_so = [
-                q.model_copy(update={"score": s}) for q, s in zip(example.questions, scores, strict=True)
-            ]
+            heard_so = [with_score(q, s) for q, s in zip(example.questions, scores, strict=True)]
             by_scenario.setdefault(example.scenario, []).append(example_score(heard_so))
         found[judge] = headline(by_scenario)
     return found

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import Sent
@@ -17,10 +17,8 @@ from ltm_bench.log.lines import records
 from ltm_bench.score.results.operations import read_operations
 
 
-class Ingestion(BaseModel):
+class Ingestion(BaseModel, frozen=True):
     """The time and cost of telling the agent an example's needles, including waits for its indexers."""
-
-    model_config = ConfigDict(frozen=True)
 
     turns: int
     sessions: int

@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
@@ -29,10 +29,8 @@ BINS = 10
 """Number of parts of a conversation in which an operation is measured separately."""
 
 
-class Stretch(BaseModel):
+class Stretch(BaseModel, frozen=True):
     """An operation in one part of a conversation."""
-
-    model_config = ConfigDict(frozen=True)
 
     position: int
     """Tokens of the conversation before the end of this part."""
@@ -41,10 +39,8 @@ class Stretch(BaseModel):
     """Seconds."""
 
 
-class Operation(BaseModel):
+class Operation(BaseModel, frozen=True):
     """Time and cost of one kind of operation in a run."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     calls: int

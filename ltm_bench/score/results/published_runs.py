@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ltm_bench.datasets.marks import Mark, Sheet
-from ltm_bench.score.results.run import ExampleResult, Question, Results
+from ltm_bench.score.results.examples import ExampleResult, Question
+from ltm_bench.score.results.run import Results
 from ltm_bench.score.results.sets import SetFigures, SetQuestion
 from ltm_bench.score.statistics.published import Compared, compare_files, file_figures
 

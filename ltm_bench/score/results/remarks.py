@@ -5,11 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import mean, median
 
+from pydantic import BaseModel
+
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.audits.auditing import Confident
 from ltm_bench.score.audits.judgements import VagueTrial
-from ltm_bench.score.results.run import ExampleResult, JudgeNote
+from ltm_bench.score.results.examples import ExampleResult
+
+
+class JudgeNote(BaseModel, frozen=True):
+    """A judge of a run, and how far to trust it."""
+
+    name: str
+    model: str | None
+    key: str
+    replies: int
+    """How many replies it judged."""
+    unreadable: int
+    sensitivity: float | None = None
+    """None if it was never checked."""
+    specificity: float | None = None
+    believed: bool = False
+    """Whether it passed calibration."""
+    vague: int = 0
+    """Number of deliberately vague and wrong replies that it was shown."""
+    false_accepts: float | None = None
+    """Its mean score for those, from 0 to 1; None without any."""
+    published: bool = False
+    """Whether it used the prompts of a set's published program instead of the rubric that `judge check` calibrates."""
 
 
 def remarks(

@@ -6,16 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 CUTS = (1, 3, 5, 10, 50)
 """The k of hit@k and recall@k."""
 
 
-class NeedleTrace(BaseModel):
+class NeedleTrace(BaseModel, frozen=True):
     """What retrieval found of one needle when its question came."""
 
-    model_config = ConfigDict(frozen=True)
     turn: int
     stored: bool | None
     """Whether a search for its own words found it; None if the reply was right, so no search was made."""
@@ -28,10 +27,9 @@ class NeedleTrace(BaseModel):
         return self.stored is False or self.rank is None
 
 
-class Retrieved(BaseModel):
+class Retrieved(BaseModel, frozen=True):
     """A memory found for a question that is not one of its needles."""
 
-    model_config = ConfigDict(frozen=True)
     rank: int
     text: str
     turn: int | None = None
@@ -40,10 +38,9 @@ class Retrieved(BaseModel):
     """Higher is nearer, on the agent's own scale; None if it does not say."""
 
 
-class Retrieval(BaseModel):
+class Retrieval(BaseModel, frozen=True):
     """Where an answer was lost, according to the agent's own retrieval."""
 
-    model_config = ConfigDict(frozen=True)
     PLACES: ClassVar[tuple[str, str, str]] = ("not stored", "not retrieved", "retrieved, but not used")
     needles: int
     """Number of the example's needles."""
@@ -69,10 +66,9 @@ class Retrieval(BaseModel):
         return self.PLACES[1 if self.retrieved < self.needles else 2]
 
 
-class Ranking(BaseModel):
+class Ranking(BaseModel, frozen=True):
     """How well an agent's retrieval finds needles: means over all questions."""
 
-    model_config = ConfigDict(frozen=True)
     questions: int
     needles: int
     hit: dict[int, float]

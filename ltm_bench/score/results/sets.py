@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from ltm_bench.datasets.errata import errata
 from ltm_bench.datasets.matching import SetMatcher
@@ -12,10 +12,8 @@ from ltm_bench.score.audits.judgements import Opinion
 from ltm_bench.score.statistics.published import FileFigures
 
 
-class SetQuestion(BaseModel):
+class SetQuestion(BaseModel, frozen=True):
     """A question of a public set, and its scores for the reply."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     """As in prediction files."""
@@ -31,7 +29,7 @@ class SetQuestion(BaseModel):
     """From 0 to 1, the published scorer first; without scores that need a judge, if none was asked."""
 
 
-class SetFigures(FileFigures):
+class SetFigures(FileFigures, frozen=True):
     """The published figures of a public set in a run."""
 
     scenario: str

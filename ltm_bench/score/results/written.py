@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from ltm_bench.core.agent import Memory
 from ltm_bench.core.messages import Fact
@@ -41,10 +41,9 @@ class State(StrEnum):
     """A value that was never told."""
 
 
-class Held(BaseModel):
+class Held(BaseModel, frozen=True):
     """One fact's state in a store."""
 
-    model_config = ConfigDict(frozen=True)
     about: str
     value: str
     state: State
@@ -56,10 +55,9 @@ class Held(BaseModel):
     """The beginning of a memory that has it."""
 
 
-class Written(BaseModel):
+class Written(BaseModel, frozen=True):
     """The content of a store about an example's facts, after its last question."""
 
-    model_config = ConfigDict(frozen=True)
     memories: int
     """Number of memories in the store."""
     facts: tuple[Held, ...]
@@ -69,10 +67,9 @@ class Written(BaseModel):
         return sum(fact.state in states for fact in self.facts)
 
 
-class Share(BaseModel):
+class Share(BaseModel, frozen=True):
     """A fraction."""
 
-    model_config = ConfigDict(frozen=True)
     count: int
     of: int
 
@@ -82,10 +79,9 @@ class Share(BaseModel):
         return self.count / self.of if self.of else None
 
 
-class Writing(BaseModel):
+class Writing(BaseModel, frozen=True):
     """What a run's agent wrote down, summed over examples."""
 
-    model_config = ConfigDict(frozen=True)
     examples: int
     """Examples after which the store was read."""
     states: dict[State, int]

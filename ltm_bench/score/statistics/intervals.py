@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 CONFIDENCE = 0.95
 
@@ -20,10 +20,8 @@ TEST = "paired score test"
 """The name of the test behind a paired difference's interval and p-value."""
 
 
-class Interval(BaseModel):
+class Interval(BaseModel, frozen=True):
     """A two-sided confidence interval."""
-
-    model_config = ConfigDict(frozen=True)
 
     low: float
     high: float
@@ -123,10 +121,8 @@ Clusters = Sequence[Mapping[str, Sequence[float]]]
 """Scores, or differences, by stratum: one mapping per run, or per pair of runs."""
 
 
-class Paired(BaseModel):
+class Paired(BaseModel, frozen=True):
     """The difference between two agents on the same examples, in points of the sum over strata."""
-
-    model_config = ConfigDict(frozen=True)
 
     difference: float
     interval: Interval | None
@@ -283,10 +279,8 @@ def student(freedom: float, confidence: float = CONFIDENCE) -> float:
     return sum(term / freedom**power for power, term in enumerate(terms))
 
 
-class Spread(BaseModel):
+class Spread(BaseModel, frozen=True):
     """How much the scores of several runs of one agent vary, as standard deviations."""
-
-    model_config = ConfigDict(frozen=True)
 
     total: float | None
     """The spread of all scores. None for a single run."""

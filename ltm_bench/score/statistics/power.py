@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from statistics import NormalDist
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ltm_bench.score.statistics.intervals import CONFIDENCE, Clusters, Pool, sample_variance, student
 
@@ -26,11 +26,7 @@ _HALF = 0.25
 """Variance of scores that are right half of the time: the maximum for right-or-wrong scores."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Noise(_Frozen):
+class Noise(BaseModel, frozen=True):
     """How much the difference between two agents varies, in scores of 0..1 each; squared."""
 
     within: float = Field(ge=0)
@@ -43,7 +39,7 @@ UNKNOWN = Noise(within=2 * _HALF)
 """For two unknown agents: each right half of the time, independently of the other."""
 
 
-class Size(_Frozen):
+class Size(BaseModel, frozen=True):
     """The size of a comparison."""
 
     scenarios: int = Field(ge=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from ltm_bench.datasets.marks import Mark, Sheet
 from ltm_bench.score.statistics.intervals import Interval, Paired, clustered_sum_interval, paired
@@ -14,10 +14,8 @@ OVERALL, AVERAGED, ABSTENTION = "overall", "averaged over types", "abstention"
 WITHOUT_ERRATA, ERRATA = "without wrong keys", "wrong keys alone"
 
 
-class Figure(BaseModel):
+class Figure(BaseModel, frozen=True):
     """A mean over answers."""
-
-    model_config = ConfigDict(frozen=True)
 
     n: int
     mean: float
@@ -26,20 +24,16 @@ class Figure(BaseModel):
     high: float | None
 
 
-class Line(BaseModel):
+class Line(BaseModel, frozen=True):
     """Figures for a subset of a file's answers, by column."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     n: int
     figures: Mapping[str, Figure]
 
 
-class FileFigures(BaseModel):
+class FileFigures(BaseModel, frozen=True):
     """All figures of a file."""
-
-    model_config = ConfigDict(frozen=True)
 
     file: str
     n: int
@@ -54,10 +48,8 @@ class FileFigures(BaseModel):
     lines: tuple[Line, ...]
 
 
-class Compared(BaseModel):
+class Compared(BaseModel, frozen=True):
     """Two files on the questions that both answer, in one column."""
-
-    model_config = ConfigDict(frozen=True)
 
     first: str
     second: str

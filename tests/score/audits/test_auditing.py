@@ -10,8 +10,8 @@ from ltm_bench.score.audits.auditing import Confident, audit, draw
 from ltm_bench.score.audits.correction import Measured
 from ltm_bench.score.audits.judgements import reply_hash
 from ltm_bench.score.audits.records import Audit, Commission, Reading, Records
+from ltm_bench.score.results.examples import ExampleResult, Question
 from ltm_bench.score.results.remarks import confident
-from ltm_bench.score.results.run import ExampleResult, Question
 
 
 def verdict(example: str, outcome: Outcome, reply: str | None = "r", **changes: object) -> Question:

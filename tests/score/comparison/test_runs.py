@@ -8,7 +8,7 @@ import pytest
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import Comparison, compare
-from ltm_bench.score.results.run import JudgeNote
+from ltm_bench.score.results.remarks import JudgeNote
 
 if TYPE_CHECKING:
     from tests.made import Made

@@ -10,15 +10,15 @@ from ltm_bench import Finish, Matcher, Message, Outcome, Reply, Turn, Verdict, i
 from ltm_bench.matchers.choices import Picks
 from ltm_bench.matchers.lists import lists_all
 from ltm_bench.score.audits.verdicts import MOST_WORDS, decisive, verdict_on
+from ltm_bench.score.results.examples import ExampleResult, Question
 from ltm_bench.score.results.headline import example_score, summarise_scenario
-from ltm_bench.score.results.run import ExampleResult, Question
 
 EXPECT = names_only("red", among=("red", "blue"))
 
 
 def question(outcome: Outcome, score: float | None) -> Question:
     return Question(
-        turn=1, text="", expected="", reply="", outcome=outcome, score=score, reason="r", scorer="", chance=0.5,
+        turn=1, text="", expected="", reply="", verdict=Verdict(outcome, score, "r"), scorer="", chance=0.5,
         position=9, at=None,
     )  # fmt: skip
 
