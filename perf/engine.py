@@ -81,11 +81,7 @@ def hold(span: str, folder: Path) -> Held:
     scoring = Scoring()
     start_run(folder, plan.manifest)
     cpu, wall = time.process_time(), time.perf_counter()
-    asyncio.run(
-        run_conversations(
-            plan, plan.agents, folder, budget=Budget(), observer=scoring, clock=time.perf_counter
-        )
-    )
+    asyncio.run(run_conversations(plan, plan.agents, folder, budget=Budget(), observer=scoring))
     return Held(time.process_time() - cpu, time.perf_counter() - wall, scoring.seconds, peak())
 
 

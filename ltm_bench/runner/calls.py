@@ -134,7 +134,7 @@ class Caller:
 
     async def _tell(self, turns: Sequence[Turn], call: Callable[[], Awaitable[None]]) -> None:
         """Make a call that tells the agent turns."""
-        self.tracing.begin_again()
+        self.tracing.store_changes()
         last = turns[-1].message
         self._turn = last.turn
         # All that it hears: what embedding or storing it may cost depends on that, not on the last message.
@@ -160,7 +160,7 @@ class Caller:
         self.live = True
         # Before the agent gets anything: without this note, whoever resumes next has every call in doubt.
         self._notes.caught_up(turn, untold=not (self.agent.can_be_told or not turn))
-        await self.stand_after(turns, going_on)
+        await self.restore_to(turns, going_on)
 
     def defer(self, turns: int, act: Callable[[], Awaitable[None]]) -> None:
         """Have something done once the agent has heard just these turns: an interruption may have prevented it."""
@@ -170,7 +170,7 @@ class Caller:
         """Whether something was deferred until after these turns."""
         return any(after == turns for after, _ in self._deferred)
 
-    async def stand_after(self, turns: int, going_on: SessionKey | None = None) -> None:
+    async def restore_to(self, turns: int, going_on: SessionKey | None = None) -> None:
         """Open the agent and restore it from the log's first turns; an open agent has heard them already.
 
         Then do what was deferred until after just these turns.
@@ -216,7 +216,7 @@ class Caller:
         await self.catch_up(message.turn, turns)
         await self._tell_session()  # nothing else ends a session that the question follows
         if not question:
-            self.tracing.begin_again()
+            self.tracing.store_changes()
         recalled = await self._settled(message) if question else None
         async with self._payments.granted(message) as granted:
             asked = _Outgoing(message, "turn", lost, recalled)
@@ -266,7 +266,7 @@ class Caller:
             self.defer(turns, partial(self._delete, queries, message))
 
     async def _delete(self, queries: Sequence[str], message: Message) -> None:
-        self.tracing.begin_again()
+        self.tracing.store_changes()
         for query in queries:
             await self._payments.pay_for(partial(self._forget, query), message)
 

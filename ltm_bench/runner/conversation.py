@@ -214,7 +214,7 @@ class Conversation:
         if known is not None:
             judge(known.said, None)
         else:
-            await calls.stand_after(self._turns)
+            await calls.restore_to(self._turns)
             await self._forks.ask(forked, message, lambda answer: judge(answer.reply, answer.recalled))
         await self._check_store(example, line, fork.id)
         self._end(self._scheduler.take(forked.tokens))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -34,11 +35,11 @@ async def run_conversations(
     *,
     budget: Budget,
     observer: Observer,
-    clock: Callable[[], float],
     notify: Callable[[str], None] = _ignore,
     places: asyncio.Semaphore | None = None,
     concurrent: int = CONCURRENT,
     counted: bool = False,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Verdicts:
     """Run or resume all conversations of a plan in a run folder whose manifest has been written.
 
@@ -48,11 +49,11 @@ async def run_conversations(
         folder: The run's folder.
         budget: What may be spent.
         observer: Gets every turn.
-        clock: Wall-clock seconds from any fixed moment, for measuring durations.
         notify: Called with single lines about a repaired log and turns that the agent may get twice.
         places: Limits concurrent calls to agents; several runs may share it.
         concurrent: Maximum concurrent examples of an isolated run.
         counted: Whether the budget already includes the run's cost so far.
+        clock: Seconds from any fixed moment, for measuring durations.
 
     Returns:
         The matchers' verdicts on every reply.

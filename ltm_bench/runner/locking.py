@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -29,7 +28,6 @@ async def run_locked(
     places: asyncio.Semaphore | None = None,
     concurrent: int = CONCURRENT,
     counted: bool = False,
-    clock: Callable[[], float] = time.perf_counter,
 ) -> Verdicts | None:
     """Start a run, or resume it, while no other process can.
 
@@ -42,7 +40,6 @@ async def run_locked(
         places: Limits concurrent calls to agents; several runs may share it.
         concurrent: Maximum concurrent examples of an isolated run.
         counted: Whether the budget already includes the run's cost so far.
-        clock: Seconds from any fixed moment, for measuring durations.
 
     Returns:
         The matchers' verdicts on every reply; None if the run was finished before, so that nothing was done.
@@ -73,7 +70,6 @@ async def run_locked(
                 folder,
                 budget=budget,
                 observer=watching,
-                clock=clock,
                 notify=notify,
                 places=places,
                 concurrent=concurrent,

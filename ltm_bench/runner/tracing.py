@@ -36,7 +36,7 @@ class Tracing:
         """Close the side file."""
         self._journal.close()
 
-    def begin_again(self) -> None:
+    def store_changes(self) -> None:
         """Note that the agent hears something, so that its store may hold more needles from now on."""
         self._stored.clear()
 

@@ -139,7 +139,7 @@ def _whole(pieces: Sequence[Piece], question: Ask, begin: str, joint: str, most:
     start, end = counter().ends(text, kept_head, kept_tail)
     gone = total - most
 
-    def left(needle: _Needle) -> int | None:
+    def left(needle: _Located) -> int | None:
         if needle.before + needle.tokens <= kept_head:
             return needle.before
         return needle.before - gone if needle.before >= kept_head + gone else None
@@ -149,7 +149,7 @@ def _whole(pieces: Sequence[Piece], question: Ask, begin: str, joint: str, most:
     )
 
 
-class _Needle(NamedTuple):
+class _Located(NamedTuple):
     """A needle within a longer text."""
 
     text: str
@@ -158,20 +158,20 @@ class _Needle(NamedTuple):
     tokens: int
 
 
-def _joined(pieces: Sequence[Piece], joint: str, head: str = "") -> tuple[str, list[_Needle]]:
+def _joined(pieces: Sequence[Piece], joint: str, head: str = "") -> tuple[str, list[_Located]]:
     """Return pieces as one text, and its needles.
 
     The text between two needles is counted as a whole, so that depths are those of the text, not sums over pieces.
     """
     count = counter().count
-    needles: list[_Needle] = []
+    needles: list[_Located] = []
     before, stretch, parts = 0, head, [head]
     for i, piece in enumerate(pieces):
         text = piece.text if i == len(pieces) - 1 else piece.text + joint
         parts.append(text)
         if piece.kind == "needle":
             before, stretch = before + count(stretch), ""
-            needles.append(_Needle(piece.text, before, count(text)))
+            needles.append(_Located(piece.text, before, count(text)))
             before += needles[-1].tokens
         else:
             stretch += text

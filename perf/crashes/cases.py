@@ -133,7 +133,6 @@ class Case:
                     self.home,
                     budget=Budget(),
                     observer=Silent(),
-                    clock=time.perf_counter,
                 )
             )
 

@@ -321,7 +321,6 @@ def test_cut_at_any_byte_of_two_records_a_log_ends_the_same_and_the_doubtful_tur
             home,
             budget=Budget(),
             observer=Mock(),
-            clock=time.perf_counter,
         )
         asyncio.run(talk)
         assert log.read_bytes() == expected

@@ -189,7 +189,6 @@ def _execute_in(
                         folder,
                         budget=budget,
                         observer=watcher,
-                        clock=time.perf_counter,
                         places=asyncio.Semaphore(assignment.places),
                         concurrent=assignment.places,
                     )
