@@ -72,7 +72,7 @@ needs.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from ltm_bench.adapters import extractive as extractive
@@ -184,7 +184,8 @@ if TYPE_CHECKING:
     from ltm_bench.plugins.agents import make_agent as make_agent
     from ltm_bench.plugins.functions import FunctionAgent as FunctionAgent
 
-    Found, Shelf = NearPassage, MemoryStore
+    Found: TypeAlias = NearPassage
+    Shelf: TypeAlias = MemoryStore
     __all__: list[str]
 else:
     _FORMER = {"Found": "NearPassage", "Shelf": "MemoryStore"}

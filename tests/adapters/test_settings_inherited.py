@@ -86,7 +86,7 @@ def made(folder: Path, more: str = "", **settings: object) -> Agent:
     ],
 )  # fmt: skip
 def test_a_wrong_inherited_setting_is_named(
-    tmp_path: Path, key: str, settings: dict[str, object], complaint: str
+    tmp_path: Path, key: str, settings: dict[str, Any], complaint: str
 ) -> None:
     with pytest.raises(ConfigError) as raised:
         made(tmp_path, **settings)

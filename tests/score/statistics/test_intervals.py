@@ -53,7 +53,7 @@ def test_a_mean_that_rounding_put_outside_is_taken_for_the_end() -> None:
 def effective(groups: Sequence[Sequence[float]], surprise: float) -> tuple[float, float]:
     """Return the mean over strata and the effective number of scores, as `docs/design/statistics.md` defines them."""
     count, sizes = len(groups), [len(each) for each in groups]
-    variance = sum(np.var(each, ddof=1) / len(each) for each in groups) + (surprise / min(sizes)) ** 2
+    variance = sum(float(np.var(each, ddof=1)) / len(each) for each in groups) + (surprise / min(sizes)) ** 2
     mean = float(np.mean([np.mean(each) for each in groups]))
     real = count**2 / sum(1 / size for size in sizes)
     return mean, max(real, mean * (1 - mean) * count**2 / variance)
