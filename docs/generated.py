@@ -22,10 +22,10 @@ from ltm_bench.cli import app
 from ltm_bench.log import events
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plugins.matchers import short_names
-from ltm_bench.score.audits import Commission, Reading
-from ltm_bench.score.comparison import Comparison
-from ltm_bench.score.judgements import Judgement, Override
-from ltm_bench.score.results import Results
+from ltm_bench.score.audits.judgements import Judgement, Override
+from ltm_bench.score.audits.records import Commission, Reading
+from ltm_bench.score.comparison.runs import Comparison
+from ltm_bench.score.results.run import Results
 
 MARKER = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 

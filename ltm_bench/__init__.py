@@ -42,9 +42,9 @@ _LATE = {
     **dict.fromkeys(
         ("Run", "aresume", "arun", "compare", "load_run", "plot", "resume", "run"), "ltm_bench.api"
     ),
-    "Comparison": "ltm_bench.score.comparison",
+    "Comparison": "ltm_bench.score.comparison.runs",
     "Progress": "ltm_bench.runner.progress",
-    "Results": "ltm_bench.score.results",
+    "Results": "ltm_bench.score.results.run",
     "ordered": "ltm_bench.matchers.orders",  # no matcher, but scenarios of 0.1.0 steer their script by it
 }
 """Large things that are imported on first use, besides the matchers."""
@@ -88,8 +88,8 @@ if typing.TYPE_CHECKING:
     from ltm_bench.matchers.sequence import in_order as in_order
     from ltm_bench.matchers.tallies import tallies as tallies
     from ltm_bench.runner.progress import Progress as Progress
-    from ltm_bench.score.comparison import Comparison as Comparison
-    from ltm_bench.score.results import Results as Results
+    from ltm_bench.score.comparison.runs import Comparison as Comparison
+    from ltm_bench.score.results.run import Results as Results
 else:
 
     def __getattr__(name: str) -> object:

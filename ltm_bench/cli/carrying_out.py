@@ -12,7 +12,7 @@ from ltm_bench.cli.display import RunDisplay
 from ltm_bench.cli.summary import print_run
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import LtmBenchError, RunIncomplete
-from ltm_bench.runner.runs import CONCURRENT
+from ltm_bench.runner.conversations import CONCURRENT
 
 
 def carry_out(

@@ -12,7 +12,7 @@ from ltm_bench.core.errors import ConfigError, ThresholdMissed
 if TYPE_CHECKING:
     from ltm_bench.api import Run
     from ltm_bench.log.manifest import Manifest
-    from ltm_bench.score.results import Results
+    from ltm_bench.score.results.run import Results
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Thresholds:
             return None
         from ltm_bench.api import load_run
         from ltm_bench.plan.values import spell_span
-        from ltm_bench.score.circumstances import made_otherwise
+        from ltm_bench.score.comparison.circumstances import made_otherwise
 
         run = load_run(self.baseline)
         if not run.complete:
@@ -79,9 +79,9 @@ class Thresholds:
 
     def _check_drop(self, runs: Sequence[Run], baseline: Run) -> None:
         from ltm_bench.cli.comparison import print_pairs
-        from ltm_bench.score.circumstances import scored_otherwise
-        from ltm_bench.score.entrants import Scored
-        from ltm_bench.score.pairs import pair
+        from ltm_bench.score.comparison.circumstances import scored_otherwise
+        from ltm_bench.score.comparison.entrants import Scored
+        from ltm_bench.score.comparison.pairs import pair
 
         for warning in scored_otherwise([each.results for each in (baseline, *runs)]):
             complain(f"warning: scored differently: {warning}")

@@ -25,7 +25,7 @@ from ltm_bench.judge.audit import Drawn, commissioned, drawn_from, unread
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
 from ltm_bench.plan.folders import find_run
-from ltm_bench.score.audits import Audit, Commission, Rate, Reading, write_down
+from ltm_bench.score.audits.records import Audit, Commission, Rate, Reading, write_down
 
 SHOWN = 20
 """Number of contradicted verdicts printed; the page shows all."""

@@ -55,10 +55,10 @@ from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.values import parse_parameters, parse_settings, spell_span
 from ltm_bench.report.words import plural
+from ltm_bench.runner.conversations import CONCURRENT
 from ltm_bench.runner.estimate import REPLIES, Estimate
 from ltm_bench.runner.estimate import estimate as simulate
 from ltm_bench.runner.measured import seconds_per_reply
-from ltm_bench.runner.runs import CONCURRENT
 
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 

@@ -25,7 +25,7 @@ from ltm_bench.judge.judges import Judge, find_judges
 from ltm_bench.judge.memory import FILE, LEAST, MOST_FLIPS, THRESHOLD, Calibration, Memory
 from ltm_bench.judge.trials import Trial, trials
 from ltm_bench.plan.folders import REPORTS
-from ltm_bench.score.statistics import wilson
+from ltm_bench.score.statistics.intervals import wilson
 
 
 def check(

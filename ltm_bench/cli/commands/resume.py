@@ -29,7 +29,7 @@ from ltm_bench.judge.judges import find_judges
 from ltm_bench.plan.folders import find_run
 from ltm_bench.plan.planning import plan_of
 from ltm_bench.plan.request import CallSettings
-from ltm_bench.runner.runs import CONCURRENT
+from ltm_bench.runner.conversations import CONCURRENT
 
 
 def resume(

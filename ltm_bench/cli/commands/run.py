@@ -56,7 +56,7 @@ from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.values import parse_parameters, parse_settings
-from ltm_bench.runner.runs import CONCURRENT
+from ltm_bench.runner.conversations import CONCURRENT
 
 
 def run(

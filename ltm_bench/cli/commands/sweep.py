@@ -53,8 +53,8 @@ from ltm_bench.runner import ray as clusters
 from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, forecast
 from ltm_bench.runner.grid import Grid, jobs_of, read_grid, remake, with_resources
 from ltm_bench.runner.measured import seconds_per_reply
-from ltm_bench.runner.sweep import Done, Job
-from ltm_bench.runner.sweep import sweep as hold_all
+from ltm_bench.runner.sweep import Job, JobResult
+from ltm_bench.runner.sweep import sweep as run_all
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def sweep(
             err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider")
             _print_forecasts(jobs)
             with caching(REPORTS / CACHE if cache else None), SweepDisplay(jobs, budget) as display:
-                ended = asyncio.run(hold_all(jobs, budget, display, connections=connections))
+                ended = asyncio.run(run_all(jobs, budget, display, connections=connections))
         else:
             ended = _elsewhere(jobs, budget, grid, cluster)
     except KeyboardInterrupt:
@@ -256,12 +256,12 @@ def _print_forecasts(jobs: Sequence[Job]) -> None:
         err().print(safe(line))
 
 
-def _begun(done: Done) -> bool:
+def _begun(done: JobResult) -> bool:
     """Whether this run has begun; a folder with another run does not count."""
     return not isinstance(done.problem, LogError) and (done.job.folder / "events.jsonl").exists()
 
 
-async def _published(done: Done) -> Run:
+async def _published(done: JobResult) -> Run:
     job = done.job
     results = await published(job.folder, job.plan, done.verdicts or {})
     return Run(job.folder, job.plan.manifest, results)
@@ -273,7 +273,7 @@ def _write_together(runs: Sequence[Run], page: Path) -> None:
         out().print(f"page of all: {page}")
 
 
-def _raise_if_unfinished(ended: Sequence[Done], limit: Decimal | None) -> None:
+def _raise_if_unfinished(ended: Sequence[JobResult], limit: Decimal | None) -> None:
     stopped = [each.problem for each in ended if each.problem is not None]
     if not stopped:
         return
@@ -289,7 +289,7 @@ def _raise_if_unfinished(ended: Sequence[Done], limit: Decimal | None) -> None:
     raise RunIncomplete(what)
 
 
-def _elsewhere(jobs: Sequence[Job], budget: Budget, grid: Grid, cluster: Cluster) -> list[Done]:
+def _elsewhere(jobs: Sequence[Job], budget: Budget, grid: Grid, cluster: Cluster) -> list[JobResult]:
     terms = clusters.Terms(remake, cluster.connections, cluster.url, grid.resources, cluster.checkpoint)
     for job in jobs[:1]:
         terms.shared(job)  # an unusable URL is an error of the command, not of every run
@@ -301,7 +301,7 @@ def _elsewhere(jobs: Sequence[Job], budget: Budget, grid: Grid, cluster: Cluster
             err().print(line)
         with SweepDisplay(jobs, budget) as display:
             problems = asyncio.run(clusters.sweep_on(ray, jobs, budget, display, terms))
-    return [Done(job, problem) for job, problem in zip(jobs, problems, strict=True)]
+    return [JobResult(job, problem) for job, problem in zip(jobs, problems, strict=True)]
 
 
 def _bring_pages(url: str, jobs: Sequence[Job]) -> None:
@@ -313,7 +313,7 @@ def _bring_pages(url: str, jobs: Sequence[Job]) -> None:
             err().print(safe(str(error)))
 
 
-def _print(ended: Sequence[Done], runs: dict[Path, Run]) -> None:
+def _print(ended: Sequence[JobResult], runs: dict[Path, Run]) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("run", "score", "95 %", "cost"):
         table.add_column(column, justify="left" if column == "run" else "right", overflow="fold")
@@ -322,7 +322,7 @@ def _print(ended: Sequence[Done], runs: dict[Path, Run]) -> None:
     out().print(table)
 
 
-def _row(done: Done, run: Run | None) -> list[str]:
+def _row(done: JobResult, run: Run | None) -> list[str]:
     name = done.job.folder.name
     if run is None:
         return [name, "another run" if isinstance(done.problem, ManifestDiffers) else "not begun", "", ""]
