@@ -21,7 +21,7 @@ from typing import Any
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.datasets.goodai.expectations import READERS, expectations
-from ltm_bench.datasets.goodai.files import Published, definitions, find_definition, results
+from ltm_bench.datasets.goodai.files import Performance, definitions, find_definition, results
 
 CLOSE = 0.02
 
@@ -29,7 +29,7 @@ EXPLAINED = Path(__file__).with_suffix(".toml")
 """Why we differ: `[scenario]`, then `"benchmark, agent, example" = "published | ours | taste: reason"`."""
 
 
-def ours(published: Published, asked: list[tuple[int, Matcher]]) -> tuple[float, str]:
+def ours(published: Performance, asked: list[tuple[int, Matcher]]) -> tuple[float, str]:
     """Return the mean of our scores, and our reasons."""
     turns = [Turn(Message(e.message, e.at, i), Reply(e.reply)) for i, e in enumerate(published.exchanges)]
     verdicts = [expect.verdict(turns[i].reply.text, turns[: i + 1]) for i, expect in asked]

@@ -16,7 +16,7 @@ from ltm_bench.api import load_run
 from ltm_bench.cli.console import out, safe
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
-from ltm_bench.datasets.swim.figures import Answer, Figure, figures_of
+from ltm_bench.datasets.swim.figures import Figure, Tested, figures_of
 from ltm_bench.datasets.swim.matcher import says_absent
 from ltm_bench.plan.values import spell_span
 from ltm_bench.score.results.examples import ExampleResult
@@ -53,14 +53,14 @@ def show_figures(folder: Path, embedding: str, base_url: str | None, *, as_json:
         _print(results, lines)
 
 
-def _answers(results: Results, row: str) -> list[Answer]:
+def _answers(results: Results, row: str) -> list[Tested]:
     return [_answer(each) for each in results.examples if each.scenario == row and each.score is not None]
 
 
-def _answer(example: ExampleResult) -> Answer:
+def _answer(example: ExampleResult) -> Tested:
     question = example.questions[0]
     reply = question.reply or ""
-    return Answer(
+    return Tested(
         index=int(example.id.rpartition("/")[2]),
         score=example.score or 0.0,
         reply=reply,

@@ -135,11 +135,11 @@ class Picks(Matcher):
 
 def _may_decide(mention: Mention, reading: Reading) -> bool:
     """Whether a number can be the choice; a story is full of other numbers."""
-    piece = reading.pieces[mention.piece]
+    block = reading.blocks[mention.block]
     if mention.start < 0:
         return True
-    sentence = piece.text[mention.within[0] : mention.within[1]][:_MOST]
-    if piece.text[mention.end - piece.start :][:2].lstrip()[:1] == "%":
+    sentence = block.text[mention.within[0] : mention.within[1]][:_MOST]
+    if block.text[mention.end - block.start :][:2].lstrip()[:1] == "%":
         return False
     brief = sum(any(map(str.isalpha, word)) for word in sentence.split()) <= _BRIEF
     return brief or mention.lead or mention.final or mention.denied or _DECIDES.search(sentence) is not None

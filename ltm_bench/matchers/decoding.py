@@ -60,10 +60,10 @@ def _lexicon(groups: Groups, group: str) -> Lexicon:
 
 def _another(mention: Mention, reading: Reading) -> bool:
     """Whether the word is part of another thing's name: a police station, a rope ladder."""
-    text = reading.pieces[mention.piece].text
+    text = reading.blocks[mention.block].text
     if mention.start < 0:
         return False
-    at = reading.pieces[mention.piece].start
+    at = reading.blocks[mention.block].start
     before = words(text[max(0, mention.start - at - 30) : mention.start - at])[-1:]
     after = words(text[mention.end - at : mention.end - at + 30])[:1]
     name = words(text[mention.start - at : mention.end - at])

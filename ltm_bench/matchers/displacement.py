@@ -41,27 +41,27 @@ def _statements(reading: Reading) -> Iterator[_Statement]:
     """Yield what each sentence says, without the way back. Lines that give one axis each count as one sentence."""
     waiting: _Statement | None = None
     in_json: defaultdict[int, list[Distance]] = defaultdict(list)
-    for piece in reading.pieces:
-        if piece.form is Form.JSON:
-            in_json[piece.line] += distances(piece, 0, len(piece.text))
+    for block in reading.blocks:
+        if block.form is Form.JSON:
+            in_json[block.line] += distances(block, 0, len(block.text))
     for found in in_json.values():  # `{"north": 3, "south": 0, …}`
         if found:
             axes = {
                 axis: sum((d.value for d in found if d.axis == axis), Decimal(0)) for axis in ("ew", "ns")
             }
             yield _Statement(axes, True, ())
-    for piece in reading.pieces:
-        for begin, end in sentences(piece.text):
-            found = list(distances(piece, begin, end))
-            if not found or piece.form is Form.JSON or _BACK.search(piece.text, begin, end):
+    for block in reading.blocks:
+        for begin, end in sentences(block.text):
+            found = list(distances(block, begin, end))
+            if not found or block.form is Form.JSON or _BACK.search(block.text, begin, end):
                 continue
-            said = list(cues(words(piece.text[begin:end])))
-            if piece.text[begin:end].rstrip().endswith("?"):
+            said = list(cues(words(block.text[begin:end])))
+            if block.text[begin:end].rstrip().endswith("?"):
                 continue
             concludes = any(c.effect in (Effect.CONCLUDES, Effect.CORRECTS) for c in said) or bool(
-                _TOTAL.search(piece.text, begin, end)
+                _TOTAL.search(block.text, begin, end)
             )
-            spans = tuple((piece.start + d.start, piece.start + d.end) for d in found)
+            spans = tuple((block.start + d.start, block.start + d.end) for d in found)
             own = _Statement({d.axis: d.value for d in found}, concludes, spans)  # the last one on each axis
             alone = len(found) == 1
             if waiting is not None:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import (
+    Block,
     Form,
     Lexicon,
-    Piece,
     Reading,
     abstains,
     gives_example,
@@ -25,7 +25,7 @@ from ltm_bench.matchers.reading.json_values import embedded
 from ltm_bench.matchers.reading.surplus import recites
 from ltm_bench.matchers.sameness import same_word, singular
 
-Found = list[tuple[str, int | None]]
+Items = list[tuple[str, int | None]]
 
 _NAME_KEYS = ("item", "name", "product", "article", "thing", "title")
 _COUNT_KEYS = ("quantity", "qty", "count", "amount", "number", "units", "num")
@@ -36,7 +36,7 @@ _UNITS = frozenset(
 )
 
 
-def read_items(value: Any) -> Found | None:
+def read_items(value: Any) -> Items | None:
     """Read a list of items from JSON of any usual shape; None if it is not such a list.
 
     It understands `[{"item": …, "quantity": …}]` under any of the usual keys, a mapping from names to numbers, lists
@@ -46,7 +46,7 @@ def read_items(value: Any) -> Found | None:
         return _read_mapping(value)
     if not isinstance(value, list):
         return None
-    found: Found = []
+    found: Items = []
     for entry in value:
         item = _read_entry(entry)
         if item is None:
@@ -55,7 +55,7 @@ def read_items(value: Any) -> Found | None:
     return found
 
 
-def _read_mapping(value: Mapping[Any, Any]) -> Found | None:
+def _read_mapping(value: Mapping[Any, Any]) -> Items | None:
     keys = {str(key).casefold(): key for key in value}
     if any(key in keys for key in _NAME_KEYS):
         item = _read_entry(value)
@@ -85,13 +85,13 @@ def _read_entry(entry: Any) -> tuple[str, int | None] | None:
     return None
 
 
-def _read_rows(reading: Reading) -> Found:
+def _read_rows(reading: Reading) -> Items:
     """Read a table: one item a row, its amount in another cell."""
     rows: dict[int, list[str]] = {}
-    for piece in reading.pieces:
-        if piece.form is Form.CELL and not (piece.struck and not piece.text.strip(" ~")):
-            rows.setdefault(piece.line, []).append(piece.text.strip())
-    found: Found = []
+    for block in reading.blocks:
+        if block.form is Form.CELL and not (block.struck and not block.text.strip(" ~")):
+            rows.setdefault(block.line, []).append(block.text.strip())
+    found: Items = []
     for cells in rows.values():
         names = [cell for cell in cells if any(map(str.isalpha, cell)) and not _is_amount(cell)]
         amounts = [cell for cell in cells if _is_amount(cell)]
@@ -105,25 +105,25 @@ def _is_amount(cell: str) -> bool:
     return bool(said) and all(word in _UNITS or number(word) is not None for word in said)
 
 
-def _read_lines(reading: Reading) -> Found:
+def _read_lines(reading: Reading) -> Items:
     """Read bulleted lines such as `- 2 x apples`, or `apples (2)`; struck-out entries are not on the list."""
     return [
-        (piece.text.strip(), number(piece.text))
-        for piece in reading.pieces
-        if piece.form is Form.BULLET and len(piece.text.strip()) <= _LINE and not _is_struck(piece)
+        (block.text.strip(), number(block.text))
+        for block in reading.blocks
+        if block.form is Form.BULLET and len(block.text.strip()) <= _LINE and not _is_struck(block)
     ]
 
 
-def _is_struck(piece: Piece) -> bool:
-    return sum(end - start for start, end in piece.struck) > len(piece.text.strip()) // 2
+def _is_struck(block: Block) -> bool:
+    return sum(end - start for start, end in block.struck) > len(block.text.strip()) // 2
 
 
-def _read_prose(reading: Reading, among: Collection[str]) -> Found:
+def _read_prose(reading: Reading, among: Collection[str]) -> Items:
     """Read items in prose, each with the number beside it: `2 sponges, a baguette and light bulb ×1`."""
     lexicon = _lexicon(tuple(among))
-    found: Found = []
-    for piece in reading.pieces:
-        for clause in _CLAUSE.split(piece.text):
+    found: Items = []
+    for block in reading.blocks:
+        for clause in _CLAUSE.split(block.text):
             said = words(clause)
             heard = sorted(lexicon.hear(said))
             if len(heard) != 1 or any(cue.effect in _NOT_LISTED for cue in cues(said)):
@@ -146,9 +146,9 @@ def _lexicon(among: tuple[str, ...]) -> Lexicon:
     return Lexicon.of(among, shortened=False)
 
 
-def _json_lines(reading: Reading, reply: str) -> Found | None:
+def _json_lines(reading: Reading, reply: str) -> Items | None:
     """Read JSON objects, one per line."""
-    found: Found = []
+    found: Items = []
     values = [value for value, *_ in embedded(reading.text)]
     if len(values) < 2 or not all(isinstance(value, Mapping) for value in values):
         return None
@@ -207,7 +207,7 @@ class ItemCounts(Matcher):
             return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         return self._compare(found)
 
-    def _compare(self, found: Found) -> Verdict:
+    def _compare(self, found: Items) -> Verdict:
         left = [(name, count) for name, count in found if count != 0]
         present: list[str] = []
         amounts = 0

@@ -107,8 +107,8 @@ def _wanted(reply: str, menu: tuple[str, ...]) -> list[str]:
     reading = read(reply)
     found = []
     for m in mentions(reading, _lexicon(menu)):
-        piece = reading.pieces[m.piece]
-        said = piece.text[m.within[0] : m.within[1]][:_MOST]
+        block = reading.blocks[m.block]
+        said = block.text[m.within[0] : m.within[1]][:_MOST]
         asked = m.force is Force.QUESTION and _ASKS.search(said) is not None
         undecided = m.choice or _RECOMMEND.search(said) is not None
         if not (m.denied or m.attached == "after" or m.time is Time.REPLACED or undecided) and (

@@ -7,7 +7,7 @@ from typing import ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import abstains, words
 from ltm_bench.matchers.reading.surplus import recites
-from ltm_bench.matchers.reading.verbatim import Found, Match
+from ltm_bench.matchers.reading.verbatim import Match, Occurrence
 from ltm_bench.matchers.reading.verbatim import says as how_said
 
 
@@ -62,7 +62,7 @@ class Says(Matcher):
         )
 
 
-def _span(found: Found) -> tuple[int, int]:
+def _span(found: Occurrence) -> tuple[int, int]:
     return found.start, found.end
 
 

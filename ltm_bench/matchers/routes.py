@@ -83,14 +83,14 @@ def _lines(reading: Reading, places: Listener[str]) -> Iterator[str]:
     line = ""
     current = -1
     keys: set[str] = set()
-    for piece in reading.pieces:
-        text = piece.text
-        if piece.form in (Form.CELL, Form.JSON):
-            key = (piece.path[-1] if piece.path else "").replace("_", " ")
-            if piece.line != current or (piece.form is Form.JSON and key in keys):
+    for block in reading.blocks:
+        text = block.text
+        if block.form in (Form.CELL, Form.JSON):
+            key = (block.path[-1] if block.path else "").replace("_", " ")
+            if block.line != current or (block.form is Form.JSON and key in keys):
                 if line:
                     yield line
-                line, current, keys = "", piece.line, set()
+                line, current, keys = "", block.line, set()
             keys.add(key)
             line += f", {_field(key, text)}"
             continue

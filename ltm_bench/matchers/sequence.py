@@ -112,7 +112,7 @@ class InOrder(Matcher):
     def _in_sentences(self, reply: str) -> bool:
         """Whether things are named in prose that may reverse the order."""
         reading = read(reply)
-        prose = " ".join(piece.text for piece in reading.pieces if piece.form is Form.PROSE)
+        prose = " ".join(block.text for block in reading.blocks if block.form is Form.PROSE)
         return _TURNED_ROUND.search(plain(prose)) is not None
 
     def right(self) -> Sequence[str]:

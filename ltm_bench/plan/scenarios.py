@@ -72,7 +72,7 @@ class Scenarios:
 
 
 @cache
-def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
+def _definitions(folder: str) -> Mapping[str, goodai.Portion]:
     from ltm_bench.datasets.goodai import suite as goodai
 
     def complain(line: str) -> None:
@@ -84,7 +84,7 @@ def _definitions(folder: str) -> Mapping[str, goodai.Recipe]:
     if examples := goodai.plays(Path(folder)):
         # Their only scenario without a script: ours is played instead.
         ours = plugins.find("scenarios", "restaurant")
-        found["restaurant"] = goodai.Recipe(
+        found["restaurant"] = goodai.Portion(
             scenario_named("restaurant"), examples, plugins.content_hash(ours)
         )
     return found

@@ -44,6 +44,8 @@ def test_numbers_may_have_just_as_many_digits_as_the_limit() -> None:
     for more in ("1" + "0" * 300, "-1" + "0" * 300):
         with pytest.raises(ValueError, match="it has a number of more than 300 digits"):
             json_of(f'{{"a": [0, {more}]}}')
+        with pytest.raises(ValueError, match="it has a number of more than 300 digits"):
+            toml_of(f"a = [0, {more}]")
 
 
 @pytest.mark.parametrize("number", ["9" * 301, "-" + "9" * 5_000, "9" * 1_000_000])
@@ -102,7 +104,14 @@ def test_toml_may_be_just_as_deep_as_the_limit() -> None:
 
     for text in (f"a = {nested(32)}", f"{dotted(32)} = 1", f"[{dotted(32)}]"):
         assert toml_of(text)
-    for text in (f"a = {nested(33)}", f"{dotted(33)} = 1", f"[{dotted(33)}]", f"a = {{b = {nested(32)}}}"):
+    beside = f"a = [[1], {nested(32)}]"
+    for text in (
+        f"a = {nested(33)}",
+        beside,
+        f"{dotted(33)} = 1",
+        f"[{dotted(33)}]",
+        f"a = {{b = {nested(32)}}}",
+    ):
         with pytest.raises(ValueError, match="it has more than 32 levels"):
             toml_of(text)
 
@@ -125,7 +134,7 @@ def test_a_toml_file_is_utf_8_and_an_error_names_the_line(tmp_path: Path) -> Non
     file = tmp_path / "x.toml"
     file.write_bytes(b"\xef\xbb\xbfa = 'caf\xc3\xa9'\n")
     assert toml_in(file) == {"a": "café"}
-    for before, line in ((b"", 1), (b"a = 1\n\n", 3)):
+    for before, line in ((b"", 1), (b"\n", 2), (b"a = 1\n\n", 3)):
         file.write_bytes(before + b"b = 'caf\xe9'\n\n")
         with pytest.raises(
             ValueError, match=f"byte 0xe9 at line {line} is not UTF-8; save the file as UTF-8"

@@ -11,7 +11,7 @@ import pytest
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.goodai.expectations import expectations
-from ltm_bench.datasets.goodai.files import Published, definitions, find_definition, results
+from ltm_bench.datasets.goodai.files import Performance, definitions, find_definition, results
 from ltm_bench.datasets.goodai.suite import recipes
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def test_a_result_that_does_not_fit_its_definition_is_left_out(compact: Path) ->
     (short,) = [r for r in results(compact, lambda _: None) if r.agent == "Another"]
     definition = find_definition(known, "colours", "0", "elsewhere")
     assert definition is not None
-    cut = Published(**{**vars(short), "exchanges": short.exchanges[:1]})
+    cut = Performance(**{**vars(short), "exchanges": short.exchanges[:1]})
     with pytest.raises(ValueError, match="are asked"):
         expectations(cut, definition, known)
     with pytest.raises(ConfigError, match="none of its definitions"):

@@ -16,7 +16,7 @@ from ltm_bench.datasets.swim import Document, arrange, keep, read_documents, rea
 from ltm_bench.datasets.swim.arranging import size_of
 from ltm_bench.datasets.swim.documents import read_document
 from ltm_bench.datasets.swim.matcher import says_absent
-from ltm_bench.datasets.swim.tasks import Decision, Task, write_tasks
+from ltm_bench.datasets.swim.tasks import Ruling, Task, write_tasks
 from ltm_bench.datasets.swim.voting import medoid, vote
 
 DOCS = [Document(f"d{i}", " ".join([f"Fact number {i} is here."] * (1 + i % 7))) for i in range(40)]
@@ -56,7 +56,7 @@ def task(doc: str, **more: object) -> Task:
 
 def test_documents_with_answers_are_kept_first_and_tasks_without_theirs_are_named() -> None:
     tasks = {"a": task("d39"), "b": task("d38"), "c": task("none"), "d": task("d0")}
-    tasks["d"] = tasks["d"].model_copy(update={"validated": Decision(by="Ada", verdict="rejected")})
+    tasks["d"] = tasks["d"].model_copy(update={"validated": Ruling(by="Ada", verdict="rejected")})
     kept = keep(DOCS, tasks, size_of(DOCS[39].text) + 1)
     assert [each.name for each in kept.documents] == ["d39"]
     assert list(kept.tasks) == ["a"]
@@ -76,7 +76,7 @@ def test_published_task_files_are_read_and_ours_are_written_back(tmp_path: Path)
     tasks = read_tasks(path)
     assert tasks["0"].answer_docs == (" a\nb.txt",)
     assert unvalidated(tasks) == 1
-    tasks["0"] = tasks["0"].model_copy(update={"validated": Decision(by="Ada", verdict="accepted")})
+    tasks["0"] = tasks["0"].model_copy(update={"validated": Ruling(by="Ada", verdict="accepted")})
     write_tasks(path, tasks)
     assert read_tasks(path) == tasks
     assert unvalidated(read_tasks(path)) == 0

@@ -30,6 +30,7 @@ TABLE = [
     ('[{"item": "apple", "quantity": 3}, {"item": "light bulb", "quantity": 1}, {"item": "milk", "quantity": 2}, {"item": "candle", "quantity": 0}]', 1.0, "what is no longer on it, with a zero"),
     ("- 3 apples\n- 1 light bulb\n- 2 milk", 1.0, "a bulleted list that can be read"),
     ("- 3 apples\n- 1 light bulb\n- 2 milk\n- ~~4 candles~~", 1.0, "a struck-out bullet"),
+    ('["3 aplpes", "1 lihgt bulb", "2 milk"]', 1.0, "typos"),
     ("- 3 apples ~~x~~\n- 1 light bulb\n- 2 milk", 1.0, "a bullet of which a letter is struck out"),
     (f"- 3 apples\n- 1 light bulb\n- 2 milk\n- 4 candles{', if you will, ' * 6}", 1.0, "a bullet too long for an entry"),
     (f"- 3 apples\n- 1 light bulb\n- 2 milk\n- {'x' * 80}", (1 + 1 + 2 / 3) / 3 * 2 / 3, "one that is just not too long"),
@@ -72,6 +73,7 @@ def test_things_and_amounts_are_compared(reply: str, score: float, why: str) -> 
         ("Okay.", MALFORMED),
         ('{"item": ', MALFORMED),
         ("null", ABSTAINED),
+        ("- I don't know what is on your list", ABSTAINED),
         ("[]", ABSTAINED),
         ("What is on my shopping list now, and how many of each? Answer with a JSON list of objects that have the keys 'item' and 'quantity', and with nothing else.", MALFORMED),
     ],
@@ -82,7 +84,8 @@ def test_a_reply_without_a_list_is_not_called_wrong(reply: str, outcome: Outcome
 
 
 def test_an_empty_list_is_right_when_nothing_is_left() -> None:
-    assert item_counts({}, among=("apple",)).verdict("[]", []).outcome is CORRECT
+    right = item_counts({}, among=("apple",)).verdict("[]", [])
+    assert (right.outcome, right.score) == (CORRECT, 1)
     verdict = item_counts({}, among=("apple",)).verdict('[{"item": "apple", "quantity": 1}]', [])
     assert (verdict.outcome, verdict.score) == (WRONG, 0)
 
@@ -146,6 +149,7 @@ def test_it_knows_right_lists_and_typical_wrong_ones() -> None:
     )
     assert nothing == "[]"
     assert more == '[{"item": "apple", "quantity": 4}, {"item": "milk", "quantity": 3}]'
+    assert matcher.right()[1].startswith('```json\n{\n "shopping_list": [\n  {\n')
     _, two, one, *_ = item_counts({}, among=("apple", "milk", "tea")).wrong()
     assert two == '[{"item": "apple", "quantity": 1}, {"item": "milk", "quantity": 1}]'
     assert one == '[{"item": "apple", "quantity": 1}]'

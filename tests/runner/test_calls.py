@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from ltm_bench import Agent, AgentError, Finish, Message, Reply, Turn, Usage
+from ltm_bench.adapters.http import traffic as attempts
+from ltm_bench.adapters.http.traffic import Attempt
 from ltm_bench.adapters.operations import Done, operating
 from ltm_bench.core.agent import Memory
 from ltm_bench.core.budget import Budget
@@ -158,6 +160,22 @@ def test_the_agent_is_opened_once_in_its_folder_and_closed_only_if_it_was_opened
     assert [note for note in bench.notes if "begun" in note] == [{"turn": 0, "begun": True}]
 
 
+def test_an_agent_that_does_not_open_fails_at_the_turn_that_it_was_opened_for(begin: Begin) -> None:
+    class Shut(Plain):
+        async def open(self, home: Path) -> None:
+            raise LookupError("no store")
+
+    for ahead, turn_named in ((None, 0), (3, 3)):
+        bench = begin(Shut())
+        with pytest.raises(AgentError, match=f"the agent failed at turn {turn_named}: LookupError: no store"):
+            asyncio.run(bench.calls.open() if ahead is None else bench.ask(ahead))
+
+
+def test_the_calls_share_the_clock_of_the_journal(begin: Begin) -> None:
+    bench = begin(Plain())
+    assert (bench.calls.clock(), bench.journal.clock()) == (0.0, 1.0)
+
+
 def test_a_resumed_agent_is_told_the_log_once_and_before_its_first_turn(begin: Begin) -> None:
     agent = Observing()
     bench = begin(agent)
@@ -169,6 +187,33 @@ def test_a_resumed_agent_is_told_the_log_once_and_before_its_first_turn(begin: B
     asyncio.run(talk())
     assert agent.heard == [("open", True), [0], [1], 2, 3]
     assert bench.notes[0] == {"turn": 2, "resumed": True}
+
+
+def test_an_agent_without_a_restore_of_its_own_can_be_told_the_log_during_the_replay(begin: Begin) -> None:
+    assert begin(Observing()).calls.observes_the_replay is True
+    assert begin(Keeping()).calls.observes_the_replay is False
+
+
+def test_an_agent_that_takes_no_sessions_is_told_every_turn_of_one_that_goes_on(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "read_turns", lambda path: iter([turn(0), turn(1, session="a")]))
+    agent = Observing()
+    bench = begin(agent)
+    asyncio.run(bench.calls.catch_up(2, 2, going_on=("x/0", "a")))
+    assert agent.heard[1:] == [[0], [1]]
+
+
+def test_a_message_that_cannot_be_recorded_is_not_sent(begin: Begin) -> None:
+    def record() -> int:
+        raise OSError("the disk is full")
+
+    agent = Plain()
+    bench = begin(agent)
+    with pytest.raises(OSError, match="the disk is full"):
+        asyncio.run(bench.calls.ask(message(0), record, turns=0, question=False, doubtful=False))
+    assert agent.heard == [("open", True)]
+    assert bench.notes[-1] == {"turn": 0, "failed_after": 1.0}
 
 
 def test_an_agent_that_cannot_be_told_the_log_is_noted(begin: Begin) -> None:
@@ -190,6 +235,38 @@ def test_a_session_is_told_whole_when_another_turn_comes_or_a_question(begin: Be
 
     asyncio.run(talk())
     assert agent.heard[1:] == [[0, 1], [2], [3], [4, 5], 6]
+
+
+def test_telling_a_session_counts_as_one_write_at_its_last_turn(begin: Begin) -> None:
+    bench = begin(Sessions())
+
+    async def talk() -> None:
+        await bench.calls.catch_up(0, 0)
+        for number in range(3):
+            await bench.calls.observe(turn(number, session="a"))
+        await bench.calls.observe(turn(3))
+
+    asyncio.run(talk())
+    written = [note for note in bench.notes if "operations" in note]
+    assert [note["turn"] for note in written] == [2, 3]
+
+
+def test_a_session_is_told_before_a_question_is_forked_off(begin: Begin) -> None:
+    class Both(Sessions):
+        async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+            self.heard.append(("frozen", message.turn))
+            return lambda: self.reply(message)
+
+    agent = Both()
+    bench = begin(agent)
+
+    async def talk() -> None:
+        await bench.calls.open()
+        await bench.calls.observe(turn(0, session="a"))
+        await bench.calls.fork(message(1), lambda: 7, asyncio.Event(), doubtful=False)
+
+    asyncio.run(talk())
+    assert agent.heard[1:] == [[0], ("frozen", 1), 1]
 
 
 def test_a_session_that_goes_on_after_the_log_is_told_once_it_is_over(
@@ -221,7 +298,8 @@ def test_only_a_question_waits_for_indexers_and_asks_retrieval(begin: Begin) -> 
     assert agent.heard[1:] == [0, "settle", ("recall", "Which colour?"), 1]
     assert told.recalled is None
     assert asked.recalled == [Memory("It is red.", turn=0)]
-    assert [note["operations"][0][0] for note in bench.notes if "operations" in note] == ["settle"]
+    settled = {"turn": 1, "operations": [["settle", 1.0, []]]}
+    assert [note for note in bench.notes if "operations" in note] == [settled]
 
 
 def test_needles_are_looked_for_again_only_after_the_agent_has_heard_something(begin: Begin) -> None:
@@ -311,6 +389,45 @@ def test_a_reply_is_noted_with_its_time_and_synced_if_it_was_paid_for(
     asyncio.run(talk())
     assert (bench.notes[-1]["turn"], bench.notes[-1]["seconds"]) == (3, 1.0)
     assert synced == ([] if free else [bench.file])
+
+
+def test_a_paid_reply_lets_its_log_be_synced_before_the_next_call(begin: Begin) -> None:
+    agent = Plain()
+    agent.free = False
+    bench = begin(agent)
+    done: list[str] = []
+
+    async def sync() -> None:
+        done.append("synced")
+
+    async def talk() -> None:
+        answer = await bench.ask(0)
+        syncing = asyncio.ensure_future(sync())
+        await bench.calls.note(0, answer)
+        assert done == ["synced"]
+        await syncing
+
+    asyncio.run(talk())
+
+
+def test_a_result_is_charged_for_its_reply_and_not_again_for_a_lost_attempt(begin: Begin) -> None:
+    class Retrying(Plain):
+        free = False
+        metered = True
+
+        def reserve(self, message: Message) -> Usage | None:
+            return PRICED
+
+        async def reply(self, message: Message) -> Reply:
+            attempts.begin()
+            attempts.tell(Attempt(0.1, error="ReadTimeout"))
+            attempts.begin()
+            attempts.tell(Attempt(0.1, status=200))
+            return Reply("Red.")
+
+    bench = begin(Retrying(), budget=Budget(limit=Decimal(100)))
+    assert asyncio.run(bench.ask(0)).charged == Decimal("2.5")
+    assert bench.budget.spent == 5
 
 
 def test_what_is_observed_counts_as_one_write_from_when_the_agent_is_live(begin: Begin) -> None:
@@ -447,6 +564,21 @@ def test_what_is_asked_to_be_deleted_is_deleted_for_every_query(begin: Begin) ->
 
     asyncio.run(talk())
     assert agent.heard[1:] == ["my parrot", "my boat"]
+
+
+def test_what_was_deferred_is_done_once_and_only_after_its_own_turns(begin: Begin) -> None:
+    agent = Keeping()
+    bench = begin(agent)
+
+    async def talk() -> None:
+        for turns, query in ((1, "my boat"), (3, "my parrot"), (5, "my cat")):
+            await bench.calls.delete([query], message(turns - 1), turns=turns)
+        assert [bench.calls.has_deferred(turns) for turns in (1, 2, 3, 5)] == [True, False, True, True]
+        for turns in (3, 3, 4, 5, 5, 1):
+            await bench.calls.stand_after(turns)
+
+    asyncio.run(talk())
+    assert agent.heard[2:] == ["my parrot", "my cat"]
 
 
 @pytest.mark.parametrize(("turns", "deleted"), [(3, ["my parrot"]), (4, [])])

@@ -15,8 +15,7 @@ from ltm_bench.core.limits import json_of
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.answers import Answer
-    from ltm_bench.datasets.counting_stars.figures import Answer as Counted
-    from ltm_bench.datasets.counting_stars.figures import Figures
+    from ltm_bench.datasets.counting_stars.figures import Figures, Recount
     from ltm_bench.datasets.marks import Sheet
     from ltm_bench.judge.vague import FalseAccepts
 
@@ -282,16 +281,16 @@ def _rows_of_run(run: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _answers(run: Path) -> Iterator[Counted]:
+def _answers(run: Path) -> Iterator[Recount]:
     """Yield an agent's answers to Counting-Stars in a run."""
     from ltm_bench.api import load_run
-    from ltm_bench.datasets.counting_stars.figures import Answer as Counted
+    from ltm_bench.datasets.counting_stars.figures import Recount
 
     for example in load_run(run).examples:
         for question in example.questions:
             if question.scorer.startswith("StarCounts") and question.reply is not None:
                 counts = json_of(question.expected)["counts"]
-                yield Counted(example.scenario, question.reply, counts, example.span, question.parts)
+                yield Recount(example.scenario, question.reply, counts, example.span, question.parts)
 
 
 def _row(path: Path, test: str, figures: Figures) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def rubric_score(scores: Sequence[float], ability: str, mode: Mode) -> float:
     return sum(item_score(score, ability, mode) for score in scores) / len(scores) if scores else 0.0
 
 
-class Order(NamedTuple):
+class Ordering(NamedTuple):
     """How well the order of events was reported."""
 
     precision: float
@@ -48,7 +48,7 @@ class Order(NamedTuple):
         return self.tau * self.f1
 
 
-def event_order(events: Sequence[str], told: Sequence[str]) -> Order:
+def event_order(events: Sequence[str], told: Sequence[str]) -> Ordering:
     """Compare two lists of events.
 
     Args:
@@ -64,8 +64,8 @@ def event_order(events: Sequence[str], told: Sequence[str]) -> Order:
     union = list(dict.fromkeys([*events, *told]))
     tau = _tau_b(_ranks(events, union), _ranks(told, union))
     if math.isnan(tau):  # a single event has no order: the published program gives NaN
-        return Order(precision, recall, f1, float(list(events) == list(told)))
-    return Order(precision, recall, f1, (tau + 1) / 2)
+        return Ordering(precision, recall, f1, float(list(events) == list(told)))
+    return Ordering(precision, recall, f1, (tau + 1) / 2)
 
 
 def _ranks(items: Sequence[str], union: Sequence[str]) -> list[int]:

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.datasets.counting_stars.scorer import Row, rows, score
+from ltm_bench.datasets.counting_stars.scorer import Hits, rows, score
 from ltm_bench.datasets.predictions import OnBad, read_predictions
 
 BUCKETS = 4
 """Number of groups of answers, by length."""
 
 
-class Answer(NamedTuple):
+class Recount(NamedTuple):
     """An agent's reply in a run."""
 
     test: str
@@ -62,16 +62,16 @@ def predicted(path: Path, on_bad: OnBad) -> Figures:
     return _figures(found)
 
 
-def answered(answers: Iterable[Answer]) -> dict[str, Figures]:
+def answered(answers: Iterable[Recount]) -> dict[str, Figures]:
     """Return the figures of each test of a run; the scores are those of the run's page."""
-    tests: dict[str, list[Row]] = {}
+    tests: dict[str, list[Hits]] = {}
     for each in answers:
         row = score(each.reply, each.counts, each.size)
         tests.setdefault(each.test, []).append(row._replace(parts=each.parts))
     return {name: _figures(found) for name, found in tests.items()}
 
 
-def _figures(found: Sequence[Row]) -> Figures:
+def _figures(found: Sequence[Hits]) -> Figures:
     cells = sum(len(row.parts) for row in found)
     ordered = sorted(found, key=lambda row: row.size)
     cuts = [i * len(found) // BUCKETS for i in range(BUCKETS + 1)]
@@ -88,5 +88,5 @@ def _figures(found: Sequence[Row]) -> Figures:
     )
 
 
-def _mean(found: Sequence[Row]) -> float:
+def _mean(found: Sequence[Hits]) -> float:
     return sum(sum(row.parts) for row in found) / sum(len(row.parts) for row in found)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ltm_bench.core.limits import json_of
 
 
-class Row(NamedTuple):
+class Hits(NamedTuple):
     """One answer: which of the counts it contains, and in what order."""
 
     size: int
@@ -46,7 +46,7 @@ def read_counts(answer: str) -> list[int]:
     return [int(each) for each in value if isinstance(each, int | float) and not isinstance(each, bool)]
 
 
-def score(answer: str, reference: Sequence[int], size: int = 0, *, mistaken: Sequence[int] = ()) -> Row:
+def score(answer: str, reference: Sequence[int], size: int = 0, *, mistaken: Sequence[int] = ()) -> Hits:
     """Score one answer: numbers after the M-th are ignored, repeated ones count once, and order is free.
 
     Args:
@@ -58,7 +58,7 @@ def score(answer: str, reference: Sequence[int], size: int = 0, *, mistaken: Seq
     said = read_counts(answer)
     kept = set(said[: len(reference)])
     wrong = [count in kept for count in mistaken] or [False] * len(reference)
-    return Row(
+    return Hits(
         size=size,
         parts=tuple(_part(count in kept, bad) for count, bad in zip(reference, wrong, strict=True)),
         reasoning=bool(mistaken),
@@ -101,7 +101,7 @@ def _is_reasoning(row: Mapping[str, Any]) -> bool:
     return "正确" in asked or re.search(r"\bcorrect(?:ly)?\b", asked) is not None
 
 
-def rows(lines: Iterable[Any], *, reasoning: bool = False) -> list[Row]:
+def rows(lines: Iterable[Any], *, reasoning: bool = False) -> list[Hits]:
     """Score the objects of a prediction file. Raises ValueError, LookupError or TypeError for other objects.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ltm_bench.core.messages import Matcher
-from ltm_bench.datasets.goodai.files import Definition, Published
+from ltm_bench.datasets.goodai.files import Definition, Performance
 from ltm_bench.matchers.choices import picks
 from ltm_bench.matchers.decoding import decodes
 from ltm_bench.matchers.items import item_counts
@@ -130,7 +130,7 @@ def expected_of(definition: Definition, known: Sequence[Definition]) -> list[Mat
 
 
 def expectations(
-    published: Published, definition: Definition, known: Sequence[Definition]
+    published: Performance, definition: Definition, known: Sequence[Definition]
 ) -> list[tuple[int, Matcher]]:
     """Return the index of each exchange that is a question, and what it expects; results override definitions.
 

@@ -65,7 +65,7 @@ class Definition:
 
 
 @dataclass(frozen=True)
-class Published:
+class Performance:
     """One example as an agent answered it, and the score it got."""
 
     benchmark: str
@@ -135,7 +135,7 @@ def find_definition(
     return next((each for each in fitting if each.benchmark == benchmark), fitting[0] if fitting else None)
 
 
-def results(folder: Path, on_bad: OnBad) -> Iterator[Published]:
+def results(folder: Path, on_bad: OnBad) -> Iterator[Performance]:
     """Yield all published results below a folder; unreadable ones are reported and skipped."""
     for path in sorted([*folder.rglob("results-*.jsonl"), *folder.rglob("results-*.jsonl.gz")]):
         yield from _compact(path, on_bad)
@@ -146,7 +146,7 @@ def results(folder: Path, on_bad: OnBad) -> Iterator[Published]:
             on_bad(_named(path, error))
 
 
-def _compact(path: Path, on_bad: OnBad) -> Iterator[Published]:
+def _compact(path: Path, on_bad: OnBad) -> Iterator[Performance]:
     open_ = gzip.open if path.suffix == ".gz" else open
     try:
         with open_(path, "rt", encoding="utf-8") as lines:
@@ -159,8 +159,8 @@ def _compact(path: Path, on_bad: OnBad) -> Iterator[Published]:
         on_bad(_named(path, error))
 
 
-def _line(content: Mapping[str, Any]) -> Published:
-    return Published(
+def _line(content: Mapping[str, Any]) -> Performance:
+    return Performance(
         benchmark=str(content["benchmark"]),
         agent=str(content["agent"]),
         scenario=slug(content["scenario"]),
@@ -174,10 +174,10 @@ def _line(content: Mapping[str, Any]) -> Published:
     )
 
 
-def _own(path: Path, content: Mapping[str, Any]) -> Published:
+def _own(path: Path, content: Mapping[str, Any]) -> Performance:
     scenario, agent, benchmark = path.parts[-2], path.parts[-3], path.parts[-5]
     logged = [_LOGGED.fullmatch(line) for line in content["task_log"]]
-    return Published(
+    return Performance(
         benchmark=benchmark,
         agent=agent,
         scenario=slug(scenario),

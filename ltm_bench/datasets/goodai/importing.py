@@ -22,13 +22,13 @@ from ltm_bench.datasets.goodai.expectations import expectations
 from ltm_bench.datasets.goodai.files import (
     Definition,
     OnBad,
-    Published,
+    Performance,
     definitions,
     find_definition,
     results,
     span_of,
 )
-from ltm_bench.datasets.goodai.matcher import Published as PublishedScore
+from ltm_bench.datasets.goodai.matcher import Published
 from ltm_bench.log import events
 from ltm_bench.log.events import Ended, Event, Finished, Replied, Sent, encode
 from ltm_bench.log.manifest import (
@@ -88,9 +88,9 @@ def import_runs(folder: Path, into: Path, counter: Counter, on_bad: OnBad) -> It
             yield Imported(run, len(published), new=True)
 
 
-def runs(published: Sequence[Published]) -> Mapping[tuple[str, str], list[Published]]:
+def runs(published: Sequence[Performance]) -> Mapping[tuple[str, str], list[Performance]]:
     """Group published results into runs: by benchmark and agent."""
-    found: dict[tuple[str, str], list[Published]] = defaultdict(list)
+    found: dict[tuple[str, str], list[Performance]] = defaultdict(list)
     for each in published:
         found[each.benchmark, each.agent].append(each)
     return dict(sorted(found.items()))
@@ -102,7 +102,7 @@ def run_name(benchmark: str, agent: str) -> str:
 
 
 def log_of(
-    published: Sequence[Published], known: Sequence[Definition], counter: Counter, on_bad: OnBad
+    published: Sequence[Performance], known: Sequence[Definition], counter: Counter, on_bad: OnBad
 ) -> Iterator[Manifest | Event]:
     """Yield the event log of one run; an example that does not match its definition is left out."""
     readable = []
@@ -154,21 +154,21 @@ def log_of(
 
 
 def _asked(
-    published: Published, definition: Definition | None, known: Sequence[Definition]
+    published: Performance, definition: Definition | None, known: Sequence[Definition]
 ) -> dict[int, Matcher]:
     if definition is None:
         raise LookupError("there is no definition of it")
     if published.scenario == "restaurant":
-        return {_last_of_the_play(published): PublishedScore(published.score)}
+        return {_last_of_the_play(published): Published(published.score)}
     return dict(expectations(published, definition, known))
 
 
-def _last_of_the_play(published: Published) -> int:
+def _last_of_the_play(published: Performance) -> int:
     spoken = [i for i, exchange in enumerate(published.exchanges) if exchange.message.startswith("Waiter:")]
     return spoken[-1] if spoken else len(published.exchanges) - 1
 
 
-def _place(i: int, published: Published, definition: Definition | None) -> int:
+def _place(i: int, published: Performance, definition: Definition | None) -> int:
     """Return the approximate number of tokens of its example before its i-th message."""
     waits = definition.waits if definition is not None else ()
     shares = [0.0, *(float(wait.get("percentage_finished", 0.0)) / 90.0 for wait in waits)]
@@ -177,7 +177,7 @@ def _place(i: int, published: Published, definition: Definition | None) -> int:
 
 
 def _manifest(
-    published: Sequence[Published], counts: Mapping[str, int], known: Sequence[Definition], start: datetime
+    published: Sequence[Performance], counts: Mapping[str, int], known: Sequence[Definition], start: datetime
 ) -> Manifest:
     benchmark, agent = published[0].benchmark, published[0].agent
     span = span_of(benchmark) or max(each.span for each in published)

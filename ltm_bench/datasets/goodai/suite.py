@@ -52,7 +52,7 @@ SMALL_TALK = (
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Portion:
     """One of their scenarios, the number of its examples, and a hash of what they say."""
 
     scenario: Scenario
@@ -60,7 +60,7 @@ class Recipe:
     hash: str
 
 
-def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
+def recipes(folder: Path, on_bad: OnBad) -> dict[str, Portion]:
     """Return the scenarios that a folder of definitions holds; examples of several spans count once.
 
     Scenarios without a script (the restaurant: see `plays`) or without a matcher are left out.
@@ -73,7 +73,7 @@ def recipes(folder: Path, on_bad: OnBad) -> dict[str, Recipe]:
     if not by_scenario:
         raise ConfigError(f"{folder}: none of its definitions has a script that we can score")
     return {
-        name: Recipe(_scenario(name, list(examples.values()), known), len(examples), digest(known, name))
+        name: Portion(_scenario(name, list(examples.values()), known), len(examples), digest(known, name))
         for name, examples in sorted(by_scenario.items())
     }
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.limits import json_of
-from ltm_bench.datasets.infinitebench.records import Asked, Record
+from ltm_bench.datasets.infinitebench.records import Posed, Record
 from ltm_bench.script.deliveries import Piece
 
 _WITH_OPTIONS = ("longbook_choice_eng", "code_debug")
@@ -24,12 +24,12 @@ _MOST_EVIDENCE = 50
 """Maximum number of pieces with the answer; if there are more, it does not show where the evidence is."""
 
 
-class _Document(NamedTuple):
+class _Material(NamedTuple):
     path: str
     offset: int
     """Byte offset of the first line with this context."""
     task: str
-    asked: tuple[Asked, ...]
+    asked: tuple[Posed, ...]
 
     def record(self) -> Record:
         """Return it with its context."""
@@ -46,7 +46,7 @@ def _context(path: str, offset: int) -> str:
         return str(json_of(file.readline())["context"])
 
 
-def _evidence(task: str, lines: Sequence[str], asked: Sequence[Asked]) -> set[int]:
+def _evidence(task: str, lines: Sequence[str], asked: Sequence[Posed]) -> set[int]:
     """Return the lines that contain an answer word for word, if they are few enough to be evidence."""
     if task == "longdialogue_qa_eng":
         wanted = [re.escape(_MASK)]
@@ -86,7 +86,7 @@ def label_of(task: str, answer: Any, options: Sequence[str]) -> Any:
 
 
 @cache
-def read_tasks(path: str, task: str, digest: str) -> tuple[_Document, ...]:
+def read_tasks(path: str, task: str, digest: str) -> tuple[_Material, ...]:
     """Return the documents of a file with their questions, in the order of the file.
 
     Args:
@@ -96,7 +96,7 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Document, ...]:
 
     Raises ValueError if the file cannot be read, has changed, or is empty. Warns of every line that is skipped.
     """
-    found: dict[bytes, tuple[int, list[Asked]]] = {}
+    found: dict[bytes, tuple[int, list[Posed]]] = {}
     whole = hashlib.sha256()
     offset = 0
     try:
@@ -118,14 +118,14 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Document, ...]:
                     continue
                 key = hashlib.sha256(context.encode("utf-8", "replace")).digest()
                 text = _input(task, entry)
-                found.setdefault(key, (begun, []))[1].append(Asked(text, label, tuple(options)))
+                found.setdefault(key, (begun, []))[1].append(Posed(text, label, tuple(options)))
     except OSError as error:
         raise ValueError(f"data = {path!r}: {error.strerror or error}") from error
     if digest and whole.hexdigest()[: len(digest)] != digest:
         raise ValueError(f"data = {path!r}: the file has changed: its SHA-256 no longer begins with {digest}")
     if not found:
         raise ValueError(f"data = {path!r}: it has no item of InfiniteBench")
-    return tuple(_Document(path, begun, task, tuple(asked)) for begun, asked in found.values())
+    return tuple(_Material(path, begun, task, tuple(asked)) for begun, asked in found.values())
 
 
 def _input(task: str, entry: Any) -> str:

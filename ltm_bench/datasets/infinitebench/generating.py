@@ -13,7 +13,7 @@ from statistics import median
 
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.tokens import counter
-from ltm_bench.datasets.infinitebench.records import Asked, Record
+from ltm_bench.datasets.infinitebench.records import Posed, Record
 from ltm_bench.script.deliveries import Piece, bury
 
 NOISE = "Rain falls. The river runs by. Geese fly south again. A door shuts. So it goes on."
@@ -60,7 +60,7 @@ class Order:
 def _hidden(value: str, name: str, order: Order) -> Record:
     tokens = order.size * counter().count(NOISE + "\n") if order.size else order.tokens
     pieces = bury([(order.depth, KEY.format(name=name, value=value))], repeat(NOISE), tokens, "\n")
-    return Record(tuple(pieces), (Asked("", [value]),))
+    return Record(tuple(pieces), (Posed("", [value]),))
 
 
 def passkey(dice: Dice, order: Order) -> Record:
@@ -109,7 +109,7 @@ def kv_retrieval(dice: Dice, order: Order) -> Record:
     pieces = [Piece(text, "needle" if i in set(wanted) else "matter") for i, (_, _, text) in enumerate(pairs)]
     pieces[0] = pieces[0]._replace(text="{" + pieces[0].text)
     pieces[-1] = pieces[-1]._replace(text=pieces[-1].text.removesuffix(",") + "}")
-    return Record(tuple(pieces), tuple(Asked(pairs[i][0], [pairs[i][1]]) for i in wanted), " ")
+    return Record(tuple(pieces), tuple(Posed(pairs[i][0], [pairs[i][1]]) for i in wanted), " ")
 
 
 def math_find(dice: Dice, order: Order) -> Record:
@@ -129,7 +129,7 @@ def math_find(dice: Dice, order: Order) -> Record:
     if not order.size:
         texts = _until((f"{dice.integer(low, high)}," for _ in repeat(None)), order, " ")
         drawn = [int(text[:-1]) for text in texts]
-    asked = tuple(Asked(target, [found(target, drawn)]) for target in targets)
+    asked = tuple(Posed(target, [found(target, drawn)]) for target in targets)
     return Record(tuple(Piece(text) for text in _rows([str(n) for n in drawn], ", ")), asked, " ")
 
 
@@ -185,7 +185,7 @@ def math_calc(dice: Dice, order: Order) -> Record:
     """Make a long sum; the questions ask for the value after every operator."""
     numbers = signed_numbers(dice, order)
     rows = _rows(terms_of(numbers), " ")
-    return Record(tuple(map(Piece, rows)), (Asked("", [running_values(numbers)]),), " ")
+    return Record(tuple(map(Piece, rows)), (Posed("", [running_values(numbers)]),), " ")
 
 
 def code_run(dice: Dice, order: Order) -> Record:
@@ -215,7 +215,7 @@ def code_run(dice: Dice, order: Order) -> Record:
             if callee is None:
                 break
             at = callee
-        asked.append(Asked(f"func_{number}({x})", [value]))
+        asked.append(Posed(f"func_{number}({x})", [value]))
     return Record(
         tuple(Piece(_function(n, *bodies[n]), "needle" if n in chain else "matter") for n in sorted(bodies)),
         tuple(asked),

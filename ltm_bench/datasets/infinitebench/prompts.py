@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ltm_bench.datasets.infinitebench.records import Asked
+from ltm_bench.datasets.infinitebench.records import Posed
 
 STYLES = ("plain", "step_by_step", "recall")
 """Just the answer; think first; or repeat the part that matters first (context recalling, section 4.3 of the paper)."""
@@ -69,7 +69,7 @@ def begin(task: str) -> str:
     return _BEGIN[task]
 
 
-def question(task: str, asked: Asked, style: str) -> str:
+def question(task: str, asked: Posed, style: str) -> str:
     """Return a question. Raises ValueError for an unknown style."""
     if style not in STYLES:
         raise ValueError(f"style = {style!r}: it is {', '.join(STYLES[:-1])} or {STYLES[-1]}")

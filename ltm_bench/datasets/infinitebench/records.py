@@ -9,7 +9,7 @@ from ltm_bench.script.deliveries import Piece
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Posed:
     """A question and its answer."""
 
     text: str
@@ -24,6 +24,6 @@ class Record:
     """Material and the questions that share it."""
 
     pieces: tuple[Piece, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[Posed, ...]
     joint: str = "\n"
     """The separator between two pieces."""

@@ -16,7 +16,7 @@ from ltm_bench.core.errors import AgentError
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Message
 from ltm_bench.datasets.swim.documents import Document
-from ltm_bench.datasets.swim.tasks import Decision, Task, write_tasks
+from ltm_bench.datasets.swim.tasks import Ruling, Task, write_tasks
 
 _WRITE = """\
 Below is a document, as a JSON string. Write {count} about it, each with its answer, such that:
@@ -42,7 +42,7 @@ LONGEST = 400_000
 _AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class Step(NamedTuple):
+class Consulted(NamedTuple):
     """A document or a task that a model has been asked about."""
 
     name: str
@@ -121,7 +121,7 @@ async def write_about(
 
 async def check(
     make: Callable[[], Agent], by: str, task: Task, documents: Sequence[Document], budget: Budget
-) -> Decision:
+) -> Ruling:
     """Have a task checked against its documents.
 
     Args:
@@ -140,7 +140,7 @@ async def check(
     if not isinstance(found.get("ok"), bool):
         raise ValueError("the model did not say whether the task is good")
     why = found.get("why", "")
-    return Decision(
+    return Ruling(
         by=by,
         verdict="accepted" if found["ok"] else "rejected",
         why=why[:300] if isinstance(why, str) else "",
@@ -156,7 +156,7 @@ def write_all(
     by: str,
     each: int,
     budget: Budget,
-) -> Iterator[Step]:
+) -> Iterator[Consulted]:
     """Have tasks written about documents, one document at a time; the file is written after each.
 
     Args:
@@ -175,12 +175,12 @@ def write_all(
         try:
             written = asyncio.run(write_about(make, by, document, each, budget))
         except (ValueError, AgentError) as error:
-            yield Step(document.name, str(error))
+            yield Consulted(document.name, str(error))
             continue
         for task in written:
             tasks[str(len(tasks))] = task
         write_tasks(path, tasks)
-        yield Step(document.name)
+        yield Consulted(document.name)
 
 
 def check_all(
@@ -191,7 +191,7 @@ def check_all(
     *,
     by: str,
     budget: Budget,
-) -> Iterator[Step]:
+) -> Iterator[Consulted]:
     """Have every task checked that this agent has not checked yet; the file is written after each.
 
     Args:
@@ -211,8 +211,8 @@ def check_all(
         try:
             said = asyncio.run(check(make, by, task, documents, budget))
         except (ValueError, AgentError) as error:
-            yield Step(key, str(error))
+            yield Consulted(key, str(error))
             continue
         tasks[key] = task.model_copy(update={"checked": said})
         write_tasks(path, tasks)
-        yield Step(key)
+        yield Consulted(key)

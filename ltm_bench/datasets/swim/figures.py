@@ -12,7 +12,7 @@ _RUNS = 5
 
 
 @dataclass(frozen=True)
-class Answer:
+class Tested:
     """An example of a run: one question about documents, and its result."""
 
     index: int
@@ -34,7 +34,7 @@ class Figure(NamedTuple):
 
 
 def figures_of(
-    row: str, parameters: Mapping[str, Any], answers: Sequence[Answer], embed: Callable[[], Embed]
+    row: str, parameters: Mapping[str, Any], answers: Sequence[Tested], embed: Callable[[], Embed]
 ) -> Iterator[Figure]:
     """Yield the figures of a row of the suite.
 
@@ -55,14 +55,14 @@ def figures_of(
         yield from _voted(row, test, answers, int(parameters.get("runs", _RUNS)), embed())
 
 
-def _over(row: str, what: str, answers: Sequence[Answer], places: Sequence[float]) -> Iterator[Figure]:
+def _over(row: str, what: str, answers: Sequence[Tested], places: Sequence[float]) -> Iterator[Figure]:
     scores: dict[float, list[float]] = {place: [] for place in places}
     for each in answers:
         scores[places[each.index % len(places)]].append(each.score)
     return (Figure(row, f"{what} {place:.0%}", found) for place, found in scores.items() if found)
 
 
-def _voted(row: str, test: str, answers: Sequence[Answer], runs: int, embed: Embed) -> Iterator[Figure]:
+def _voted(row: str, test: str, answers: Sequence[Tested], runs: int, embed: Embed) -> Iterator[Figure]:
     """Yield the accuracy of single runs, by the answer's position, and of votes over all runs of each question."""
     yield Figure(row, "single runs", [each.score for each in answers])
     if test != "control":
@@ -71,7 +71,7 @@ def _voted(row: str, test: str, answers: Sequence[Answer], runs: int, embed: Emb
             if each.depth is not None:
                 thirds[list(thirds)[min(2, int(3 * each.depth))]].append(each.score)
         yield from (Figure(row, f"single, {name}", found) for name, found in thirds.items() if found)
-    groups: dict[int, list[Answer]] = {}
+    groups: dict[int, list[Tested]] = {}
     for each in answers:
         groups.setdefault(each.index // runs, []).append(each)
     for name, filtered in (("vote", False), ("vote, absences left out", True)):
@@ -79,6 +79,6 @@ def _voted(row: str, test: str, answers: Sequence[Answer], runs: int, embed: Emb
         yield Figure(row, f"{name} of {runs}", chosen)
 
 
-def _winner(group: Sequence[Answer], embed: Embed, *, filtered: bool) -> Answer:
+def _winner(group: Sequence[Tested], embed: Embed, *, filtered: bool) -> Tested:
     absent = {each.reply for each in group if each.absent}
     return group[vote([each.reply for each in group], embed, absent.__contains__ if filtered else None)]

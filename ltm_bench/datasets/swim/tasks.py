@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from ltm_bench.core.limits import content_of, json_of
 
 
-class Decision(BaseModel):
+class Ruling(BaseModel):
     """A decision about a task, and who made it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -35,8 +35,8 @@ class Task(BaseModel):
     answer: str
     answer_docs: tuple[str, ...]
     made_by: str | None = None
-    validated: Decision | None = None
-    checked: Decision | None = None
+    validated: Ruling | None = None
+    checked: Ruling | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -53,15 +53,15 @@ class Task(BaseModel):
 
     def accept(self, by: str) -> Task:
         """Return the task as accepted by a person."""
-        return self.model_copy(update={"validated": Decision(by=by, verdict="accepted")})
+        return self.model_copy(update={"validated": Ruling(by=by, verdict="accepted")})
 
     def reject(self, by: str, why: str) -> Task:
         """Return the task as rejected by a person."""
-        return self.model_copy(update={"validated": Decision(by=by, verdict="rejected", why=why)})
+        return self.model_copy(update={"validated": Ruling(by=by, verdict="rejected", why=why)})
 
     def edit(self, by: str, *, question: str, answer: str) -> Task:
         """Return the task with another question and answer, written by a person."""
-        decision = Decision(by=by, verdict="edited")
+        decision = Ruling(by=by, verdict="edited")
         return self.model_copy(update={"question": question, "answer": answer, "validated": decision})
 
 

@@ -12,11 +12,11 @@ from ltm_bench.matchers.reading.mention import Force, Mention, Time
 from ltm_bench.matchers.reading.numbers import number
 from ltm_bench.matchers.reading.resolving import Decision, resolve
 from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Form, Piece, Reading, read
+from ltm_bench.matchers.reading.structure import Block, Form, Reading, read
 from ltm_bench.matchers.reading.text import READ, answer, flat, known_words, plain, words
 
 __all__ = [
-    "READ", "Decision", "Force", "Form", "Lexicon", "Mention", "Piece", "Reading", "Time", "abstains", "answer", "flat",
+    "READ", "Block", "Decision", "Force", "Form", "Lexicon", "Mention", "Reading", "Time", "abstains", "answer", "flat",
     "gives_example", "gives_up", "in_own_words", "is_foreign", "json_values", "keeps_back", "known_words",
     "last_readable", "mentions", "notices_conflict", "number", "plain", "read", "resolve", "words",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ltm_bench.matchers.reading.lexicon import Lexicon, Named
-from ltm_bench.matchers.reading.structure import Piece
+from ltm_bench.matchers.reading.structure import Block
 from ltm_bench.matchers.reading.text import spelt
 
 _TOKEN = re.compile(
@@ -37,7 +37,7 @@ class Part:
     said: list[str] = field(default_factory=list)
     """Its words; a named thing is `""`."""
     named: list[tuple[int, Named, int, int]] = field(default_factory=list)
-    """Place among the words, what is named, begin and end in the piece."""
+    """Place among the words, what is named, begin and end in the block."""
     arrow_after: bool = False
 
     def bare(self) -> bool:
@@ -48,17 +48,17 @@ class Part:
 
 
 def sentences(
-    piece: Piece, lexicon: Lexicon, *, silent: bool = True
+    block: Block, lexicon: Lexicon, *, silent: bool = True
 ) -> Iterator[tuple[list[Part], str, tuple[int, int]]]:
-    """Yield the parts of each sentence of a piece, the sign at its end, and where it begins and ends.
+    """Yield the parts of each sentence of a block, the sign at its end, and where it begins and ends.
 
     Args:
-        piece: The piece.
+        block: The block.
         lexicon: What could be named.
-        silent: Whether to yield the sentences of a piece that names nothing of the lexicon.
+        silent: Whether to yield the sentences of a block that names nothing of the lexicon.
     """
     tokens = [
-        (each.lastgroup or "", each[0], each.start(), each.end()) for each in _TOKEN.finditer(piece.text)
+        (each.lastgroup or "", each[0], each.start(), each.end()) for each in _TOKEN.finditer(block.text)
     ]
     said = [spelt(text.rstrip(".")) if kind == "word" else "" for kind, text, _, _ in tokens]
     heard = {begin: (end, named) for begin, end, named in lexicon.hear(said)}
@@ -98,4 +98,4 @@ def sentences(
             parts.append(Part(text, [spelt(text)]))
         elif text not in _STRESS:
             parts[-1].said.append(spelt(text.rstrip(".")))
-    yield parts, "", (begun, len(piece.text))
+    yield parts, "", (begun, len(block.text))

@@ -95,32 +95,32 @@ def _figure(spelt: re.Match[str]) -> str:
 
 
 def _numbers(reading: Reading) -> list[Mention]:
-    figures = {each[0] for piece in reading.pieces for each in _FIGURE.finditer(piece.text)}
+    figures = {each[0] for block in reading.blocks for each in _FIGURE.finditer(block.text)}
     named = sorted(figures)
     found = mentions(reading, Lexicon({each: (each,) for each in named}, shortened=False))
     return [m for m in found if not m.denied and m.time is not Time.REPLACED and not _is_struck(reading, m)]
 
 
 def _is_struck(reading: Reading, mention: Mention) -> bool:
-    piece = reading.pieces[mention.piece]
-    return piece.form is not Form.JSON and any(s <= mention.start - piece.start < e for s, e in piece.struck)
+    block = reading.blocks[mention.block]
+    return block.form is not Form.JSON and any(s <= mention.start - block.start < e for s, e in block.struck)
 
 
 def _announces(reading: Reading, mention: Mention) -> bool:
-    piece = reading.pieces[mention.piece]
-    return mention.start >= 0 and _ANNOUNCED.match(piece.text, mention.end - piece.start) is not None
+    block = reading.blocks[mention.block]
+    return mention.start >= 0 and _ANNOUNCED.match(block.text, mention.end - block.start) is not None
 
 
 def _labels(reading: Reading, mention: Mention) -> bool:
     """Whether a number begins its line, before a colon and the rest."""
-    piece = reading.pieces[mention.piece]
-    begin, end = mention.start - piece.start, mention.end - piece.start
-    if piece.form is Form.JSON or not 0 <= begin <= _NEAR or not _LABEL.fullmatch(piece.text[:begin]):
+    block = reading.blocks[mention.block]
+    begin, end = mention.start - block.start, mention.end - block.start
+    if block.form is Form.JSON or not 0 <= begin <= _NEAR or not _LABEL.fullmatch(block.text[:begin]):
         return False
-    return re.match(r"\s?:\s*\w", piece.text[end : end + _NEAR]) is not None
+    return re.match(r"\s?:\s*\w", block.text[end : end + _NEAR]) is not None
 
 
 def _before(reading: Reading, mention: Mention) -> str:
-    piece = reading.pieces[mention.piece]
-    end = max(0, mention.start - piece.start)
-    return piece.text[max(0, end - _NEAR) : end].rstrip()
+    block = reading.blocks[mention.block]
+    end = max(0, mention.start - block.start)
+    return block.text[max(0, end - _NEAR) : end].rstrip()

@@ -34,12 +34,12 @@ class Mention(NamedTuple):
     start: int
     """Its offset in `Reading.text`; -1 within JSON."""
     end: int
-    piece: int = 0
-    """The number of its piece."""
+    block: int = 0
+    """The number of its block."""
     sentence: int = 0
     """The number of its sentence, counted over the reply."""
     within: tuple[int, int] = (0, 0)
-    """Where its sentence begins and ends in the text of its piece."""
+    """Where its sentence begins and ends in the text of its block."""
     exact: bool = True
     """False if only a part of its name was said."""
     attached: str = ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ltm_bench.matchers.reading.structure import Form, Piece
+from ltm_bench.matchers.reading.structure import Block, Form
 
 DIRECTIONS = ("north", "south", "east", "west")
 
@@ -67,21 +67,21 @@ def amount(text: str, unit: str | None) -> Decimal:
     return -value if negative else value
 
 
-def distances(piece: Piece, begin: int, end: int) -> Iterator[Distance]:
-    """Yield the distances on an axis in a part of a piece: `3 km north`, `south: 2`, `N–S: −3 km`, `0 km east or west`.
+def distances(block: Block, begin: int, end: int) -> Iterator[Distance]:
+    """Yield the distances on an axis in a part of a block: `3 km north`, `south: 2`, `N–S: −3 km`, `0 km east or west`.
 
     The name of an axis is not a direction. A sum counts with its result, which comes after its last `=`.
     """
     begin = max(begin, end - _LONGEST)
-    text = piece.text[begin:end]
-    if piece.form is Form.JSON and piece.path:  # `{"south": 8}`
-        text = f"{piece.path[-1].replace('_', ' ')} : {text}"
+    text = block.text[begin:end]
+    if block.form is Form.JSON and block.path:  # `{"south": 8}`
+        text = f"{block.path[-1].replace('_', ' ')} : {text}"
     text = _RESULT.sub(lambda m: " " * len(m[0]), _WORKING.sub(lambda m: " " * len(m[0]), text))
     if _SUM.search(text):
         return  # the working, without its result
     axes = [(m.start(), m.end(), _axis_of(m[0])) for m in _AXIS.finditer(text)]
     events = [m for m in _EVENT.finditer(text) if not any(a <= m.start() < b for a, b, _ in axes)]
-    above = next((_axis_of(title) for title in reversed(piece.path) if _axis_of(title)), None)
+    above = next((_axis_of(title) for title in reversed(block.path) if _axis_of(title)), None)
     numbers = [m for m in events if m.lastgroup in ("number", "unit")]
     ways = [m for m in events if m.lastgroup in ("way", "letter")]
     taken: set[int] = set()

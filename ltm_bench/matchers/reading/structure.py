@@ -18,7 +18,7 @@ from ltm_bench.matchers.reading.text import answer, flat
 
 
 class Form(StrEnum):
-    """What a piece of a reply is."""
+    """What a block of a reply is."""
 
     PROSE = "prose"
     HEADING = "heading"
@@ -29,7 +29,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Block:
     """A line of a reply, a cell of a table, or a value within JSON."""
 
     text: str
@@ -53,12 +53,12 @@ class Reading:
 
     text: str
     """The answer that was read, in composed Unicode."""
-    pieces: tuple[Piece, ...]
+    blocks: tuple[Block, ...]
 
     @property
     def lines(self) -> Iterator[str]:
-        """The text of each piece."""
-        return (piece.text for piece in self.pieces)
+        """The text of each block."""
+        return (block.text for block in self.blocks)
 
 
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
@@ -73,7 +73,7 @@ _BOLD = re.compile(
 )
 _MARKS = re.compile(r"~~|\*+|`+|(?<!\w)_+|_+(?!\w)|</?(?:del|s|b|strong|i|em|u|br|p)\s*/?>|\\(?=[\[\]()*_|])")
 _TITLE = 200
-"""Maximum characters of a heading, label, column or key that are passed to the pieces below it."""
+"""Maximum characters of a heading, label, column or key that are passed to the blocks below it."""
 _LABEL = re.compile(r"[^.!?]{1,60}:\s*$")
 _WHOLLY_BOLD = re.compile(r"\s{0,8}(?:\d{1,3}[.)]\s{0,8})?(?:\*\*|__)[^*_]{1,80}(?:\*\*|__)[:.]?\s{0,8}$")
 
@@ -83,19 +83,19 @@ def read(reply: str) -> Reading:
     """Read a reply; linear in its length. Never raises."""
     text = unicodedata.normalize("NFC", answer(reply))
     found = list(embedded(text))
-    pieces: list[Piece] = []
+    blocks: list[Block] = []
     end = 0
     for value, start, stop in found:
-        pieces.extend(_lines(text, end, start, pieces))
-        line = len(pieces)
-        pieces.extend(Piece(leaf, start, Form.JSON, path, line) for path, leaf in _leaves(value))
+        blocks.extend(_lines(text, end, start, blocks))
+        line = len(blocks)
+        blocks.extend(Block(leaf, start, Form.JSON, path, line) for path, leaf in _leaves(value))
         end = stop
-    pieces.extend(_lines(text, end, len(text), pieces))
-    return Reading(text, tuple(pieces))
+    blocks.extend(_lines(text, end, len(text), blocks))
+    return Reading(text, tuple(blocks))
 
 
-def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Piece]:
-    """Yield the pieces of a part of the text that is not JSON."""
+def _lines(text: str, start: int, stop: int, before: list[Block]) -> Iterator[Block]:
+    """Yield the blocks of a part of the text that is not JSON."""
     headings: list[str] = []
     columns: list[str] = []
     label: str | None = None
@@ -112,7 +112,7 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
         if _RULE.fullmatch(line):
             continue
         if heading := _HEADING.match(line):
-            title = _piece(heading[1], at + heading.start(1), Form.HEADING, (), number)
+            title = _block(heading[1], at + heading.start(1), Form.HEADING, (), number)
             headings, columns, label, indented = [_titled(title)], [], None, []
             yield title
             continue
@@ -127,16 +127,16 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
             for i, (cell, offset) in enumerate(cells):
                 column = columns[i] if i < len(columns) else ""
                 above = (*headings, *((row,) if i and row else ()), *((column,) if column else ()))
-                yield _piece(cell, at + offset, Form.CELL, above, number)
+                yield _block(cell, at + offset, Form.CELL, above, number)
             continue
         columns = []
         if quote := _QUOTE.match(line):
-            yield _piece(line[quote.end() :], at + quote.end(), Form.QUOTE, tuple(headings), number)
+            yield _block(line[quote.end() :], at + quote.end(), Form.QUOTE, tuple(headings), number)
             continue
         bullet = _BULLET.match(line)
         depth = len(line) - len(line.lstrip())
         if _WHOLLY_BOLD.fullmatch(line) and not bullet:
-            own = _piece(line, at, Form.HEADING, (), number)
+            own = _block(line, at, Form.HEADING, (), number)
             headings, label, indented = [_titled(own).rstrip(" :.")], None, []
             yield own
             continue
@@ -144,7 +144,7 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
             while indented and indented[-1][0] >= depth:
                 indented.pop()
             above = (*headings, *((label,) if label else ()), *(name for _, name in indented))
-            own = _piece(line[bullet.end() :], at + bullet.end(), Form.BULLET, above, number)
+            own = _block(line[bullet.end() :], at + bullet.end(), Form.BULLET, above, number)
             indented.append((depth, _titled(own)))
             yield own
             continue
@@ -152,21 +152,21 @@ def _lines(text: str, start: int, stop: int, before: list[Piece]) -> Iterator[Pi
             indented.pop()
         if not indented:
             label = None
-        own = _piece(line, at, Form.PROSE, (*headings, *(name for _, name in indented)), number)
+        own = _block(line, at, Form.PROSE, (*headings, *(name for _, name in indented)), number)
         if own.text.rstrip().endswith(":") and _LABEL.search(own.text):
             label = _titled(own)
         yield own
 
 
-def _piece(raw: str, start: int, form: Form, path: tuple[str, ...], line: int) -> Piece:
-    """Return a piece of a line of text, with its marks of emphasis blanked out and remembered."""
+def _block(raw: str, start: int, form: Form, path: tuple[str, ...], line: int) -> Block:
+    """Return a block of a line of text, with its marks of emphasis blanked out and remembered."""
     text = flat(raw)
     if not any(sign in text for sign in "*_`~<\\"):
-        return Piece(text, start, form, path, line)
+        return Block(text, start, form, path, line)
     struck = tuple(each.span() for each in _STRUCK.finditer(text))
     bold = tuple(each.span() for each in _BOLD.finditer(text))
     text = _MARKS.sub(lambda mark: " " * len(mark[0]), text)
-    return Piece(text, start, form, path, line, struck, bold)
+    return Block(text, start, form, path, line, struck, bold)
 
 
 def _cells(line: str) -> Iterator[tuple[str, int]]:
@@ -179,9 +179,9 @@ def _cells(line: str) -> Iterator[tuple[str, int]]:
         start += len(cell) + 1
 
 
-def _titled(piece: Piece) -> str:
-    """Return the title that a piece gives to those below it."""
-    return piece.text[:_TITLE].strip(" :")
+def _titled(block: Block) -> str:
+    """Return the title that a block gives to those below it."""
+    return block.text[:_TITLE].strip(" :")
 
 
 def _bare(cell: str) -> str:

@@ -50,7 +50,7 @@ class Match(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Occurrence:
     """How a sentence was said, and where in the answer."""
 
     match: Match
@@ -97,13 +97,13 @@ def _read(reply: str) -> tuple[str, Sequence[tuple[str, int, int]]]:
     return text, tokens
 
 
-def says(reply: str, phrase: str) -> Found:
+def says(reply: str, phrase: str) -> Occurrence:
     """Return how, and where, a reply says a phrase; linear in the reply for a phrase of bounded length."""
     meant = _content(phrase)
     if not meant:
-        return Found(Match.ABSENT)
+        return Occurrence(Match.ABSENT)
     text, tokens = _read(reply)
-    best = Found(Match.ABSENT)
+    best = Occurrence(Match.ABSENT)
     size = len(meant)
     vocabulary = {singular(word) for word in meant}
     hits = [
@@ -128,7 +128,7 @@ def says(reply: str, phrase: str) -> Found:
                 ):
                     match = Match.REFUSED
                 if _better(match, best.match):
-                    best = Found(match, window[0][1], window[-1][2])
+                    best = Occurrence(match, window[0][1], window[-1][2])
                 if best.match is Match.SAID:
                     return best
     return best

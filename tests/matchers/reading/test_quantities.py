@@ -31,7 +31,7 @@ TABLE = [
 
 @pytest.mark.parametrize(("reply", "expected", "why"), TABLE, ids=[why for *_, why in TABLE])
 def test_a_distance_is_read_with_its_axis(reply: str, expected: str, why: str) -> None:
-    found = [each for piece in read(reply).pieces for each in distances(piece, 0, len(piece.text))]
+    found = [each for block in read(reply).blocks for each in distances(block, 0, len(block.text))]
     assert ", ".join(f"{each.axis} {each.value}" for each in found) == expected
 
 
@@ -42,9 +42,9 @@ def test_a_distance_is_read_with_its_axis(reply: str, expected: str, why: str) -
 )
 def test_twice_the_reply_takes_about_twice_the_time(repeated: str) -> None:
     def took(size: int) -> float:
-        (piece,) = read("so " + repeated * (size // len(repeated))).pieces
+        (block,) = read("so " + repeated * (size // len(repeated))).blocks
         before = time.process_time()
-        list(distances(piece, 0, len(piece.text)))
+        list(distances(block, 0, len(block.text)))
         return time.process_time() - before
 
     assert took(80_000) < 0.1 + 3 * took(40_000)

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ltm_bench.matchers.reading import READ, Form, flat, read
-from ltm_bench.matchers.reading.structure import Piece
+from ltm_bench.matchers.reading.structure import Block
 
 TABLE = """
 | Item    | Amount |
@@ -69,39 +69,39 @@ STRUCTURES = [
 ]  # fmt: skip
 
 
-def shown(piece: Piece) -> str:
-    return " > ".join([*piece.path, f"{piece.form}: {' '.join(piece.text.split())}"])
+def shown(block: Block) -> str:
+    return " > ".join([*block.path, f"{block.form}: {' '.join(block.text.split())}"])
 
 
 @pytest.mark.parametrize(
-    ("reply", "pieces"), [row[1:] for row in STRUCTURES], ids=[row[0] for row in STRUCTURES]
+    ("reply", "blocks"), [row[1:] for row in STRUCTURES], ids=[row[0] for row in STRUCTURES]
 )
-def test_a_reply_falls_into_pieces(reply: str, pieces: list[str]) -> None:
-    assert list(map(shown, read(reply).pieces)) == pieces
+def test_a_reply_falls_into_blocks(reply: str, blocks: list[str]) -> None:
+    assert list(map(shown, read(reply).blocks)) == blocks
 
 
 def test_every_form_has_its_row() -> None:
-    seen = {piece.form for _, reply, _ in STRUCTURES for piece in read(reply).pieces}
+    seen = {block.form for _, reply, _ in STRUCTURES for block in read(reply).blocks}
     assert seen == set(Form)
 
 
 def test_bold_and_struck_text_is_noted_and_its_marks_are_not_read() -> None:
-    (piece,) = read("It's **red**, __really__, not ~~blue~~ or <del>green</del>.").pieces
-    assert [piece.text[a:b].split() for a, b in piece.bold] == [["red"], ["really"]]
-    assert [piece.text[a:b].split() for a, b in piece.struck] == [["blue"], ["green"]]
-    assert piece.text.split() == ["it's", "red", ",", "really", ",", "not", "blue", "or", "green", "."]
+    (block,) = read("It's **red**, __really__, not ~~blue~~ or <del>green</del>.").blocks
+    assert [block.text[a:b].split() for a, b in block.bold] == [["red"], ["really"]]
+    assert [block.text[a:b].split() for a, b in block.struck] == [["blue"], ["green"]]
+    assert block.text.split() == ["it's", "red", ",", "really", ",", "not", "blue", "or", "green", "."]
 
 
 def test_underscores_and_asterisks_within_words_are_not_marks() -> None:
-    (piece,) = read("read_file, 2*3, and _emphasis_").pieces
-    assert piece.text.split() == ["read_file,", "2", "3,", "and", "emphasis"]
+    (block,) = read("read_file, 2*3, and _emphasis_").blocks
+    assert block.text.split() == ["read_file,", "2", "3,", "and", "emphasis"]
 
 
 def test_the_cells_of_a_row_share_its_line_and_each_knows_its_place() -> None:
     reading = read(TABLE)
-    first, second, third, fourth = (piece.line for piece in reading.pieces)
+    first, second, third, fourth = (block.line for block in reading.blocks)
     assert first == second < third == fourth
-    assert [reading.text[piece.start :][:6].split()[0] for piece in reading.pieces] == [
+    assert [reading.text[block.start :][:6].split()[0] for block in reading.blocks] == [
         "apples",
         "2",
         "milk",
@@ -126,16 +126,16 @@ MARKDOWN = '- * # > | : . ~~ ** __ ` \n \n\n ``` --- |---|---| { } [ ] " 1. a) <
 def test_every_piece_is_where_it_says(reply: str) -> None:
     reading = read(reply)
     assert len(reading.text) <= READ
-    for piece in reading.pieces:
-        if piece.form is Form.JSON:
-            assert reading.text[piece.start] in "{["
+    for block in reading.blocks:
+        if block.form is Form.JSON:
+            assert reading.text[block.start] in "{["
             continue
-        stands = flat(reading.text[piece.start : piece.start + len(piece.text)])
-        assert len(stands) == len(piece.text)
-        assert all(a == b or b == " " for a, b in zip(stands, piece.text, strict=True)), (
+        stands = flat(reading.text[block.start : block.start + len(block.text)])
+        assert len(stands) == len(block.text)
+        assert all(a == b or b == " " for a, b in zip(stands, block.text, strict=True)), (
             "only marks are blanked out"
         )
-        assert all(0 <= a < b <= len(piece.text) for a, b in (*piece.bold, *piece.struck))
+        assert all(0 <= a < b <= len(block.text) for a, b in (*block.bold, *block.struck))
 
 
 @pytest.mark.slow

@@ -56,7 +56,7 @@ def effective(groups: Sequence[Sequence[float]], surprise: float) -> tuple[float
     variance = sum(float(np.var(each, ddof=1)) / len(each) for each in groups) + (surprise / min(sizes)) ** 2
     mean = float(np.mean([np.mean(each) for each in groups]))
     real = count**2 / sum(1 / size for size in sizes)
-    return mean, max(real, mean * (1 - mean) * count**2 / variance)
+    return mean, max(real, float(mean * (1 - mean) * count**2 / variance))
 
 
 def score_interval(mean: float, number: float, confidence: float = 0.95) -> tuple[float, float]:
