@@ -18,6 +18,9 @@ class Function(FunctionAgent):
     reply. The module is imported from the current directory or Python's path. Every conversation gets its own instance
     of a class. If it has a method `observe(message, reply)`, which may also take `at`, it observes the turns that it
     did not answer itself (filler, a resumed run); otherwise it is asked everything.
+
+    Args:
+        target: The function or class, as `package.module:name`.
     """
 
     def __init__(self, *, target: str) -> None:

@@ -20,6 +20,9 @@ class Human(Agent):
     """Shows every message, and takes one line as the reply. End of input stops the run, which can be resumed.
 
     Filler is shown with its answers, and needs no reply.
+
+    Args:
+        prompt: What stands before the reply.
     """
 
     free = True

@@ -13,6 +13,9 @@ class Transcript(Agent):
 
     For demonstrations, and to score old replies in a new run of the same plan. It observes filler if that agent did. A
     message that does not occur there, or not in that order, is an error.
+
+    Args:
+        run: The folder of the run.
     """
 
     free = True

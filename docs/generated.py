@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from pydantic import TypeAdapter
@@ -26,6 +26,11 @@ from ltm_bench.score.audits.judgements import Judgement, Override
 from ltm_bench.score.audits.records import Commission, Reading
 from ltm_bench.score.comparison.runs import Comparison
 from ltm_bench.score.results.run import Results
+
+if TYPE_CHECKING:
+    from docs import agents_tables
+else:
+    import agents_tables  # beside this file, in the folder that conf.py names
 
 MARKER = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 
@@ -221,5 +226,6 @@ TEXTS: Mapping[str, Callable[[], str]] = {
     "matchers": _matchers,
     "notes": _notes,
     **{name.removesuffix(".json"): partial(_tables, name) for name in FORMS},
+    **agents_tables.TEXTS,
 }
 """The texts, by the names that pages use for them."""

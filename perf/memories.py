@@ -28,14 +28,14 @@ from ltm_bench.adapters.testing import Answer, Provider, keep_files, provider
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.pricing import dollars, price_list
 from ltm_bench.plan.agents import resolve_agent
+from ltm_bench.plugins.driven import driven
 from perf.processes import spent_on
 from tests.hindsight_server import hindsight_server
-from tests.memories import keep_graph, model
+from tests.memories import keep_graph, model, offline
 from tests.notes import keep_notes
 
 SERVER = Path(__file__).parents[1] / "tests" / "agents" / "mcp_memory_server.py"
 CORE = {"core": "openai:some-model"}
-OWN = {"model": "some-model", "embedder": "local"}
 NAMED = {
     **CORE,
     "command": f"{sys.executable} {SERVER} {{home}}/lines.jsonl",
@@ -59,19 +59,17 @@ class Row(NamedTuple):
     answer: Answer = model
 
 
-ROWS = {
-    "adk": Row("adk", CORE),
+SPECIAL = {
     "anthropic_memory": Row("anthropic_memory", {"model": "some-model"}, keep_files),
-    "cognee": Row("cognee", {**OWN, **ELSEWHERE}),
-    "graphiti": Row("graphiti", OWN),
-    "hindsight": Row("hindsight", CORE),
-    "langmem": Row("langmem", OWN),
+    "cognee": Row("cognee", {**offline("cognee"), **ELSEWHERE}),
     "letta_code": Row("letta_code", {"model": "some-model"}, keep_notes),
     "mcp": Row("mcp", NAMED),
     "mcp_memory": Row("mcp_memory", {**CORE, **REFERENCE}, keep_graph),
-    "mem0": Row("mem0", OWN),
     "vector_memory": Row("vector_memory", CORE),
 }
+MEMORIES = {name for name, known in driven().items() if known.can and known.how == "real"}
+ROWS = {name: SPECIAL.get(name) or Row(name, offline(name)) for name in sorted(MEMORIES | set(SPECIAL))}
+"""Every memory whose own parts run on one machine, and what it needs besides a model's server."""
 NEEDLES = {
     "boat": "Undine",
     "parrot": "Zebedee",

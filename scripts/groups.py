@@ -5,10 +5,10 @@
     python scripts/groups.py run --after check.xml    also what `scripts/check --junitxml=check.xml` has run
     python scripts/groups.py uv                       the folder of uv, which is installed if necessary
 
-`scripts/groups.toml` defines the groups. Needs only Python: uv comes from the PATH, else from PyPI. A group that did
-not run, ran no test, or skipped one is a failure. So are a test that was skipped in every environment, and an adapter
-without the test results that scripts/ran.py requires. A group whose version of Python is not on this machine is left
-out.
+`scripts/groups.toml` defines the groups, and `agents/driven.toml` those of adapters. Needs only Python: uv comes from
+the PATH, else from PyPI. A group that did not run, ran no test, or skipped one is a failure. So are a test that was
+skipped in every environment, and an adapter without the test results that scripts/ran.py requires. A group whose
+version of Python is not on this machine is left out.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ else:
 
 ROOT = Path(__file__).resolve().parents[1]
 PLAN = ROOT / "scripts" / "groups.toml"
+DRIVEN = ROOT / "agents" / "driven.toml"
 FOLDER = ROOT / ".groups"
 """Environments, reports, and what the tests printed."""
 
@@ -91,19 +92,62 @@ class Wrong(Exception):
     """A plan cannot be read, or a step of a group failed; the message is one line."""
 
 
-def read_plan(path: Path = PLAN) -> Plan:
-    """Read the groups. Raises Wrong, with the table and the key."""
+def _read(path: Path) -> dict[str, Any]:
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise Wrong(f"{path.name}: {error}") from error
+
+
+def of_adapters(content: Mapping[str, Any], modules: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return a table for every adapter whose product is not installed with the development tools.
+
+    Args:
+        content: What agents/driven.toml says.
+        modules: The modules that are.
+    """
+    tables = {}
+    for name, known in content.items():
+        module = known.get("module", "")
+        top = module.partition(".")[0]
+        if not known.get("group") and (not module or top in modules):
+            continue
+        own = f"tests/agents/test_{name}.py"
+        table = {
+            "extras": known.get("extras", []),
+            "modules": list(
+                dict.fromkeys(filter(None, (top, module)))
+            ),  # other packages may be in `top`, too
+            "tests": [
+                *([own] if (ROOT / own).exists() else []),
+                "tests/agents/test_conformance.py",
+                "tests/agents/test_killed.py",
+            ],
+            "select": name,
+            "minutes": 5,
+        }
+        if not table["extras"] and known.get("version"):
+            table["packages"] = [f"{known['package']}=={known['version']}"]
+        for key, value in known.get("group", {}).items():
+            table[key] = [*table.get(key, ()), *value] if isinstance(value, list) else value
+        tables[name.replace("_", "-")] = table
+    return tables
+
+
+def read_plan(path: Path = PLAN, driven: Path = DRIVEN) -> Plan:
+    """Read the groups, and those of adapters. Raises Wrong, with the table and the key."""
+    content = _read(path)
     known = {each.name: each for each in fields(Group)}
     groups = {}
-    for name, table in content.get("group", {}).items():
+    derived = of_adapters(_read(driven), content.get("check", {}).get("modules", ()))
+    said_in = {**dict.fromkeys(content.get("group", {}), path.name), **dict.fromkeys(derived, driven.name)}
+    for name, table in {**content.get("group", {}), **derived}.items():
         if unknown := sorted(set(table) - set(known)):
-            raise Wrong(f"{path.name}: [group.{name}] has no key {unknown[0]!r} (it has: {', '.join(known)})")
+            raise Wrong(
+                f"{said_in[name]}: [group.{name}] has no key {unknown[0]!r} (it has: {', '.join(known)})"
+            )
         if missing := [key for key in ("tests", "minutes") if not table.get(key)]:
-            raise Wrong(f"{path.name}: [group.{name}] needs {missing[0]!r}")
+            raise Wrong(f"{said_in[name]}: [group.{name}] needs {missing[0]!r}")
         values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
         }

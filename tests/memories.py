@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,7 @@ from ltm_bench.adapters.testing import Calls
 from ltm_bench.adapters.testing.remembering import call, nearest, newest, told_before
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.messages import Message, Reply, Turn
-from ltm_bench.plugins.agents import make_agent
+from ltm_bench.plugins.agents import agent_class, make_agent
 
 Recalled = tuple[str, int | None]
 """A memory's text, and the turn that it came from."""
@@ -77,6 +78,14 @@ class Conversation:
             self.closed = True
             self.runner.run(self.agent.close())
             self.runner.close()
+
+
+def offline(adapter: str) -> dict[str, str]:
+    """Return what an adapter must be told to need nothing but a model's server."""
+    settings = inspect.signature(agent_class(adapter)).parameters
+    needed = {name for name, each in settings.items() if each.default is each.empty} | {"embedder"}
+    given = {"model": "some-model", "core": "openai:some-model", "embedder": "local"}
+    return {name: value for name, value in given.items() if name in settings and name in needed}
 
 
 Open = Callable[..., Conversation]

@@ -1,7 +1,8 @@
 """What the built-in adapters need in a test: their settings, and a fake of the server that they talk to.
 
-An adapter without an entry here is made without settings or, if it takes a model and a `base_url`, against the test
-provider. Any other needs a function that yields a `Stage`, under `@stage("its name")`.
+An adapter without an entry here is made without settings or, if it takes a model or a core and a `base_url`, against
+the test provider, if the module that agents/driven.toml names is there. Any other needs a function that yields a
+`Stage`, under `@stage("its name")`.
 """
 
 import contextlib
@@ -25,15 +26,16 @@ from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.plan.presets import presets
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins.agents import agent_class, make_agent
+from ltm_bench.plugins.driven import driven
 
 if TYPE_CHECKING:
     from tests.hindsight_server import hindsight_server
-    from tests.memories import keep_graph, model
+    from tests.memories import keep_graph, model, offline
     from tests.notes import keep_notes
     from tests.products import Call, Letta, Product, Supermemory, Zep, serving
 else:
     from hindsight_server import hindsight_server
-    from memories import keep_graph, model
+    from memories import keep_graph, model, offline
     from notes import keep_notes
     from products import Call, Letta, Product, Supermemory, Zep, serving
 
@@ -94,17 +96,22 @@ def stage(name: str) -> Callable[[Callable[[Place], Iterator[Stage]]], Setting]:
 
 def staged(name: str, place: Place) -> contextlib.AbstractContextManager[Stage]:
     """Set up an adapter."""
-    return STAGES[name](place) if name in STAGES else usual(name)
+    return STAGES[name](place) if name in STAGES else usual(name, place)
 
 
 @contextlib.contextmanager
-def usual(name: str) -> Iterator[Stage]:
-    settings = inspect.signature(agent_class(name)).parameters
-    if not {"model", "base_url"} <= set(settings):
+def usual(name: str, place: Place) -> Iterator[Stage]:
+    settings = set(inspect.signature(agent_class(name)).parameters)
+    known = driven().get(name)
+    if known is not None and known.module:
+        place.needs(known.extras[0] if known.extras else name, known.module)
+    if "base_url" not in settings or settings.isdisjoint({"model", "core"}):
         yield Stage(name)
         return
-    with provider() as server:
-        yield Stage(name, {"model": "some-model", **at(name, server), **QUICK}, server)
+    # A memory product must answer from what it finds.
+    own: dict[str, Any] = {"recent": 0} if "recent" in settings else {}
+    with provider(model if "core" in settings else quote) as server:
+        yield Stage(name, {**offline(name), **at(name, server), **own, **QUICK}, server)
 
 
 def at(name: str, server: Provider) -> dict[str, str]:
@@ -184,14 +191,6 @@ def mem0(place: Place) -> Iterator[Stage]:
         yield Stage("mem0", settings, server)
 
 
-@stage("adk")
-def adk(place: Place) -> Iterator[Stage]:
-    place.needs("adk", "google.adk")
-    with provider(model) as server:
-        settings = {"core": "openai:some-model", "base_url": server.openai_url, "recent": 0, **QUICK}
-        yield Stage("adk", settings, server)
-
-
 @stage("graphiti")
 def graphiti(place: Place) -> Iterator[Stage]:
     place.needs("graphiti", "graphiti_core")
@@ -224,14 +223,6 @@ def hindsight(place: Place) -> Iterator[Stage]:
     core = {"core": "openai:some-model", "core_url": product.model.openai_url}
     settings = {**core, "base_url": product.url, "recent": 0, "timeout": 5.0, "max_retries": 0}
     yield Stage("hindsight", settings, product.model)
-
-
-@stage("langmem")
-def langmem(place: Place) -> Iterator[Stage]:
-    place.needs("langmem", "langmem")
-    with provider(model) as server:
-        settings = {"model": "some-model", "base_url": server.openai_url, "embedder": "local", **QUICK}
-        yield Stage("langmem", settings, server)
 
 
 @stage("letta")

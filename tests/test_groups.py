@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from ltm_bench.plugins.driven import driven
+
 ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / "scripts" / "groups.py"
 
@@ -58,6 +60,12 @@ def asked_for() -> dict[str, set[str]]:
             users = [user for user, other in trees.items() if path.stem in imported(other)]
         for name in wanted:
             found.setdefault(name, set()).update(each.relative_to(ROOT).as_posix() for each in users)
+    for known in driven().values():  # tests/stages.py asks for it by what is known of the adapter
+        if known.module:
+            users = [user for user, other in trees.items() if "stages" in imported(other)]
+            found.setdefault(known.module.partition(".")[0], set()).update(
+                each.relative_to(ROOT).as_posix() for each in users if each.name.startswith("test_")
+            )
     return found
 
 

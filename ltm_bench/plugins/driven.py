@@ -1,19 +1,20 @@
-"""How adapters were last tried: with which product and version, for real or against a stand-in, and when."""
+"""What is known of adapters besides their code: how each was last tried, and how its product is started and used."""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from ltm_bench.plugins.files import bundled
 
 
 @dataclass(frozen=True, kw_only=True)
 class Driven:
-    """How a built-in adapter was last tried; agents/driven.toml explains the fields."""
+    """What is known of a built-in adapter; agents/driven.toml explains the fields."""
 
     how: Literal["real", "stand-in"]
     product: str
@@ -23,6 +24,15 @@ class Driven:
     model: str = ""
     note: str = ""
     users: Literal["apart", "together", "by settings"] = "together"
+    extras: Sequence[str] = ()
+    module: str = ""
+    keeps: str = ""
+    runs: str = ""
+    environment: str = ""
+    counts: str = ""
+    start: Sequence[str] = ()
+    can: Sequence[Mapping[str, str]] = ()
+    group: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def what(self) -> str:
@@ -36,6 +46,6 @@ class Driven:
 
 @cache
 def driven() -> dict[str, Driven]:
-    """Return how adapters were tried, by name; those that drive no product are left out."""
+    """Return what is known of adapters, by name; those that drive no product are left out."""
     text = (bundled("agents") / "driven.toml").read_text("utf-8")
     return {name: Driven(**table) for name, table in tomllib.loads(text).items()}

@@ -9,6 +9,7 @@ import pytest
 
 from ltm_bench.adapters.testing import Provider, conformance
 from ltm_bench.plugins.agents import agent_class
+from ltm_bench.plugins.driven import driven
 from ltm_bench.plugins.files import bundled
 
 if TYPE_CHECKING:
@@ -20,7 +21,11 @@ else:
 
 ADAPTERS = sorted(path.stem for path in bundled("agents").glob("[!_.]*.py"))
 
-ELSEWHERE = {"hindsight", "letta", "supermemory", "zep"}
+ELSEWHERE = {
+    name
+    for name, known in driven().items()
+    if any(way["cost"] in ("unknown", "by the server") for way in known.can)
+}
 """Their products call the models, and do not say what all of that uses; the tests' fakes of them call none."""
 
 CALLING = [

@@ -4,6 +4,7 @@ The real command runs in separate processes; the servers that the adapters talk 
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -92,7 +93,7 @@ def test_a_run_of_a_shipped_adapter_is_killed_and_then_ends_the_same(
     record_property: Callable[[str, object], None],
 ) -> None:
     reports = tmp_path / "reports"
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # where a stage may put a module
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)  # where a stage may put a module
     with staged(name, Place(tmp_path, monkeypatch)) as stage:
         if isinstance(stage.server, Supermemory | Zep):
             stage.server.slowness = 0  # the pauses between questions are as long as with the real server
