@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from ltm_bench.adapters import SdkChatModel
 from ltm_bench.adapters.testing import Provider, provider
@@ -40,6 +41,10 @@ if sys.platform == "win32":
         for path in Path(__file__).parent.rglob("test_*.py")
         if POSIX.search(path.read_text("utf-8"))
     ]
+
+# By default, an example that takes 0.2 seconds is an error, and so is a generator that is slow: on a busy machine, any.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 def pytest_collection_finish() -> None:

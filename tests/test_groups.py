@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -48,16 +49,18 @@ def literals(tree: ast.Module, *functions: str) -> Iterator[str]:
                 yield said[-1]
 
 
+@cache
 def asked_for() -> dict[str, set[str]]:
     """Map the optional requirements of tests (packages and environment variables) to the files of those tests."""
     trees = {path: ast.parse(path.read_bytes()) for path in sorted((ROOT / "tests").rglob("*.py"))}
+    helpers = {path: imported(tree) for path, tree in trees.items()}
     found: dict[str, set[str]] = {}
     for path, tree in trees.items():
         wanted = {name.partition(".")[0] for name in literals(tree, "importorskip", "find_spec", "needs")}
         wanted |= {name for name in literals(tree, "get", "getenv") if name.startswith("LTM_BENCH_")}
         users = [path]
         if not path.name.startswith("test_"):  # a helper, so whoever imports it
-            users = [user for user, other in trees.items() if path.stem in imported(other)]
+            users = [user for user, names in helpers.items() if path.stem in names]
         for name in wanted:
             found.setdefault(name, set()).update(each.relative_to(ROOT).as_posix() for each in users)
     for known in driven().values():  # tests/stages.py asks for it by what is known of the adapter

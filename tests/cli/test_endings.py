@@ -19,6 +19,7 @@ import pytest
 
 from ltm_bench.log.events import Replied
 from ltm_bench.log.reader import read_events
+from tests.several import one_after_another
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -246,8 +247,8 @@ def test_a_reader_that_goes_away_is_not_an_error() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def in_a_terminal(*words: str, check: bool = True) -> str:
-    """Run a command in a terminal of 80 columns; return everything it wrote there."""
+def in_a_terminal(*commands: tuple[str, ...], check: bool = True) -> str:
+    """Run commands in a terminal of 80 columns; return everything that they wrote there."""
     ours, theirs = pty.openpty()
     written: list[bytes] = []
 
@@ -262,7 +263,7 @@ def in_a_terminal(*words: str, check: bool = True) -> str:
     reader.start()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80", "LINES": "30"}
     subprocess.run(
-        [*COMMAND, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, check=check
+        one_after_another(*commands), stdin=theirs, stdout=theirs, stderr=theirs, env=environment, check=check
     )
     os.close(theirs)
     reader.join()
@@ -306,7 +307,7 @@ def _read_to(terminal: int, end: bytes) -> bytes:
 
 
 def test_progress_on_a_terminal_is_a_display_that_disappears() -> None:
-    shown = in_a_terminal("run", *TINY, "--agent", "goldfish")
+    shown = in_a_terminal(("run", *TINY, "--agent", "goldfish"))
     assert " % " in shown
     assert "\x1b[2K" in shown  # a line is erased
     assert shown.index("\x1b[?25l") < shown.index("\x1b[?25h")  # the cursor is visible again
@@ -341,7 +342,7 @@ def test_replies_reach_a_terminal_only_as_text(place: Path) -> None:
         ("compare", "r"),
         ("list", "runs"),
     )
-    shown = "".join(in_a_terminal(*words, check=False) for words in commands)
+    shown = in_a_terminal(*commands, check=False)
     assert len(shown) > 20_000
     ours = re.sub(r"\x1b\[(?:\?25[lh]|\d*[ABCDGK]|[\d;]*m)|\r|\n", "", shown)  # colours, and cursor movements
     assert [c for c in ours if unicodedata.category(c) in ("Cc", "Cf", "Cs")] == []
@@ -411,9 +412,11 @@ def test_a_run_whose_output_nobody_reads_is_done_all_the_same(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full", "<&- >&- 2>&-"])
-def test_an_exit_code_is_the_same_where_nothing_can_be_printed(tmp_path: Path, closed: str) -> None:
+def test_an_exit_code_is_the_same_where_nothing_can_be_printed(
+    tmp_path: Path, command: "Command", closed: str
+) -> None:
     words = "run --span 2k --scenario colours --examples 1 --agent parrot --fail-under 1 --name r"
-    assert subprocess.run([*COMMAND, *words.split()], cwd=tmp_path, capture_output=True).returncode == 2
+    assert command(*words.split()).exit_code == 2
     shell = f"{' '.join(COMMAND)} {words} {closed}"
     assert subprocess.run(["sh", "-c", shell], cwd=tmp_path, stdin=subprocess.PIPE).returncode == 2
 

@@ -2,10 +2,11 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.several import one_after_another
 
 RUN = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "r")
 
@@ -15,27 +16,20 @@ RUN = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--nam
 def test_every_command_succeeds_where_its_characters_cannot_be_shown(encoding: str, tmp_path: Path) -> None:
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT") if name in os.environ}
     terminal = {"PYTHONUTF8": "0", "PYTHONIOENCODING": encoding, "COLUMNS": "20", "LC_ALL": "C"}
-    for words in (
-        RUN,
-        ("show", "r"),
-        ("list", "scenarios"),
-        ("list", "agents"),
-        ("run", "--help"),
-        ("review", "r"),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-m", "ltm_bench", *words],
-            cwd=tmp_path,
-            env=kept | terminal,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=120,
-            check=False,
-        )
-        said = done.stdout.decode(encoding)
-        assert (done.returncode, b"Traceback" in done.stderr) == (0, False), (words, done.stderr)
-        if words in (("show", "r"), RUN):
-            assert "colours" in said
-        if words == RUN:
-            assert "outcomes" in said
-            assert "oracle (perfect) 1.00" in said
+    lists = (("list", "scenarios"), ("list", "agents"), ("run", "--help"), ("review", "r"))
+    done = subprocess.run(
+        one_after_another(RUN, ("show", "r"), *lists, separator="\0"),
+        cwd=tmp_path,
+        env=kept | terminal,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=200,
+        check=False,
+    )
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
+    ran, shown, *listed, rest = done.stdout.decode(encoding).split("\0")
+    assert "colours" in ran
+    assert "outcomes" in ran
+    assert "oracle (perfect) 1.00" in ran
+    assert "colours" in shown
+    assert (len(listed), all(listed[:3]), rest) == (4, True, "")

@@ -3,12 +3,14 @@
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import ltm_bench
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.lines import to_line
@@ -516,10 +518,18 @@ FILLER = 120
 """A filler turn after those that are composed again and compared."""
 
 
+@pytest.fixture(scope="module")
+def long_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the reports of a conversation with enough filler that resuming skips most of it."""
+    folder = tmp_path_factory.mktemp("long")
+    ltm_bench.run(agent="goldfish", span="32k", name="r", reports=folder)
+    return folder
+
+
 @pytest.fixture
-def log(place: Path, command: "Command") -> Path:
-    """Return the log of a conversation with enough filler that resuming skips most of it."""
-    assert command("run", "--span", "32k", "--agent", "goldfish", "--name", "r").exit_code == 0
+def log(place: Path, long_run: Path) -> Path:
+    """Return the log of a copy of that run."""
+    shutil.copytree(long_run, place / "reports")
     return place / "reports" / "r" / "events.jsonl"
 
 
@@ -594,7 +604,7 @@ def test_a_key_appears_in_no_file_of_a_run(
         (("error",), {"status": 429, "times": 2}, 0),
         (("error",), {"status": 500, "times": 2}, 0),
         (("cut",), {}, 0),
-        (("hang",), {"seconds": 20}, 0),
+        (("hang",), {"seconds": 60}, 0),
         (("error",), {"status": 401, "times": 99}, 3),
     ],
 )
@@ -611,7 +621,7 @@ def test_a_whole_run_through_the_sdks_survives_a_faulty_provider(
     url = server.openai_url if provider == "openai" else server.url
     if kinds:
         server.fail(*kinds, **details)
-    settings = ["-A", "model=x", "-A", "window=100000", "-A", "timeout=2", "--base-url", url]
+    settings = ["-A", "model=x", "-A", "window=100000", "-A", "timeout=4", "--base-url", url]
     done = run(f"{provider}_chat", *settings)
     assert done.exit_code == exit_code, done.output
     outcomes = results(place)["outcomes"]

@@ -209,7 +209,8 @@ def test_a_second_process_is_refused_and_a_dead_one_holds_no_lock(place: Path) -
             print("held", flush=True)
             time.sleep(60)
     """)
-    whole(place, "--agent", "diary")
+    small = ("--agent", "diary", "--suite", "smoke")
+    whole(place, *small)
     with (home / "events.jsonl").open("rb+") as file:  # unfinished again
         file.truncate(len((home / "events.jsonl").read_bytes()) * 2 // 3)
     with subprocess.Popen(
@@ -217,11 +218,11 @@ def test_a_second_process_is_refused_and_a_dead_one_holds_no_lock(place: Path) -
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        refused = run(place, "--agent", "diary")
+        refused = run(place, *small)
         assert refused.returncode == 1
         assert "another process is working on this run" in refused.stderr
         holder.kill()
-    assert run(place, "--agent", "diary").returncode == 0
+    assert run(place, *small).returncode == 0
 
 
 AT_ONCE = '''

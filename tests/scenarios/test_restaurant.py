@@ -58,12 +58,27 @@ def _typos(draw: st.DrawFn) -> str:
 SAID = st.lists(_typos() | st.sampled_from(GLUE), max_size=25)
 
 
-@pytest.mark.slow
-@given(said=SAID, joint=st.sampled_from([" ", "", ", "]), menu=st.sampled_from(MENUS))
-@settings(max_examples=1000, deadline=None)
+ORDERS = given(said=SAID, joint=st.sampled_from([" ", "", ", "]), menu=st.sampled_from(MENUS))
+
+
+@ORDERS
+@settings(max_examples=150, deadline=None)
 def test_the_waiter_takes_each_dish_of_the_menu_once(
     said: list[str], joint: str, menu: tuple[str, ...]
 ) -> None:
+    takes_each_once(said, joint, menu)
+
+
+@pytest.mark.long
+@ORDERS
+@settings(max_examples=1000, deadline=None)
+def test_the_waiter_takes_each_dish_once_in_a_thousand_orders(
+    said: list[str], joint: str, menu: tuple[str, ...]
+) -> None:
+    takes_each_once(said, joint, menu)
+
+
+def takes_each_once(said: list[str], joint: str, menu: tuple[str, ...]) -> None:
     wanted = restaurant.heard(joint.join(said), menu)
     assert len(wanted) == len(set(wanted))
     assert set(wanted) <= set(menu)

@@ -1,7 +1,6 @@
 """The scheduler keeps its promises for made-up scenarios and for the standard suite."""
 
 import itertools
-import time
 from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from ltm_bench.schedule.fitting import GRAIN, USABLE, due_position, expected_lat
 from ltm_bench.schedule.scheduler import NEAR, SLACK, Scheduler
 from ltm_bench.script.rehearsal import ACKNOWLEDGEMENT, ideal_reply, rehearse
 from ltm_bench.script.scenario import Example, Scenario
+from tests.pace import cpu, in_proportion
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 EXPECT = names_only("red", among=("red", "blue"))
@@ -302,15 +302,19 @@ def test_without_filler_messages_follow_each_other_at_once() -> None:
     assert played.tokens < 500
 
 
-def test_a_turn_costs_the_same_with_ten_times_as_many_examples() -> None:
-    def seconds(count: int) -> float:
-        made = [_scenario(f"s{i}", [0.0, 0.3, 0.6], [None] * 3, 0, 5, set()) for i in range(count)]
-        before = time.process_time()
-        played = play(examples_of(made, 1), 20_000 * count, stagger=0.0001)
-        return (time.process_time() - before) / len(played.decisions)
+def test_a_turn_costs_the_same_with_four_times_as_many_examples() -> None:
+    decisions = {}
 
-    few = min(seconds(20) for _ in range(3))
-    assert min(seconds(200) for _ in range(2)) < 6 * few
+    def took(count: int) -> float:
+        made = [_scenario(f"s{i}", [0.0, 0.3, 0.6], [None] * 3, 0, 5, set()) for i in range(count)]
+
+        def work() -> None:
+            decisions[count] = len(play(examples_of(made, 1), 20_000 * count, stagger=0.0001).decisions)
+
+        return cpu(work)
+
+    assert in_proportion(took, 50)
+    assert decisions[200] > 3 * decisions[50]
 
 
 def test_the_files_of_the_standard_suite_are_the_ones_in_scenarios() -> None:

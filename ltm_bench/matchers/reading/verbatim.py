@@ -176,6 +176,7 @@ def _common(said: Sequence[str], meant: Sequence[str]) -> int:
     return common
 
 
+@lru_cache(maxsize=8192)  # the words of a reply are compared again with each window of each phrase
 def _same(said: str, meant: str) -> bool:
     """Whether two words are the same, endings aside: `closing` and `close`, `window` and `windows`."""
     if same_word(said, meant):

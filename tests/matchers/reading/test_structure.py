@@ -1,6 +1,6 @@
 """Which parts of a reply are prose, headings, list entries, cells, quotations and JSON, and the context of each."""
 
-import time
+from itertools import count
 
 import pytest
 from hypothesis import example, given, settings
@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ltm_bench.matchers.reading import READ, Form, flat, read
 from ltm_bench.matchers.reading.structure import Block
+from tests.pace import cpu, in_proportion
 
 TABLE = """
 | Item    | Amount |
@@ -143,16 +144,11 @@ def test_every_piece_is_where_it_says(reply: str) -> None:
     "repeated",
     ["(", "[", "{", '{"a":[', "**", "~~a", "__a ", "<b>", "```", "|", "| a ", "- a\n", "  - a\n", "a:\n", "# ", "> ", "\\", "1. ", "-", "\n", "| a |\n|---|\n", '{"a": 1}', '"', "a ", "ﷺ", "a\u0301"],
 )  # fmt: skip
-def test_twice_the_reply_takes_about_twice_the_time(repeated: str) -> None:
-    half = READ // 2 // len(repeated)
+def test_reading_takes_time_in_proportion_to_the_reply(repeated: str) -> None:
+    tries = count()
 
     def took(times: int) -> float:
-        reply = repeated * times
-        best = 9e9
-        for n in range(3):
-            before = time.process_time()
-            read(reply + " " * n)  # another text: `read` caches the last ones
-            best = min(best, time.process_time() - before)
-        return best
+        reply = repeated * times + " " * next(tries)  # another text: `read` caches the last ones
+        return cpu(lambda: read(reply))
 
-    assert took(2 * half) < 0.05 + 3 * took(half)
+    assert in_proportion(took, READ // 4 // len(repeated))
