@@ -70,9 +70,9 @@ def _write_schemas(sphinx: Any, problem: Exception | None) -> None:
             (folder / name).write_text(json.dumps(schema(name), indent=2) + "\n", "utf-8")
 
 
-def commands() -> str:
+def commands(program: Any = app) -> str:
     """Return every command with its arguments, options, environment variables and examples, as Markdown."""
-    top: Any = typer.main.get_command(app)
+    top: Any = typer.main.get_command(program)
     context = top.make_context("ltm-bench", [], resilient_parsing=True)
     return "\n".join(line for name in top.list_commands(context) for line in _command(top, context, name))
 

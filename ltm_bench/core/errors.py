@@ -36,7 +36,11 @@ class PluginError(ConfigError):
     """A file in scenarios/ or agents/ is missing, ambiguous or broken."""
 
 
-class SpanTooSmall(ConfigError):
+class CannotCombine(ConfigError):
+    """An agent, a suite, a span and a mode can be used, but not together."""
+
+
+class SpanTooSmall(CannotCombine):
     """A script needs more tokens than the span has."""
 
 

@@ -14,17 +14,18 @@ from rich.table import Table
 from ltm_bench import api
 from ltm_bench.api.auditing import audit as audit_run
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.options import MaxCost, RunName, examples_of
-from ltm_bench.cli.parsing import whole
+from ltm_bench.cli.declared import command
+from ltm_bench.cli.options import RunName
 from ltm_bench.cli.reading_blind import HELP, read_blind
 from ltm_bench.cli.summary import print_page, print_raters
-from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.audit import Drawn, commissioned, drawn_from, unread
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
+from ltm_bench.plan.request import MaxCost
 from ltm_bench.score.audits import Audit, Commission, Rate, Reading, write_down
 
 SHOWN = 20
@@ -35,43 +36,30 @@ def audit(
     run: RunName = None,
     judge: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_AUDIT_JUDGE",
-            help="A calibrated judge (see judge check): an agent, as for --agent.",
+        Option(
+            "A calibrated judge (see judge check): an agent, as for --agent.", "NAME", variable="AUDIT_JUDGE"
         ),
     ] = None,
     person: Annotated[
         bool,
-        typer.Option(
-            "--person", envvar="LTM_BENCH_AUDIT_PERSON", help="Read the replies yourself, instead of a judge."
-        ),
+        Option("Read the replies yourself, instead of a judge.", variable="AUDIT_PERSON"),
     ] = False,
     reviewer: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_REVIEWER",
-            help="Name to record for the reader; your user name by default.",
-        ),
+        Option("Name to record for the reader; your user name by default.", "NAME"),
     ] = None,
     sample: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            parser=whole("--sample", 1),
-            envvar="LTM_BENCH_AUDIT_SAMPLE",
-            help="Number of verdicts to draw, across all scenarios and outcomes.",
+        Option(
+            "Number of verdicts to draw, across all scenarios and outcomes.",
+            "N",
+            least=1,
+            variable="AUDIT_SAMPLE",
         ),
     ] = 300,
     seed: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            parser=whole("--seed"),
-            envvar="LTM_BENCH_AUDIT_SEED",
-            help="The same seed draws the same verdicts.",
-        ),
+        Option("The same seed draws the same verdicts.", "N", variable="AUDIT_SEED"),
     ] = 0,
     max_cost: MaxCost = None,
 ) -> None:
@@ -80,7 +68,7 @@ def audit(
         raise ConfigError("audit: name a judge (--judge NAME), or read the replies yourself (--person)")
     folder = find_run(run)
     if judge is not None:
-        options = api.Options(budget=Budget(max_cost), notify=lambda line: err().print(safe(line)))
+        options = api.Options(max_cost=max_cost, notify=lambda line: err().print(safe(line)))
         try:
             scored = asyncio.run(audit_run(folder, judge, options, sample=sample, seed=seed))
         except KeyboardInterrupt:
@@ -171,9 +159,8 @@ def _row(name: str, rate: Rate) -> list[str]:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(
-        epilog=examples_of(
-            "audit standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna --max-cost 2",
-            "audit standard-32k-gpt-6-luna-seed0 --person --sample 100",
-        )
+    command(
+        app,
+        "audit standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna --max-cost 2",
+        "audit standard-32k-gpt-6-luna-seed0 --person --sample 100",
     )(audit)

@@ -12,7 +12,8 @@ import typer
 
 from ltm_bench.api import published
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import RunName, examples_of, output_option
+from ltm_bench.cli.declared import command
+from ltm_bench.cli.options import RunName, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.errors import LogError
 from ltm_bench.export.bundle import files, pack
@@ -59,4 +60,4 @@ def bundle(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("bundle", "bundle standard-32k-gpt-6-luna-seed0 -o luna.zip"))(bundle)
+    command(app, "bundle", "bundle standard-32k-gpt-6-luna-seed0 -o luna.zip")(bundle)

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from ltm_bench.cli.declared import command
 from ltm_bench.cli.findings import print_finding
-from ltm_bench.cli.options import Settings, examples_of
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.plan.values import parse_settings
+from ltm_bench.plan.request import Settings
 from ltm_bench.runner.checking import check_file
 
 
@@ -19,11 +19,11 @@ def check(
         Path,
         typer.Argument(metavar="FILE", help="A scenario (scenarios/*.py) or an adapter (agents/*.py)."),
     ],
-    setting: Settings = None,
+    settings: Settings = None,
 ) -> None:
     """Check a scenario or an adapter. Executes the file; talks to an adapter and tries its hooks."""
     failed = 0
-    for finding in check_file(file, parse_settings(setting or ())):
+    for finding in check_file(file, settings or {}):
         failed += not finding.ok
         print_finding(finding)
     if failed:
@@ -33,6 +33,4 @@ def check(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("check scenarios/parking.py", "check agents/notebook.py -A pages=50"))(
-        check
-    )
+    command(app, "check scenarios/parking.py", "check agents/notebook.py -A pages=50")(check)

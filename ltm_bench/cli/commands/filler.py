@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ltm_bench.cli.options import examples_of, group
+from ltm_bench.cli.declared import command, group
+from ltm_bench.plan.declaring import Option
 
 _filler = group("Download filler other than the built-in one.")
 
@@ -20,19 +21,13 @@ def _group() -> None:
     """Download filler other than the built-in one."""
 
 
-@_filler.command(
-    "fetch", epilog=examples_of("filler fetch", "run --filler triviaqa:triviaqa/unfiltered-web-dev.json")
-)
+@command(_filler, "filler fetch", "run --filler triviaqa:triviaqa/unfiltered-web-dev.json", name="fetch")
 def fetch(
-    into: Annotated[
-        Path, typer.Option(metavar="FOLDER", envvar="LTM_BENCH_INTO", help="Where to put the file.")
-    ] = Path("triviaqa"),
-    url: Annotated[
-        str | None, typer.Option(metavar="URL", envvar="LTM_BENCH_URL", help="A mirror of the archive.")
-    ] = None,
+    into: Annotated[Path, Option("Where to put the file.", "FOLDER")] = Path("triviaqa"),
+    url: Annotated[str | None, Option("A mirror of the archive.", "URL")] = None,
     sha256: Annotated[
         str | None,
-        typer.Option(metavar="HEX", envvar="LTM_BENCH_SHA256", help="The checksum of another archive."),
+        Option("The checksum of another archive.", "HEX"),
     ] = None,
 ) -> None:
     """Download TriviaQA (Apache-2.0, 0.6 GB) and unpack its questions for --filler triviaqa:FILE."""

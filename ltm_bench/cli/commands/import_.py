@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ltm_bench.cli.options import examples_of, group
+from ltm_bench.cli.declared import command, group
 
 _import = group("Import published results.")
 
@@ -21,7 +21,7 @@ def _group() -> None:
     """Import published results."""
 
 
-@_import.command("goodai", epilog=examples_of("import goodai goodai-ltm-benchmark/data/tests", "list runs"))
+@command(_import, "import goodai goodai-ltm-benchmark/data/tests", "list runs", name="goodai")
 def import_goodai(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Their definitions and results (v1 to v3, MIT licence).")

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ltm_bench.cli.options import examples_of, group
+from ltm_bench.cli.declared import command, group
+from ltm_bench.plan.declaring import Option
 
 _leaderboard = group("Build a leaderboard of verified runs.")
 
@@ -22,19 +23,21 @@ def _group() -> None:
     """Build a leaderboard of verified runs."""
 
 
-@_leaderboard.command("build", epilog=examples_of("leaderboard build bundles -o site"))
+@command(_leaderboard, "leaderboard build bundles -o site", name="build")
 def build(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Where the bundles are (see bundle): all its .zip files.")
     ],
     output: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FOLDER",
-            envvar="LTM_BENCH_LEADERBOARD_OUTPUT",
-            help="Where the pages go: a new folder, or an earlier leaderboard's, which is replaced.",
+        Option(
+            "Where the pages go: a new folder, or an earlier leaderboard's, which is replaced.",
+            "FOLDER",
+            flags=(
+                "-o",
+                "--output",
+            ),
+            variable="LEADERBOARD_OUTPUT",
         ),
     ] = Path("site"),
 ) -> None:
@@ -56,7 +59,7 @@ def build(
     )
 
 
-@_leaderboard.command("draw", epilog=examples_of("leaderboard draw bundles/mine.zip"))
+@command(_leaderboard, "leaderboard draw bundles/mine.zip", name="draw")
 def draw(
     bundle: Annotated[
         Path, typer.Argument(metavar="BUNDLE", help="Any run of the submitted agent, as a bundle.")

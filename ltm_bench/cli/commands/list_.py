@@ -14,8 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ltm_bench.cli.console import out, print_table, safe
-from ltm_bench.cli.options import Json, group
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import all_runs
 from ltm_bench.plan.presets import presets as known_presets
 from ltm_bench.plan.suites import read_suite
@@ -145,11 +147,7 @@ def list_suites(as_json: Json = False) -> None:
 def list_runs(
     sort: Annotated[
         str,
-        typer.Option(
-            metavar="KEY",
-            envvar="LTM_BENCH_SORT",
-            help=f"{', '.join(_SORTS)}; newest, best or most expensive first.",
-        ),
+        Option(f"{', '.join(_SORTS)}; newest, best or most expensive first.", "KEY"),
     ] = "started",
     as_json: Json = False,
 ) -> None:
@@ -167,11 +165,6 @@ def list_runs(
 def register(app: typer.Typer) -> None:
     """Add the group."""
     listing = group("List agents, scenarios, suites or runs.")
-    for name, command in (
-        ("agents", list_agents),
-        ("scenarios", list_scenarios),
-        ("suites", list_suites),
-        ("runs", list_runs),
-    ):
-        listing.command(name)(command)
+    for function in (list_agents, list_scenarios, list_suites, list_runs):
+        command(listing, name=function.__name__.removeprefix("list_"))(function)
     app.add_typer(listing, name="list")

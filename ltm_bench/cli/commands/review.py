@@ -14,11 +14,13 @@ import typer
 
 from ltm_bench.api import Run, published
 from ltm_bench.cli.console import out, safe
-from ltm_bench.cli.options import RunName, examples_of
+from ltm_bench.cli.declared import command
+from ltm_bench.cli.options import RunName
 from ltm_bench.cli.summary import print_run
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
 from ltm_bench.score.judgements import Override, append, ratings, reply_hash, settle
 from ltm_bench.score.results import Question
@@ -38,13 +40,9 @@ def review(
     run: RunName = None,
     reviewer: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", envvar="LTM_BENCH_REVIEWER", help="Who decides; by default, your user name."
-        ),
+        Option("Who decides; by default, your user name.", "NAME"),
     ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", envvar="LTM_BENCH_REVIEW_ALL", help="Review all verdicts.")
-    ] = False,
+    every: Annotated[bool, Option("Review all verdicts.", flags=("--all",), variable="REVIEW_ALL")] = False,
 ) -> None:
     """Review undecided and doubtful verdicts; your decisions are kept beside the originals.
 
@@ -174,10 +172,9 @@ def _count(things: Sequence[object], one: str, more: str) -> str:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(
-        epilog=examples_of(
-            "review",
-            "review standard-32k-gpt-6-luna-seed0 --reviewer Ada",
-            "review standard-32k-gpt-6-luna-seed0 --reviewer Ben",
-        )
+    command(
+        app,
+        "review",
+        "review standard-32k-gpt-6-luna-seed0 --reviewer Ada",
+        "review standard-32k-gpt-6-luna-seed0 --reviewer Ben",
     )(review)

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltm_bench.cli.options import Json, MaxCost, examples_of, group
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import Json
 from ltm_bench.core.limits import json_of
+from ltm_bench.plan.declaring import Option
+from ltm_bench.plan.request import MaxCost
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.answers import Answer
@@ -28,7 +31,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(_score, name="score")
 
 
-@_score.command("infinitebench", epilog=examples_of("score infinitebench results/gpt4/preds_*.jsonl"))
+@command(_score, "score infinitebench results/gpt4/preds_*.jsonl", name="infinitebench")
 def score_infinitebench(
     files: Annotated[
         list[Path],
@@ -36,25 +39,18 @@ def score_infinitebench(
     ],
     mode: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODE",
-            envvar="LTM_BENCH_MODE",
-            help="official-2024-06, official-newest, or strict (ours); all by default.",
-        ),
+        Option("official-2024-06, official-newest, or strict (ours); all by default.", "MODE"),
     ] = None,
     task: Annotated[
         str | None,
-        typer.Option(
-            metavar="TASK", envvar="LTM_BENCH_TASK", help="The task, if it is not in the file's name."
-        ),
+        Option("The task, if it is not in the file's name.", "TASK"),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_MODEL",
-            help="The model; by default, the folder's name. For gpt4, math_calc skips a number, as the official "
+        Option(
+            "The model; by default, the folder's name. For gpt4, math_calc skips a number, as the official "
             "program does.",
+            "NAME",
         ),
     ] = None,
     as_json: Json = False,
@@ -70,11 +66,11 @@ def score_infinitebench(
     _print(rows, as_json=as_json)
 
 
-@_score.command(
-    "counting-stars",
-    epilog=examples_of(
-        "score counting-stars results/*.jsonl", "score counting-stars reports/counting-stars-*"
-    ),
+@command(
+    _score,
+    "score counting-stars results/*.jsonl",
+    "score counting-stars reports/counting-stars-*",
+    name="counting-stars",
 )
 def score_counting_stars(
     files: Annotated[
@@ -118,45 +114,34 @@ _Files = Annotated[
 ]
 _Judge = Annotated[
     str | None,
-    typer.Option(
-        "--judge",
-        metavar="NAME",
-        envvar="LTM_BENCH_JUDGE",
-        help="An agent that judges answers without a label; its verdicts are kept beside the file.",
+    Option(
+        "An agent that judges answers without a label; its verdicts are kept beside the file.",
+        "NAME",
+        flags=("--judge",),
     ),
 ]
 
 
 def _data(what: str) -> Any:
-    return typer.Option(
-        "--data", metavar="PATH", envvar="LTM_BENCH_DATA", help=f"The set itself: {what}; see datasets list."
-    )
+    return Option(f"The set itself: {what}; see datasets list.", "PATH", flags=("--data",))
 
 
-@_score.command(
-    "locomo",
-    epilog=examples_of(
-        "score locomo results/*.jsonl", "score locomo mine.json --data locomo10.json --wrong vague.jsonl"
-    ),
+@command(
+    _score,
+    "score locomo results/*.jsonl",
+    "score locomo mine.json --data locomo10.json --wrong vague.jsonl",
+    name="locomo",
 )
 def score_locomo(
     files: _Files,
     data: Annotated[Path | None, _data("locomo10.json")] = None,
     errors: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            envvar="LTM_BENCH_ERRORS",
-            help="An audit's list of wrong keys; the one by dial481 (99 keys) if left out.",
-        ),
+        Option("An audit's list of wrong keys; the one by dial481 (99 keys) if left out.", "FILE"),
     ] = None,
     wrong: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            envvar="LTM_BENCH_WRONG",
-            help="Deliberately wrong answers with the same judge's votes, to see how many it passes.",
-        ),
+        Option("Deliberately wrong answers with the same judge's votes, to see how many it passes.", "FILE"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -171,9 +156,7 @@ def score_locomo(
     print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
 
 
-@_score.command(
-    "longmemeval", epilog=examples_of("score longmemeval mine.jsonl --data longmemeval_oracle.json")
-)
+@command(_score, "score longmemeval mine.jsonl --data longmemeval_oracle.json", name="longmemeval")
 def score_longmemeval(
     files: _Files,
     data: Annotated[Path | None, _data("longmemeval_oracle.json, or another of its files")] = None,
@@ -199,7 +182,7 @@ def score_longmemeval(
     print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
-@_score.command("beam", epilog=examples_of("score beam evaluation-mine.json --data chats/100K/1"))
+@command(_score, "score beam evaluation-mine.json --data chats/100K/1", name="beam")
 def score_beam(
     files: _Files,
     data: Annotated[Path | None, _data("a conversation's folder, or a folder of them")] = None,
@@ -224,9 +207,8 @@ def score_beam(
     print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
-@_score.command(
-    "factconsolidation",
-    epilog=examples_of("score factconsolidation results.json --data Conflict_Resolution.json"),
+@command(
+    _score, "score factconsolidation results.json --data Conflict_Resolution.json", name="factconsolidation"
 )
 def score_factconsolidation(
     files: _Files,

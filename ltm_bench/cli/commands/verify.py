@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import examples_of
+from ltm_bench.cli.declared import command
 from ltm_bench.export.bundle import unpack
 from ltm_bench.export.verify import verify as verify_folder
 from ltm_bench.plan.folders import find_run
@@ -44,4 +44,4 @@ def _verify(folder: Path) -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("verify luna.zip", "verify standard-32k-gpt-6-luna-seed0"))(verify)
+    command(app, "verify luna.zip", "verify standard-32k-gpt-6-luna-seed0")(verify)

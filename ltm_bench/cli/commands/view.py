@@ -9,24 +9,23 @@ from typing import Annotated
 import typer
 
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import examples_of
-from ltm_bench.cli.parsing import whole
+from ltm_bench.cli.declared import command
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
 
 
 def view(
     port: Annotated[
         int,
-        typer.Option(metavar="N", parser=whole("--port", 1), envvar="LTM_BENCH_PORT", help="The port."),
+        Option("The port.", "N", least=1),
     ] = 7700,
     host: Annotated[
         str,
-        typer.Option(
-            metavar="ADDRESS",
-            envvar="LTM_BENCH_HOST",
-            help="The address to listen on. If others can reach it, visitors need a token: the value of "
+        Option(
+            "The address to listen on. If others can reach it, visitors need a token: the value of "
             "LTM_BENCH_TOKEN, or else one that is generated and shown.",
+            "ADDRESS",
         ),
     ] = "127.0.0.1",
 ) -> None:
@@ -69,4 +68,4 @@ _SHORTEST = 12
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples_of("view", "view --port 8001"))(view)
+    command(app, "view", "view --port 8001")(view)
