@@ -1,4 +1,4 @@
-"""The parts of the site that are derived from the code: commands, and the forms of the files in a run's folder.
+"""The parts of the site that are derived from the code: commands, matchers, and the forms of files in a run's folder.
 
 A page says `<!-- generated: commands -->` on its own line, and Sphinx replaces the line with the text of that name.
 """
@@ -21,10 +21,11 @@ from pydantic import TypeAdapter
 from ltm_bench.cli import app
 from ltm_bench.log import events
 from ltm_bench.log.manifest import Manifest
-from ltm_bench.score.audits import Commission, Reading
-from ltm_bench.score.comparison import Comparison
-from ltm_bench.score.judgements import Judgement, Override
-from ltm_bench.score.results import Results
+from ltm_bench.plugins.matchers import short_names
+from ltm_bench.score.audits.judgements import Judgement, Override
+from ltm_bench.score.audits.records import Commission, Reading
+from ltm_bench.score.comparison.runs import Comparison
+from ltm_bench.score.results.run import Results
 
 MARKER = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 
@@ -95,6 +96,13 @@ def _command(parent: Any, context: Any, name: str, level: int = 2) -> Iterator[s
     if command.epilog:
         examples = [line.strip() for line in command.epilog.splitlines() if line.startswith("  ")]
         yield "```console\n" + "\n".join(f"$ {line}" for line in examples) + "\n```\n"
+
+
+def _matchers() -> str:
+    """Return every function that makes a matcher, documented by its docstring."""
+    return "\n".join(
+        ("```{eval-rst}", *(f".. autofunction:: ltm_bench.{name}" for name in sorted(short_names())), "```")
+    )
 
 
 def _code(text: str) -> str:
@@ -210,6 +218,7 @@ def _notes() -> str:
 
 TEXTS: Mapping[str, Callable[[], str]] = {
     "commands": commands,
+    "matchers": _matchers,
     "notes": _notes,
     **{name.removesuffix(".json"): partial(_tables, name) for name in FORMS},
 }

@@ -6,82 +6,114 @@ The names here are everything that a scenario or an adapter needs, and the funct
 
     result = run(agent="vector_memory", span="32k", scenarios=["colours"], examples=20)
     result.score, result.interval, result.verdict
+
+What is imported here is public, and so is every matcher that `ltm_bench.plugins.matchers` finds: no list names them.
 """
 
-from typing import TYPE_CHECKING
+import typing
 
-from ltm_bench.core.agent import Agent, Finding, Memory
-from ltm_bench.core.clock import spoken_duration
-from ltm_bench.core.dice import Dice
-from ltm_bench.core.errors import AgentError, CannotResume
-from ltm_bench.core.messages import (
-    Ask,
-    Buried,
-    Chat,
-    Fact,
-    Finish,
-    Matcher,
-    Message,
-    Outcome,
-    Reply,
-    Tell,
-    Turn,
-    Usage,
-    Verdict,
-)
-from ltm_bench.script.deliveries import Piece, bury, deliver
-from ltm_bench.script.scenario import Script, scenario
+from ltm_bench.core.agent import Agent as Agent
+from ltm_bench.core.agent import Finding as Finding
+from ltm_bench.core.agent import Memory as Memory
+from ltm_bench.core.clock import spoken_duration as spoken_duration
+from ltm_bench.core.dice import Dice as Dice
+from ltm_bench.core.errors import AgentError as AgentError
+from ltm_bench.core.errors import CannotResume as CannotResume
+from ltm_bench.core.messages import Ask as Ask
+from ltm_bench.core.messages import Buried as Buried
+from ltm_bench.core.messages import Chat as Chat
+from ltm_bench.core.messages import Fact as Fact
+from ltm_bench.core.messages import Finish as Finish
+from ltm_bench.core.messages import Matcher as Matcher
+from ltm_bench.core.messages import Message as Message
+from ltm_bench.core.messages import Outcome as Outcome
+from ltm_bench.core.messages import Reply as Reply
+from ltm_bench.core.messages import Tell as Tell
+from ltm_bench.core.messages import Turn as Turn
+from ltm_bench.core.messages import Usage as Usage
+from ltm_bench.core.messages import Verdict as Verdict
+from ltm_bench.script.deliveries import Piece as Piece
+from ltm_bench.script.deliveries import bury as bury
+from ltm_bench.script.deliveries import deliver as deliver
+from ltm_bench.script.scenario import Script as Script
+from ltm_bench.script.scenario import scenario as scenario
 
-if TYPE_CHECKING:
-    from ltm_bench.api import Run, aresume, arun, compare, load_run, plot, resume, run
-    from ltm_bench.datasets.counting_stars.matcher import star_counts, star_sum
-    from ltm_bench.datasets.infinitebench.matcher import benchmarked
-    from ltm_bench.datasets.swim.matcher import answers, declines
-    from ltm_bench.matchers.choices import picks
-    from ltm_bench.matchers.contradiction import both_said
-    from ltm_bench.matchers.decoding import decodes
-    from ltm_bench.matchers.displacement import displaced
-    from ltm_bench.matchers.earlier import formerly
-    from ltm_bench.matchers.items import item_counts
-    from ltm_bench.matchers.lists import lists_all
-    from ltm_bench.matchers.names import names_only
-    from ltm_bench.matchers.orders import notices, ordered, orders
-    from ltm_bench.matchers.phrases import said_in, says
-    from ltm_bench.matchers.quotes import retells
-    from ltm_bench.matchers.restraint import never_said, withholds
-    from ltm_bench.matchers.routes import follows_route
-    from ltm_bench.matchers.sequence import in_order
-    from ltm_bench.matchers.tallies import tallies
-    from ltm_bench.runner.progress import Progress
-    from ltm_bench.score.comparison import Comparison
-    from ltm_bench.score.results import Results
+_LATE = {
+    **dict.fromkeys(
+        ("Run", "aresume", "arun", "compare", "load_run", "plot", "resume", "run"), "ltm_bench.api"
+    ),
+    "Comparison": "ltm_bench.score.comparison.runs",
+    "Progress": "ltm_bench.runner.progress",
+    "Results": "ltm_bench.score.results.run",
+    "ordered": "ltm_bench.matchers.orders",  # no matcher, but scenarios of 0.1.0 steer their script by it
+}
+"""Large things that are imported on first use, besides the matchers."""
+
+if typing.TYPE_CHECKING:
+    # What is imported late, for type checkers alone: written by `python -m tests.test_house`.
+    from ltm_bench.api import Run as Run
+    from ltm_bench.api import aresume as aresume
+    from ltm_bench.api import arun as arun
+    from ltm_bench.api import compare as compare
+    from ltm_bench.api import load_run as load_run
+    from ltm_bench.api import plot as plot
+    from ltm_bench.api import resume as resume
+    from ltm_bench.api import run as run
+    from ltm_bench.datasets.beam.matcher import meets as meets
+    from ltm_bench.datasets.counting_stars.matcher import star_counts as star_counts
+    from ltm_bench.datasets.counting_stars.matcher import star_sum as star_sum
+    from ltm_bench.datasets.factconsolidation.matcher import newest_fact as newest_fact
+    from ltm_bench.datasets.infinitebench.matcher import benchmarked as benchmarked
+    from ltm_bench.datasets.locomo.matcher import locomo_answer as locomo_answer
+    from ltm_bench.datasets.longmemeval.matcher import remembered as remembered
+    from ltm_bench.datasets.swim.matcher import answers as answers
+    from ltm_bench.datasets.swim.matcher import declines as declines
+    from ltm_bench.matchers.choices import picks as picks
+    from ltm_bench.matchers.contradiction import both_said as both_said
+    from ltm_bench.matchers.decoding import decodes as decodes
+    from ltm_bench.matchers.displacement import displaced as displaced
+    from ltm_bench.matchers.earlier import formerly as formerly
+    from ltm_bench.matchers.items import item_counts as item_counts
+    from ltm_bench.matchers.lists import lists_all as lists_all
+    from ltm_bench.matchers.names import names_only as names_only
+    from ltm_bench.matchers.orders import notices as notices
+    from ltm_bench.matchers.orders import ordered as ordered
+    from ltm_bench.matchers.orders import orders as orders
+    from ltm_bench.matchers.phrases import said_in as said_in
+    from ltm_bench.matchers.phrases import says as says
+    from ltm_bench.matchers.quotes import retells as retells
+    from ltm_bench.matchers.restraint import never_said as never_said
+    from ltm_bench.matchers.restraint import withholds as withholds
+    from ltm_bench.matchers.routes import follows_route as follows_route
+    from ltm_bench.matchers.sequence import in_order as in_order
+    from ltm_bench.matchers.tallies import tallies as tallies
+    from ltm_bench.runner.progress import Progress as Progress
+    from ltm_bench.score.comparison.runs import Comparison as Comparison
+    from ltm_bench.score.results.run import Results as Results
 else:
-    _RUNNING = frozenset(("Run", "aresume", "arun", "compare", "load_run", "plot", "resume", "run"))
-    _VALUES = {
-        "Comparison": "ltm_bench.score.comparison",
-        "Progress": "ltm_bench.runner.progress",
-        "Results": "ltm_bench.score.results",
-    }
 
     def __getattr__(name: str) -> object:
-        """Import large things on first use (PEP 562): the matchers, and everything that runs the benchmark.
+        """Import large things on first use (PEP 562); `__all__`, which few ask for, imports every matcher."""
+        from importlib import import_module
 
-        A new matcher is found without being listed here; type checkers alone need its line above.
-        """
-        if name in _RUNNING or name in _VALUES:
-            from importlib import import_module
-
-            return getattr(import_module(_VALUES.get(name, "ltm_bench.api")), name)
-        if name == "ordered":  # for scenarios of 0.1.0 that steer their script by this matcher
-            from ltm_bench.matchers.orders import ordered
-
-            return ordered
-        if name in __all__ or not (name.startswith("_") or _is_room(name)):
+        if name == "__all__":
+            return _public()
+        if name in _LATE:
+            return getattr(import_module(_LATE[name]), name)
+        if not (name.startswith("_") or _is_room(name)):
             from ltm_bench.plugins.matchers import short_name
 
             if (found := short_name(name)) is not None:
                 return found
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def _public() -> list[str]:
+        from inspect import ismodule
+
+        from ltm_bench.plugins.matchers import short_names
+
+        imported = [name for name, each in globals().items() if not (name.startswith("_") or ismodule(each))]
+        return sorted({*imported, *_LATE, *short_names()})
 
     def _is_room(name: str) -> bool:
         """Whether a name is a module of this package, to be imported instead of searched for among the matchers."""
@@ -90,68 +122,4 @@ else:
         return any((Path(place) / each).exists() for place in __path__ for each in (name, f"{name}.py"))
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
-
-
-__all__ = [
-    "Agent",
-    "AgentError",
-    "Ask",
-    "Buried",
-    "CannotResume",
-    "Chat",
-    "Comparison",
-    "Dice",
-    "Fact",
-    "Finding",
-    "Finish",
-    "Matcher",
-    "Memory",
-    "Message",
-    "Outcome",
-    "Piece",
-    "Progress",
-    "Reply",
-    "Results",
-    "Run",
-    "Script",
-    "Tell",
-    "Turn",
-    "Usage",
-    "Verdict",
-    "answers",
-    "aresume",
-    "arun",
-    "benchmarked",
-    "both_said",
-    "bury",
-    "compare",
-    "declines",
-    "decodes",
-    "deliver",
-    "displaced",
-    "follows_route",
-    "formerly",
-    "in_order",
-    "item_counts",
-    "lists_all",
-    "load_run",
-    "names_only",
-    "never_said",
-    "notices",
-    "ordered",
-    "orders",
-    "picks",
-    "plot",
-    "resume",
-    "retells",
-    "run",
-    "said_in",
-    "says",
-    "scenario",
-    "spoken_duration",
-    "star_counts",
-    "star_sum",
-    "tallies",
-    "withholds",
-]
+        return sorted({*globals(), *_public()})

@@ -12,18 +12,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.score.auditing import Confident, audit, draw
-from ltm_bench.score.audits import Audit, Commission, Reading, Records
-from ltm_bench.score.correction import Measured
-from ltm_bench.score.judgements import reply_hash
-from ltm_bench.score.results import Question
-from ltm_bench.score.statistics import wilson
+from ltm_bench.score.audits.auditing import Confident, audit, draw
+from ltm_bench.score.audits.correction import Measured
+from ltm_bench.score.audits.judgements import reply_hash
+from ltm_bench.score.audits.records import Audit, Commission, Reading, Records
+from ltm_bench.score.statistics.intervals import wilson
 
 ERRORS = (0.005, 0.02, 0.05, 0.10)
 JUDGES = ((0.90, 0.90), (0.90, 0.99), (0.95, 0.95), (0.99, 0.90), (0.99, 0.99))
@@ -88,25 +86,10 @@ def _run(error: float, rng: np.random.Generator) -> tuple[list[Confident], dict[
     verdicts = []
     for name in errs:
         outcomes = rng.choice(len(KINDS), EXAMPLES, p=rng.dirichlet([6.0, 1.0, 2.0, 1.0]))
-        verdicts += [Confident(f"{name}/{i}", _question(KINDS[kind])) for i, kind in enumerate(outcomes)]
+        verdicts += [
+            Confident(f"{name}/{i}", 0, "q", "e", "r", KINDS[kind], "") for i, kind in enumerate(outcomes)
+        ]
     return verdicts, errs
-
-
-@cache
-def _question(outcome: Outcome) -> Question:
-    return Question(
-        turn=0,
-        text="q",
-        expected="e",
-        reply="r",
-        outcome=outcome,
-        score=float(outcome is Outcome.CORRECT),
-        reason="",
-        scorer="s@1",
-        chance=0.0,
-        position=0,
-        at=None,
-    )
 
 
 def _calibrated(setting: Setting, rng: np.random.Generator) -> Measured:

@@ -34,7 +34,7 @@ from typing import NamedTuple
 from ltm_bench.adapters.testing import Fault, Handler, Provider, Request, Server
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
-from ltm_bench.runner.runs import cost_of
+from ltm_bench.runner.standing import cost_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OUTPUT = 100

@@ -16,7 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltm_bench.score.statistics import Interval, mean_interval, median_interval, paired, sum_interval, wilson
+from ltm_bench.score.statistics.intervals import (
+    Interval,
+    mean_interval,
+    median_interval,
+    paired,
+    sum_interval,
+    wilson,
+)
 
 Scores = np.ndarray
 

@@ -28,8 +28,8 @@ from ltm_bench.log.reader import read_events
 from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
+from ltm_bench.runner.conversations import run_conversations
 from ltm_bench.runner.observer import Silent
-from ltm_bench.runner.runs import run_conversations
 from ltm_bench.script.scenario import Example
 from perf.processes import apart, peak
 

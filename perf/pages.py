@@ -16,13 +16,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from ltm_bench import Outcome, Run, run
+from ltm_bench import Outcome, Run, Verdict, run
 from ltm_bench.api import Options, rescore
 from ltm_bench.core.dice import Dice
 from ltm_bench.report.compare_page import render_comparison
-from ltm_bench.score.comparison import compare
-from ltm_bench.score.entrants import Scored
-from ltm_bench.score.results import ExampleResult
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.runs import compare
+from ltm_bench.score.results.examples import ExampleResult
 from tests.browser import Browser, find_browser
 
 AGENTS = 14
@@ -59,7 +59,7 @@ def variants(whole: Run) -> Iterator[Scored]:
 
 def wrong(example: ExampleResult) -> ExampleResult:
     """Return an example as if all its replies had been wrong."""
-    update = {"outcome": Outcome.WRONG, "score": 0.0}
+    update = {"verdict": Verdict(Outcome.WRONG, 0.0, "")}
     questions = [question.model_copy(update=update) for question in example.questions]
     return example.model_copy(update={"score": 0.0, "questions": questions})
 

@@ -1,4 +1,4 @@
-"""How often a difference is detected if the formula of `ltm_bench.score.power` promises 80 %: simulated runs.
+"""How often a difference is detected if the formula of `score.statistics.power` promises 80 %: simulated runs.
 
     python -m perf.power [--simulations 1000]
 
@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ltm_bench.score.power import Noise, Size, power, smallest_difference
-from ltm_bench.score.statistics import paired
+from ltm_bench.score.statistics.intervals import paired
+from ltm_bench.score.statistics.power import Noise, Size, power, smallest_difference
 
 SIZES = ((11, 3), (11, 15), (5, 20), (1, 100))
 NOISES = (Noise(within=0.5), Noise(within=0.2), Noise(within=0.2, between=0.0025))

@@ -33,8 +33,8 @@ from typing import Any
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Message, Outcome, Reply, Turn, Verdict
 from ltm_bench.plugins.matchers import load
-from ltm_bench.score.statistics import wilson
-from ltm_bench.score.verdicts import verdict_on
+from ltm_bench.score.audits.verdicts import verdict_on
+from ltm_bench.score.statistics.intervals import wilson
 
 ALL = "all"
 

@@ -34,7 +34,8 @@ from ltm_bench.log.reader import read_events, read_turns
 from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.plugins.agents import make_agent
-from ltm_bench.schedule import Jump, Scheduler
+from ltm_bench.schedule.decisions import Jump
+from ltm_bench.schedule.scheduler import Scheduler
 from perf.engine import hold
 from perf.processes import apart
 

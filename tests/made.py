@@ -17,14 +17,17 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
-from ltm_bench.score.entrants import Scored
-from ltm_bench.score.figures import bins, needle_recall, points, skills
-from ltm_bench.score.headline import count_outcomes, example_score, retrievals, summarise_scenario
-from ltm_bench.score.judgements import Override, reply_hash
-from ltm_bench.score.operations import Operation, Stretch
-from ltm_bench.score.results import Costs, ExampleResult, Latency, Needle, Question, Results
-from ltm_bench.score.retrieval import lost, ranking
-from ltm_bench.score.statistics import sum_interval
+from ltm_bench.score.audits.judgements import Override, reply_hash
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.results.accounts import Costs
+from ltm_bench.score.results.evidence import Latency
+from ltm_bench.score.results.examples import ExampleResult, Needle, Question
+from ltm_bench.score.results.figures import bins, needle_recall, points, skills
+from ltm_bench.score.results.headline import count_outcomes, example_score, retrievals, summarise_scenario
+from ltm_bench.score.results.operations import Operation, Stretch
+from ltm_bench.score.results.retrieval import lost, ranking
+from ltm_bench.score.results.run import Results
+from ltm_bench.score.statistics.intervals import sum_interval
 
 if TYPE_CHECKING:
     from tests.browser import Browser, find_browser
@@ -92,7 +95,7 @@ def question(turn: int, position: int, outcome: Outcome, **changes: Any) -> Ques
         "position": position,
         "at": at(position),
     }
-    return Question(**(asked | changes))
+    return Question.model_validate(asked | changes)
 
 
 def example(name: str, outcome: Outcome, number: int, span: int, **changes: Any) -> ExampleResult:

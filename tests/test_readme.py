@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import ltm_bench
 from ltm_bench.cli import app
 from ltm_bench.cli.app import known
 
@@ -76,7 +75,6 @@ def test_the_suite_of_the_readme_runs(here: Path) -> None:
     assert "20" in out
 
 
-@pytest.mark.skipif("run" not in ltm_bench.__all__, reason="the Python API is not part of this version")
 def test_the_python_session_of_the_reference_gives_what_it_shows(here: Path) -> None:
     [session] = [code for code in snippets("docs/reference/python.md") if "from ltm_bench import run" in code]
     shown = re.search(r"# ([\d.]+), Interval\(low=([\d.]+), high=([\d.]+)\), \"(.*)\"", session)

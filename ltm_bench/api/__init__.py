@@ -44,11 +44,11 @@ from ltm_bench.plan.planning import plan_of
 from ltm_bench.plan.request import Conduct, NewRun, Request
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.runner.progress import Progress
-from ltm_bench.score.fold import score_run
+from ltm_bench.score.results.fold import score_run
 
 if TYPE_CHECKING:
-    from ltm_bench.score.comparison import Comparison
-    from ltm_bench.score.entrants import Scored
+    from ltm_bench.score.comparison.entrants import Scored
+    from ltm_bench.score.comparison.runs import Comparison
 
 __all__ = [
     "CACHE",
@@ -210,7 +210,7 @@ def compare(*runs: Run | str | os.PathLike[str], reports: str | os.PathLike[str]
     """
     if not runs:
         raise ConfigError("compare() needs at least one run; give runs, names or folders")
-    from ltm_bench.score.comparison import compare as compare_scored
+    from ltm_bench.score.comparison.runs import compare as compare_scored
 
     return compare_scored(_scored(runs, reports))
 
@@ -241,7 +241,7 @@ def plot(
     """
     from ltm_bench.report.charts import WIDTH, draw
     from ltm_bench.report.publishing import replace_file
-    from ltm_bench.score.narrowing import narrowed
+    from ltm_bench.score.results.narrowing import narrowed
 
     target, shown = Path(path), []
     scored, names = _scored(runs, reports), dict(labels or {})
@@ -266,7 +266,7 @@ def plot(
 
 
 def _scored(runs: Sequence[Run | str | os.PathLike[str]], reports: str | os.PathLike[str]) -> list[Scored]:
-    from ltm_bench.score.entrants import Scored
+    from ltm_bench.score.comparison.entrants import Scored
 
     loaded = [each if isinstance(each, Run) else load_run(each, reports=reports) for each in runs]
     return [Scored(each.manifest, each.results) for each in loaded]

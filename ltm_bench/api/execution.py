@@ -27,14 +27,15 @@ from ltm_bench.plan.planning import Plan, make_plan, read_bank, reference_exampl
 from ltm_bench.plan.request import Conduct, Request
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
+from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.estimate import Estimate, forecast
-from ltm_bench.runner.holding import Held, hold
+from ltm_bench.runner.locking import run_locked
 from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.progress import Progress, Tracker
 from ltm_bench.runner.references import Played, play, play_alone, total
-from ltm_bench.score.judgements import judgements, overrides
-from ltm_bench.score.results import Results
+from ltm_bench.score.audits.judgements import judgements, overrides
+from ltm_bench.score.results.run import Results
 from ltm_bench.script.scenario import Example
 
 REFERENCES = ("goldfish", "perfect")
@@ -103,7 +104,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         latency = seconds_per_reply(plan.manifest.agent, plan.manifest.span, options.reports)
         options.foresee(plan, await forecast(plan, latency))
     failure: LtmBenchError | None = None
-    held = Held(False, {})
+    verdicts: Verdicts | None = {}
 
     def observer(already: bool) -> Observer:
         record_tags(folder, options.tags or {})
@@ -116,7 +117,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
 
     try:
         with _caching(options):
-            held = await hold(
+            verdicts = await run_locked(
                 plan,
                 folder,
                 budget=options.budget,
@@ -137,8 +138,8 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
             options.stopped(Run(folder, plan.manifest, results))
         options.notify(resumable)
         raise failure
-    results = await published(folder, plan, held.verdicts)
-    if held.already:
+    results = await published(folder, plan, verdicts or {})
+    if verdicts is None:
         options.budget.spent += Decimal(str(results.costs.dollars or 0))
         options.notify(f"{folder} is finished already; --fresh starts a new run beside it.")
     return await _judged(Run(folder, plan.manifest, results), plan, judges, options)

@@ -13,8 +13,9 @@ from typing import Any
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.log.manifest import Manifest
-from ltm_bench.score.results import ExampleResult, Results, ScenarioResult
-from ltm_bench.score.statistics import Interval
+from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
+from ltm_bench.score.results.run import Results
+from ltm_bench.score.statistics.intervals import Interval
 
 
 def stored_references(folder: Path, results: Results) -> dict[str, float]:
@@ -88,7 +89,7 @@ class Run:
         """Return one flat row per question, with everything known about it."""
         from ltm_bench.export.rows import rows
 
-        return [row._asdict() for row in rows(self.results)]
+        return list(rows(self.results))
 
     def frame(self) -> Any:
         """Return `rows()` as a pandas data frame, or a polars one if pandas is not installed. Raises ConfigError."""

@@ -18,10 +18,10 @@ from ltm_bench.plan.values import spell_span
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.publishing import replace_file
 from ltm_bench.report.words import cost, p_value, plural, seconds, signed, would_show
-from ltm_bench.score.cells import Cell
-from ltm_bench.score.comparison import Comparison
-from ltm_bench.score.pairs import Pair
-from ltm_bench.score.statistics import TEST
+from ltm_bench.score.comparison.cells import Cell
+from ltm_bench.score.comparison.pairs import Pair
+from ltm_bench.score.comparison.runs import Comparison
+from ltm_bench.score.statistics.intervals import TEST
 
 MOST_PAIRS = 12
 """Maximum pairs per span listed at the terminal."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.values import spell_span
 from ltm_bench.runner.estimate import Estimate
-from ltm_bench.schedule import USABLE
+from ltm_bench.schedule.fitting import USABLE
 
 
 def forecast_lines(plan: Plan, found: Estimate | None) -> Iterator[str]:

@@ -13,7 +13,7 @@ from ltm_bench.cli.console import out
 if TYPE_CHECKING:
     from ltm_bench.datasets.marks import Sheet
     from ltm_bench.judge.vague import FalseAccepts
-    from ltm_bench.score.published import Compared, Figure, FileFigures
+    from ltm_bench.score.statistics.published import Compared, Figure, FileFigures
 
 _NAMED = 5
 """Maximum number of missing questions named."""
@@ -36,7 +36,7 @@ def print_sheets(
         judged: Columns that only a judge can fill.
         passed: The judge's verdicts on wrong answers, if known.
     """
-    from ltm_bench.score.published import compare_files, file_figures
+    from ltm_bench.score.statistics.published import compare_files, file_figures
 
     figures, compared = list(map(file_figures, sheets)), compare_files(sheets)
     lines = list(dict.fromkeys(_unmatched(figures, compared)))

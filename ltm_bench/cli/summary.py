@@ -12,7 +12,8 @@ from ltm_bench.api import REFERENCES, Run
 from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
-from ltm_bench.score.results import JudgeNote, Results
+from ltm_bench.score.results.remarks import JudgeNote
+from ltm_bench.score.results.run import Results
 
 
 def print_run(run: Run) -> None:

@@ -19,8 +19,9 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.datasets.swim.figures import Answer, Figure, figures_of
 from ltm_bench.datasets.swim.matcher import says_absent
 from ltm_bench.plan.values import spell_span
-from ltm_bench.score.results import ExampleResult, Results
-from ltm_bench.score.statistics import wilson
+from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.results.run import Results
+from ltm_bench.score.statistics.intervals import wilson
 
 
 class _Line(NamedTuple):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ltm_bench.api import Run
     from ltm_bench.log.manifest import Manifest
     from ltm_bench.plan.request import Thresholds
-    from ltm_bench.score.results import Results
+    from ltm_bench.score.results.run import Results
 
 
 def find_baseline(baseline: str | None, manifest: Manifest, seeds: Collection[int] = ()) -> Run | None:
@@ -30,7 +30,7 @@ def find_baseline(baseline: str | None, manifest: Manifest, seeds: Collection[in
         return None
     from ltm_bench.api import load_run
     from ltm_bench.plan.values import spell_span
-    from ltm_bench.score.circumstances import made_otherwise
+    from ltm_bench.score.comparison.circumstances import made_otherwise
 
     run = load_run(baseline)
     if not run.complete:
@@ -68,9 +68,9 @@ def check_thresholds(thresholds: Thresholds, runs: Sequence[Run], baseline: Run 
 
 def _check_drop(most: float, runs: Sequence[Run], baseline: Run) -> None:
     from ltm_bench.cli.comparison import print_pairs
-    from ltm_bench.score.circumstances import scored_otherwise
-    from ltm_bench.score.entrants import Scored
-    from ltm_bench.score.pairs import pair
+    from ltm_bench.score.comparison.circumstances import scored_otherwise
+    from ltm_bench.score.comparison.entrants import Scored
+    from ltm_bench.score.comparison.pairs import pair
 
     for warning in scored_otherwise([each.results for each in (baseline, *runs)]):
         complain(f"warning: scored differently: {warning}")

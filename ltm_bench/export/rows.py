@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, TypedDict, get_type_hints
 
-from ltm_bench.score.figures import distance
-from ltm_bench.score.results import ExampleResult, Question, Results, ScenarioResult, tokens_in
+from pydantic import TypeAdapter
+
+from ltm_bench.core.messages import Verdict
+from ltm_bench.score.results.accounts import tokens_in
+from ltm_bench.score.results.examples import ExampleResult, Question, ScenarioResult
+from ltm_bench.score.results.figures import distance
+from ltm_bench.score.results.run import Results
 
 
-class Row(NamedTuple):
-    """A question. The annotations are the column types, in every format with types."""
+class _Columns(TypedDict):
+    """What is known about a question. The annotations are the column types, in every format with types."""
 
     run: str
     agent: str
@@ -118,14 +123,23 @@ class Row(NamedTuple):
     """Share of the confident verdicts that the first audit calls wrong."""
 
 
-def rows(results: Results) -> Iterator[Row]:
+COLUMNS: Mapping[str, Any] = get_type_hints(_Columns) | {
+    name: of for name, of in get_type_hints(Verdict).items() if name not in _Columns.__annotations__
+}
+"""The type of every column, by name; the fields of a verdict that have no place of their own come last."""
+
+_VERDICT = TypeAdapter(Verdict)
+
+
+def rows(results: Results) -> Iterator[dict[str, Any]]:
     """Yield a row for every question."""
     of_run = _of_run(results)
     scenarios = {scenario.name: scenario for scenario in results.scenarios}
     for example in results.examples:
         of_example = of_run | _of_example(example, scenarios[example.scenario])
         for number, question in enumerate(example.questions):
-            yield Row(**of_example, number=number, **_of_question(results, example, question))
+            row = of_example | {"number": number} | _of_question(results, example, question)
+            yield {name: row[name] for name in COLUMNS}
 
 
 def _of_run(results: Results) -> dict[str, Any]:
@@ -192,10 +206,8 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
         "question": question.text,
         "expected": question.expected,
         "reply": question.reply,
-        "outcome": question.outcome.value,
-        "score": question.score,
+        **_VERDICT.dump_python(question.verdict, mode="json"),
         "counts": question.counts,
-        "reason": question.reason,
         "scorer": question.scorer,
         "matched": question.matched and question.matched.value,
         "judges": [f"{opinion.judge}={opinion.outcome.value}" for opinion in question.opinions],

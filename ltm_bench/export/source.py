@@ -12,8 +12,8 @@ from ltm_bench.core.messages import Turn
 from ltm_bench.log.environment import begun_at
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_manifest, read_turns
-from ltm_bench.score.evidence import timings
-from ltm_bench.score.results import Results
+from ltm_bench.score.results.evidence import timings
+from ltm_bench.score.results.run import Results
 
 
 class Timed(NamedTuple):

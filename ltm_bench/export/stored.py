@@ -7,31 +7,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError, field_validator, model_validator
 
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.limits import content_of, json_of
-from ltm_bench.core.messages import Outcome
+from ltm_bench.core.messages import Verdict
 from ltm_bench.core.tokens import counter
 from ltm_bench.export.scrub import REMOVED
 from ltm_bench.log.events import Forked, Replied, Sent
 from ltm_bench.log.forks import answers_in
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events
-from ltm_bench.score.results import SCHEMA, Results
+from ltm_bench.score.results.examples import nested
+from ltm_bench.score.results.run import SCHEMA, Results
 
 
-class Verdict(BaseModel):
+class VerdictLine(BaseModel, frozen=True, extra="ignore"):
     """A line of verdicts.jsonl, as far as results.json says the same."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
     example: str
     turn: int | None
     scorer: str
-    outcome: Outcome
-    score: float | None = Field(ge=0, le=1)
-    reason: str
-    parts: tuple[float, ...]
+    verdict: Verdict
+
+    _nested = model_validator(mode="before")(nested)
+
+    @field_validator("verdict")
+    @classmethod
+    def _within(cls, verdict: Verdict) -> Verdict:
+        if verdict.score is not None and not 0 <= verdict.score <= 1:
+            raise ValueError(f"a score of {verdict.score}, which is not from 0 to 1")
+        return verdict
 
 
 class Place(NamedTuple):
@@ -84,16 +90,16 @@ def stored_results(run: Path) -> Results:
     return results
 
 
-def stored_verdicts(run: Path) -> Mapping[Place, Verdict]:
+def stored_verdicts(run: Path) -> Mapping[Place, VerdictLine]:
     """Read verdicts.jsonl. Raises NotVerified if it is missing, damaged, or judges a question twice."""
-    found: dict[Place, Verdict] = {}
+    found: dict[Place, VerdictLine] = {}
     try:
         for number, line in enumerate(content_of(run / "verdicts.jsonl").splitlines(), start=1):
-            verdict = Verdict.model_validate(json_of(line))
-            place = Place(verdict.example, verdict.turn)
+            stated = VerdictLine.model_validate(json_of(line))
+            place = Place(stated.example, stated.turn)
             if place in found:
                 raise NotVerified(f"{run.name}: verdicts.jsonl:{number}: a second verdict on {place}")
-            found[place] = verdict
+            found[place] = stated
     except ValidationError as error:
         raise NotVerified(f"{run.name}: verdicts.jsonl:{number}: {_first(error)}") from error
     except (OSError, ValueError) as error:

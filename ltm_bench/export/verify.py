@@ -14,16 +14,31 @@ from typing import Any, NamedTuple
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.messages import Outcome
 from ltm_bench.export.retold import retold
-from ltm_bench.export.stored import Asked, Logged, Place, Verdict, read_log, stored_results, stored_verdicts
+from ltm_bench.export.stored import (
+    Asked,
+    Logged,
+    Place,
+    VerdictLine,
+    read_log,
+    stored_results,
+    stored_verdicts,
+)
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import log_digest, read_manifest
 from ltm_bench.plugins.matchers import built_in
 from ltm_bench.report.words import counted
-from ltm_bench.score.auditing import audits
-from ltm_bench.score.headline import count_outcomes, example_score, gated, headline, summarise_scenario
-from ltm_bench.score.judgements import judgements, majority, overrides, reply_hash, vague_trials
-from ltm_bench.score.remarks import judges
-from ltm_bench.score.results import ExampleResult, Question, Results
+from ltm_bench.score.audits.auditing import audits
+from ltm_bench.score.audits.judgements import judgements, majority, overrides, reply_hash, vague_trials
+from ltm_bench.score.results.examples import VERDICT, ExampleResult, Question
+from ltm_bench.score.results.headline import (
+    count_outcomes,
+    example_score,
+    gated,
+    headline,
+    summarise_scenario,
+)
+from ltm_bench.score.results.remarks import confident, judges
+from ltm_bench.score.results.run import Results
 
 _SHOWN = 3
 """Maximum differences in an error."""
@@ -113,7 +128,7 @@ def _question_differs(place: Place, question: Question, asked: Asked) -> Iterato
         yield f"{place}: the reply in results.json is not that of the log"
 
 
-def _against_verdicts(results: Results, verdicts: Mapping[Place, Verdict]) -> Iterator[str]:
+def _against_verdicts(results: Results, verdicts: Mapping[Place, VerdictLine]) -> Iterator[str]:
     """Compare every verdict of results.json with its line in verdicts.jsonl."""
     judged = dict(_questions(results))
     for place in dict.fromkeys((*verdicts, *judged)):
@@ -122,9 +137,11 @@ def _against_verdicts(results: Results, verdicts: Mapping[Place, Verdict]) -> It
         elif place not in verdicts:
             yield f"{place}: not in verdicts.jsonl"
         else:
-            for name in ("outcome", "score", "scorer", "reason", "parts"):
-                stated, line = getattr(judged[place], name), getattr(verdicts[place], name)
-                yield from _unequal(f"{place}: {name}", stated, line, "in verdicts.jsonl")
+            question, line = judged[place], verdicts[place]
+            yield from _unequal(f"{place}: scorer", question.scorer, line.scorer, "in verdicts.jsonl")
+            for name in VERDICT:
+                stated, found = getattr(question.verdict, name), getattr(line.verdict, name)
+                yield from _unequal(f"{place}: {name}", stated, found, "in verdicts.jsonl")
 
 
 def _against_records(results: Results, run: Path) -> Iterator[str]:
@@ -169,7 +186,7 @@ def _against_audits(results: Results, run: Path) -> Iterator[str]:
     """Compare the results of audits with the readings in `audit.jsonl`."""
     stated, found = (
         {(each.auditor, each.key): (each.total.read, each.contradictions) for each in of}
-        for of in (results.audits, audits(run, results.examples))
+        for of in (results.audits, audits(run, confident(results.examples)))
     )
     for auditor, key in stated.keys() | found.keys():
         if stated.get((auditor, key)) != found.get((auditor, key)):

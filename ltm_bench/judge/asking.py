@@ -21,8 +21,10 @@ from ltm_bench.judge.rubric import Case
 from ltm_bench.judge.saying import say
 from ltm_bench.judge.told import Told, read_told
 from ltm_bench.log.reader import read_manifest
-from ltm_bench.score.judgements import Judgement, Opinion, append, reply_hash
-from ltm_bench.score.results import FIGURES, Question, Results
+from ltm_bench.score.audits.judgements import Judgement, Opinion, append, reply_hash
+from ltm_bench.score.results.accounts import FIGURES
+from ltm_bench.score.results.examples import Question
+from ltm_bench.score.results.run import Results
 
 CONCURRENT = 8
 """Maximum concurrent cases."""

@@ -15,10 +15,11 @@ from ltm_bench.judge.memory import Memory
 from ltm_bench.judge.rubric import Case
 from ltm_bench.judge.told import read_told
 from ltm_bench.log.manifest import Manifest
-from ltm_bench.score.auditing import Confident, confident, draw
-from ltm_bench.score.audits import Commission, Reading, records, write_down
-from ltm_bench.score.fold import score_run
-from ltm_bench.score.judgements import reply_hash
+from ltm_bench.score.audits.auditing import Confident, draw
+from ltm_bench.score.audits.judgements import reply_hash
+from ltm_bench.score.audits.records import Commission, Reading, records, write_down
+from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.remarks import confident
 
 WORTH = 0.5
 """Minimum sensitivity + specificity - 1 of a judge: below it, its own errors drown the scorer's."""
@@ -38,13 +39,18 @@ class Drawn(NamedTuple):
 
 def drawn_from(run: Path, manifest: Manifest, sample: int, seed: int) -> list[Drawn]:
     """Draw verdicts of a run to audit. Raises ConfigError if it has none."""
-    verdicts = confident(score_run(run, manifest).examples)
+    examples = score_run(run, manifest).examples
+    verdicts = confident(examples)
     if not verdicts:
         raise ConfigError(
             f"{run.name}: no reply has a confident verdict of a matcher; there is nothing to audit"
         )
     told = read_told(run, manifest)
-    return [Drawn(each, told.case(each.example, each.question)) for each in draw(verdicts, sample, seed)]
+    asked = {(example.id, question.turn): question for example in examples for question in example.questions}
+    return [
+        Drawn(each, told.case(each.example, asked[each.example, each.turn]))
+        for each in draw(verdicts, sample, seed)
+    ]
 
 
 def commission_judge(judge: Judge, sample: int, seed: int, memory: Memory) -> Commission:

@@ -12,7 +12,7 @@ from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.memory import Calibration, Memory, Tally
 from ltm_bench.judge.rubric import Case
 from ltm_bench.judge.trials import Trial
-from ltm_bench.score.judgements import Opinion, majority
+from ltm_bench.score.audits.judgements import Opinion, majority
 
 REPEATED = 40
 """Number of cases asked repeatedly, to see whether the judge is consistent."""

@@ -25,8 +25,9 @@ from ltm_bench.log.events import Forked, Sent
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events
 from ltm_bench.plugins.matchers import load
-from ltm_bench.score.judgements import Judgement, Opinion, VagueTrial, reply_hash
-from ltm_bench.score.results import FIGURES, Results
+from ltm_bench.score.audits.judgements import Judgement, Opinion, VagueTrial, reply_hash
+from ltm_bench.score.results.accounts import FIGURES
+from ltm_bench.score.results.run import Results
 
 
 class Asked(NamedTuple):

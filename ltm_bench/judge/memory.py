@@ -6,14 +6,14 @@ import hashlib
 import json
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.rubric import Case, prompt
 from ltm_bench.judge.saying import Said
-from ltm_bench.score.correction import Measured
-from ltm_bench.score.judgements import Opinion
+from ltm_bench.score.audits.correction import Measured
+from ltm_bench.score.audits.judgements import Opinion
 
 FILE = "judgements.sqlite"
 """The name of the database in a folder of reports."""
@@ -32,10 +32,8 @@ MOST_FLIPS = 0.05
 """Maximum share of repeated cases with inconsistent answers."""
 
 
-class Tally(BaseModel):
+class Tally(BaseModel, frozen=True):
     """A judge's results on one kind of case."""
-
-    model_config = ConfigDict(frozen=True)
 
     n: int
     accepted: int
@@ -50,10 +48,8 @@ class Tally(BaseModel):
         return (self.accepted if self.right else self.n - self.accepted - self.unreadable) / max(self.n, 1)
 
 
-class Calibration(BaseModel):
+class Calibration(BaseModel, frozen=True):
     """A judge's results on replies whose verdict is known."""
-
-    model_config = ConfigDict(frozen=True)
 
     judge: str
     key: str

@@ -10,7 +10,7 @@ from ltm_bench.judge.rubric import Case, Earlier
 from ltm_bench.log.events import Replied, Sent
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events
-from ltm_bench.score.results import Question
+from ltm_bench.score.results.examples import Question
 
 
 class Told:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,18 @@ from ltm_bench.log.forks import answers_in
 from ltm_bench.log.manifest import FORMAT, Manifest
 
 
+@contextmanager
+def _reading(path: Path) -> Iterator[BufferedReader]:
+    """Open a log. Raises LogError, which names it, for any error inside the block."""
+    try:
+        with opened(path) as file:
+            yield file
+    except OSError as error:
+        raise LogError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise LogError(f"{path}: {error}") from error
+
+
 class EventReader:
     """Yields the events of one conversation's log, one by one; its manifest line and a torn last line are skipped.
 
@@ -47,52 +61,58 @@ class EventReader:
     def __iter__(self) -> Iterator[Event]:
         """Read the log from its beginning."""
         self._hash = hashlib.sha256()
-        asked: int | None = None
-        forks: set[int] = set()
-        speaking: set[str] = set()
-        try:
-            with opened(self.path) as file:
-                for number, line in enumerate(file, start=1):
-                    self._hash.update(line)
-                    try:
-                        event = decode(line)
-                    except NotAnEvent as error:
-                        if not line.endswith(b"\n"):
-                            return
-                        if number == 1 and _manifest_of(line) is not None:
-                            continue
-                        raise self._damaged(number, str(error)) from error
-                    if isinstance(event, Sent):
-                        asked = event.turn
-                        if event.example is not None:
-                            speaking.add(event.example)
-                    elif isinstance(event, Replied):
-                        if asked != event.turn:
-                            problem = f"damaged event, replied: turn = {event.turn}: no message of that turn is waiting"
-                            raise self._damaged(number, problem)
-                        asked = None
-                    elif isinstance(event, Forked):
-                        forks.add(event.id)
-                        speaking.add(event.example)
-                    elif isinstance(event, Answered):
-                        if event.id not in forks:
-                            problem = f"damaged event, answered: id = {event.id}: no such fork is waiting"
-                            raise self._damaged(number, problem)
-                        forks.remove(event.id)
-                    elif isinstance(event, Ended | Published):
-                        if event.example not in speaking:
-                            where = f"{event.event}: example = {event.example!r:.60}"
-                            raise self._damaged(number, f"damaged event, {where}: it is not under way")
-                        if isinstance(event, Ended):
-                            speaking.remove(event.example)
-                    yield event
-        except OSError as error:
-            raise LogError(f"{self.path}: {error.strerror or error}") from error
-        except ValueError as error:
-            raise LogError(f"{self.path}: {error}") from error
+        precedents = _Precedents()
+        with _reading(self.path) as file:
+            for number, line in enumerate(file, start=1):
+                self._hash.update(line)
+                try:
+                    event = decode(line)
+                except NotAnEvent as error:
+                    # The writer was killed in the middle of this line, or is writing it at this moment.
+                    if not line.endswith(b"\n"):
+                        return
+                    # The logs of isolated examples have no manifest, so the first line, too, is first read as an event.
+                    if number == 1 and _manifest_of(line) is not None:
+                        continue
+                    raise self._damaged(number, str(error)) from error
+                if problem := precedents.lacking(event):
+                    raise self._damaged(number, f"damaged event, {event.event}: {problem}")
+                yield event
 
     def _damaged(self, number: int, problem: str) -> LogError:
         return LogError(f"{self.path}:{number}: {problem}; restore the file from a copy")
+
+
+class _Precedents:
+    """The events so far, as far as later ones refer to them."""
+
+    def __init__(self) -> None:
+        self._asked: int | None = None
+        self._forks: set[int] = set()
+        self._speaking: set[str | None] = set()
+
+    def lacking(self, event: Event) -> str:
+        """Take an event. Return what is wrong if it refers to anything that has not come before; else nothing."""
+        match event:
+            case Sent():
+                self._asked = event.turn
+                self._speaking.add(event.example)
+            case Forked():
+                self._forks.add(event.id)
+                self._speaking.add(event.example)
+            case Replied() if event.turn == self._asked:
+                self._asked = None
+            case Replied():
+                return f"turn = {event.turn}: no message of that turn is waiting"
+            case Answered() if event.id in self._forks:
+                self._forks.remove(event.id)
+            case Answered():
+                return f"id = {event.id}: no such fork is waiting"
+            case Ended() | Published() if event.example not in self._speaking:
+                return f"example = {event.example!r:.60}: it is not under way"
+            case Ended():
+                self._speaking.remove(event.example)
+        return ""
 
 
 def read_events(path: Path) -> Iterator[Event]:
@@ -103,13 +123,8 @@ def read_events(path: Path) -> Iterator[Event]:
 def read_manifest(run: Path) -> Manifest:
     """Return the manifest of a run. Raises LogError if it is missing or of another format."""
     path = run / "events.jsonl"
-    try:
-        with opened(path) as file:
-            line = file.readline()
-    except OSError as error:
-        raise LogError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise LogError(f"{path}: {error}") from error
+    with _reading(path) as file:
+        line = file.readline()
     first = _manifest_of(line)
     if first is None:
         raise LogError(f"{path}:1: the first line is not a manifest; this is not a run of ltm-bench")
@@ -157,13 +172,8 @@ def logs(run: Path, manifest: Manifest | None = None) -> list[Path]:
 
 
 def _file_digest(path: Path) -> str:
-    try:
-        with opened(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise LogError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise LogError(f"{path}: {error}") from error
+    with _reading(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_finished(path: Path) -> bool:
@@ -174,9 +184,8 @@ def is_finished(path: Path) -> bool:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 400))
         end = file.read()
     last = end.rstrip(b"\n").rpartition(b"\n")[2]
-    return last.startswith(b'{"event":"finished"') and end.endswith(
-        b"}\n"
-    )  # without its line break, it is torn
+    # Without its line break, the last event is torn.
+    return last.startswith(b'{"event":"finished"') and end.endswith(b"}\n")
 
 
 def read_turns(path: Path, *, forks: bool = False) -> Iterator[Turn]:

@@ -43,7 +43,7 @@ from ltm_bench.plan.values import parse_span, spell_span
 from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import built_in
-from ltm_bench.schedule import Rehearsals, rehearse_all
+from ltm_bench.schedule.fitting import Rehearsals, rehearse_all
 from ltm_bench.script.rehearsal import Step, rehearse
 from ltm_bench.script.scenario import Example
 

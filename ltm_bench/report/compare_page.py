@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from ltm_bench.report.templating import templates
 from ltm_bench.report.words import short_tokens
-from ltm_bench.score.cells import Cell
-from ltm_bench.score.comparison import Comparison
-from ltm_bench.score.pairs import Pair
-from ltm_bench.score.rows import Row
-from ltm_bench.score.shifts import Shift
+from ltm_bench.score.comparison.cells import Cell
+from ltm_bench.score.comparison.pairs import Pair
+from ltm_bench.score.comparison.positions import Shift
+from ltm_bench.score.comparison.rows import Row
+from ltm_bench.score.comparison.runs import Comparison
 
 WIDTH, HEIGHT = 260, 130
 """Size of a chart, in the units of its SVG."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.score.course import Course, Step
-from ltm_bench.score.figures import matched_parts
-from ltm_bench.score.results import ExampleResult
+from ltm_bench.score.results.course import Course, Step
+from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.results.figures import matched_parts
 
 STRIP = 1000
 """Width of a strip, in the units of its SVG."""

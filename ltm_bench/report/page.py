@@ -15,8 +15,10 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.templating import script, templates
 from ltm_bench.report.text import visible
-from ltm_bench.score.results import FIGURES, ExampleResult, Results, ScenarioResult
-from ltm_bench.score.retrieval import Retrieval
+from ltm_bench.score.results.accounts import FIGURES
+from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
+from ltm_bench.score.results.retrieval import Retrieval
+from ltm_bench.score.results.run import Results
 
 LONGEST = 4000
 """Maximum characters of a text on the page; fewer if many texts are long."""

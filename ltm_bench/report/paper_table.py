@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ltm_bench.report.text import visible
 from ltm_bench.report.words import cost, figure, short_tokens
-from ltm_bench.score.cells import Cell
-from ltm_bench.score.comparison import Comparison
+from ltm_bench.score.comparison.cells import Cell
+from ltm_bench.score.comparison.runs import Comparison
 
 _HEADS = ("Agent", "Span", "Score", "95 %", "Chance", "n", "Cost")
 _LEFT = 1

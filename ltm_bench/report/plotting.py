@@ -13,9 +13,9 @@ import altair as alt
 
 from ltm_bench.report.text import visible
 from ltm_bench.report.words import short_tokens
-from ltm_bench.score.entrants import Scored, entrants
-from ltm_bench.score.results import ExampleResult
-from ltm_bench.score.statistics import Interval
+from ltm_bench.score.comparison.entrants import Scored, entrants
+from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.statistics.intervals import Interval
 
 Chart: TypeAlias = alt.Chart | alt.LayerChart
 

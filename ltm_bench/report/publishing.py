@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
 from ltm_bench.report.page import render_page
 from ltm_bench.report.transcript import TranscriptWriter
-from ltm_bench.score.fold import score_run
-from ltm_bench.score.results import Question, Results
+from ltm_bench.score.results.examples import Question
+from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.run import Results
 
 DERIVED = ("verdicts.jsonl", "results.json", "report.html", "transcript.html")
 """The files that `publish` writes."""
@@ -76,15 +78,8 @@ def publish(
 def _verdict_lines(results: Results) -> list[bytes]:
     return [
         to_line(
-            {
-                "example": example.id,
-                "turn": question.turn,
-                "scorer": question.scorer,
-                "outcome": question.outcome.value,
-                "score": question.score,
-                "reason": question.reason,
-                "parts": list(question.parts),
-            }
+            {"example": example.id, "turn": question.turn, "scorer": question.scorer}
+            | asdict(question.verdict)
             | _said_besides(question)
         )
         for example in results.examples

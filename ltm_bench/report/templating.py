@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm_bench.core.clock import spoken_duration, stamp
 from ltm_bench.report import anchors, drawing, text, words
-from ltm_bench.score.figures import matched_parts
+from ltm_bench.score.results.figures import matched_parts
 
 if TYPE_CHECKING:
     import jinja2

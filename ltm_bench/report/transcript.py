@@ -22,8 +22,9 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events, read_manifest
 from ltm_bench.report.anchors import anchor
 from ltm_bench.report.templating import macro, templates
-from ltm_bench.score.fold import planned
-from ltm_bench.score.results import Question, Results
+from ltm_bench.score.results.examples import Question
+from ltm_bench.score.results.fold import planned
+from ltm_bench.score.results.run import Results
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -9,8 +9,8 @@ from math import isclose
 from typing import Any
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.score.course import Course
-from ltm_bench.score.results import ExampleResult
+from ltm_bench.score.results.course import Course
+from ltm_bench.score.results.examples import ExampleResult
 
 _LEVEL = 0.05
 """A p-value below it shows a difference."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence, Set
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -12,25 +12,26 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm_bench.adapters.http import Traffic, listening
+from ltm_bench.adapters.http import Traffic
 from ltm_bench.adapters.operations import Done, noting
 from ltm_bench.core.agent import Agent, Memory, SessionKey, session_of
 from ltm_bench.core.budget import NOTHING, Budget, Payment
-from ltm_bench.core.errors import AgentError, BudgetReached
+from ltm_bench.core.errors import AgentError
 from ltm_bench.core.keys import without_values
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
-from ltm_bench.runner.debts import NONE, Doubt, Place
 from ltm_bench.runner.guarding import guarded, unusable
 from ltm_bench.runner.notes import Notes
+from ltm_bench.runner.paying import Payments
 from ltm_bench.runner.tracing import Tracing
+from ltm_bench.runner.unsettled import Place
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallResult:
     """The result of asking the agent."""
 
     reply: Reply
@@ -45,7 +46,7 @@ class Answer:
     """The agent's operations for it."""
 
 
-class Calls:
+class Caller:
     """The agent of one conversation, and every call to it."""
 
     def __init__(
@@ -78,19 +79,18 @@ class Calls:
         self.live = False
         """Whether the agent has caught up with the log and can be asked."""
         self.opened = False
-        self._under_way: set[asyncio.Future[None]] = set()
         self._recorder = recorder
         self._journal = journal
         self._notes = Notes(journal, conversation)
         self.tracing = Tracing(agent, recorder.path, journal.clock)
         self._home = home
         self._budget = budget
-        self._places = places
+        self._payments = Payments(agent, budget, places, self._notes)
         self._conversation = conversation
         self._on_doubt = on_doubt
         self._charged = charged
         self._session: list[Turn] = []  # the session being told, for an agent that takes sessions
-        self._unsure: list[tuple[int, Callable[[], Awaitable[None]]]] = []  # after which turns, and what
+        self._deferred: list[tuple[int, Callable[[], Awaitable[None]]]] = []  # after which turns, and what
         self._turn = 0  # the last one the agent has heard, for errors
 
     @property
@@ -111,9 +111,11 @@ class Calls:
 
     async def close(self) -> None:
         """Close the agent and the side files."""
-        with self.tracing:
+        try:
             if self.opened:
                 await guarded(self.agent.close, self._turn)
+        finally:
+            self.tracing.close()
 
     async def observe(self, turn: Turn) -> None:
         """Let the agent observe a turn, or a whole session at its end if it takes sessions."""
@@ -138,16 +140,10 @@ class Calls:
         heard = "\n".join(f"{turn.message.text}\n{turn.reply.text}" for turn in turns)
         begun = self._journal.clock()
         with noting() as noted:
-            await self._pay_for(call, replace(last, text=heard))
+            await self._payments.pay_for(call, replace(last, text=heard))
         if self.live and self.agent.observes:
             done = noted or [Done("write", self._journal.clock() - begun)]
             self._notes.did(last.turn, done)
-
-    async def _pay_for(self, call: Callable[[], Awaitable[None]], message: Message) -> None:
-        """Make a call without a reply, with money reserved for each attempt; the next reply reports its usage."""
-        mark = partial(self._notes.mark, message.turn)
-        with self._budget.paying(self.agent, message, mark, at_once=False):
-            await guarded(call, message.turn)
 
     async def catch_up(self, turn: int, turns: int, going_on: SessionKey | None = None) -> None:
         """Open the agent and bring it to the end of the log, unless it is there.
@@ -164,18 +160,18 @@ class Calls:
         self._notes.caught_up(turn, untold=not (self.agent.can_be_told or not turn))
         await self.stand_after(turns, going_on)
 
-    def make_up_for(self, turns: int, act: Callable[[], Awaitable[None]]) -> None:
-        """Have something done once the agent stands after just these turns: the last run may have ended before it."""
-        self._unsure.append((turns, act))
+    def defer(self, turns: int, act: Callable[[], Awaitable[None]]) -> None:
+        """Have something done once the agent has heard just these turns: an interruption may have prevented it."""
+        self._deferred.append((turns, act))
 
-    def misses(self, turns: int) -> bool:
-        """Whether there is something to make up for after these turns."""
-        return any(after == turns for after, _ in self._unsure)
+    def has_deferred(self, turns: int) -> bool:
+        """Whether something was deferred until after these turns."""
+        return any(after == turns for after, _ in self._deferred)
 
     async def stand_after(self, turns: int, going_on: SessionKey | None = None) -> None:
         """Open the agent and restore it from the log's first turns; an open agent has heard them already.
 
-        Then make up for what is due after just these turns, since the last run may have ended before it.
+        Then do what was deferred until after just these turns.
         """
         if not self.opened:
             await self.open()
@@ -184,8 +180,8 @@ class Calls:
                 if self.agent.takes_sessions and going_on is not None:
                     logged = self._but_for(going_on, logged)
                 await guarded(lambda: self.agent.restore(logged), self._turn)
-        due = [act for after, act in self._unsure if after == turns]
-        self._unsure = [each for each in self._unsure if each[0] > turns]
+        due = [act for after, act in self._deferred if after == turns]
+        self._deferred = [each for each in self._deferred if each[0] > turns]
         for act in due:
             await act()
 
@@ -201,7 +197,7 @@ class Calls:
 
     async def ask(
         self, message: Message, record: Callable[[], int], *, turns: int, question: bool, doubtful: bool
-    ) -> Answer:
+    ) -> CallResult:
         """Ask the agent for a reply.
 
         Args:
@@ -212,19 +208,20 @@ class Calls:
             question: Whether the reply will be scored; if so, waits for the agent's indexers first.
             doubtful: Whether the log already holds the message, so that the agent may get it twice.
         """
-        doubt, lost = self._looked_up(message, doubtful=doubtful)  # before this process adds its own note
+        # Before this process notes its own start: without the note of an earlier one, everything is in doubt.
+        lost = self._payments.charge_lost(message) if doubtful else None
         await self.catch_up(message.turn, turns)
         await self._tell_session()
         if not question:
             self.tracing.begin_again()
         recalled = await self._settled(message) if question else None
-        async with self._granted(message) as granted:
-            asked = _Asked(message, "turn", doubt, lost, recalled)
+        async with self._payments.granted(message) as granted:
+            asked = _Outgoing(message, "turn", lost, recalled)
             return await self._called(asked, lambda: self.agent.reply(message), record, granted)
 
     async def fork(
         self, message: Message, record: Callable[[], int], frozen: asyncio.Event, *, doubtful: bool
-    ) -> Answer:
+    ) -> CallResult:
         """Have the agent freeze its prompt for a forked question, and then answer it.
 
         Args:
@@ -234,14 +231,14 @@ class Calls:
             doubtful: Whether it went out before, so that the agent may get it twice.
         """
         try:
-            doubt, lost = self._looked_up(message, doubtful=doubtful)
+            lost = self._payments.charge_lost(message) if doubtful else None
             await self._tell_session()
             recalled = await self._settled(message)
-            async with self._granted(message) as granted:
+            async with self._payments.granted(message) as granted:
                 with noting() as noted:
                     call = await guarded(lambda: self.agent.fork(message), message.turn)
                 frozen.set()
-                asked = _Asked(message, "forked question", doubt, lost, recalled, noted)
+                asked = _Outgoing(message, "forked question", lost, recalled, noted)
                 return await self._called(asked, call, record, granted)
         finally:
             frozen.set()
@@ -263,32 +260,21 @@ class Calls:
         if self.opened:
             await self._delete(queries, message)
         else:
-            self.make_up_for(turns, partial(self._delete, queries, message))
+            self.defer(turns, partial(self._delete, queries, message))
 
     async def _delete(self, queries: Sequence[str], message: Message) -> None:
         self.tracing.begin_again()
         for query in queries:
-            await self._pay_for(partial(self._forget, query), message)
+            await self._payments.pay_for(partial(self._forget, query), message)
 
     async def _forget(self, query: str) -> None:
         with suppress(NotImplementedError):
             await self.agent.forget(query)
 
-    def _looked_up(self, message: Message, *, doubtful: bool) -> tuple[Doubt, Decimal]:
-        """Return what is known about a call that went out before, and charge what it may have cost."""
-        doubt = self._notes.doubt_about(message.turn) if doubtful else NONE
-        if not doubt.unpaid:
-            return doubt, NOTHING
-        if doubt.reserved is not None:  # counted already, with everything that this run may owe: see `owed`
-            return doubt, doubt.reserved
-        lost = self._most(message)
-        self._budget.lose(lost)
-        return doubt, lost
-
     async def _settled(self, message: Message) -> Sequence[Memory] | None:
         """Wait for the agent's indexers, and return what retrieval gives for a question."""
         begun = self._journal.clock()
-        await self._pay_for(self.agent.settle, message)
+        await self._payments.pay_for(self.agent.settle, message)
         if type(self.agent).settle is not Agent.settle:
             settled = Done("settle", self._journal.clock() - begun)
             self._notes.did(message.turn, [settled])
@@ -296,46 +282,19 @@ class Calls:
             return None
         return await self.tracing.recalled(message)
 
-    @asynccontextmanager
-    async def _granted(self, message: Message) -> AsyncIterator[_Granted]:
-        """Wait for a slot and for money, both released at the end.
-
-        If other calls of this conversation hold the money, waits for them: most of it comes back.
-        """
-        mark = partial(self._notes.mark, message.turn)
-        while True:
-            async with self._places:
-                with ExitStack() as paying:
-                    try:
-                        payment = paying.enter_context(self._budget.paying(self.agent, message, mark))
-                    except BudgetReached:
-                        if not self._under_way:
-                            raise
-                    else:
-                        done = asyncio.get_running_loop().create_future()
-                        self._under_way.add(done)
-                        try:
-                            with listening() as heard:
-                                yield _Granted(payment, heard)
-                        finally:
-                            self._under_way.remove(done)
-                            paying.callback(done.set_result, None)  # once the money is released
-                        return
-            await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
-
     async def _called(
         self,
-        asked: _Asked,
+        asked: _Outgoing,
         call: Callable[[], Awaitable[Reply]],
         record: Callable[[], int],
-        granted: _Granted,
-    ) -> Answer:
+        granted: tuple[Payment, Traffic],
+    ) -> CallResult:
         """Call the agent, and return the result."""
         turn, (payment, heard) = asked.message.turn, granted
         begun = self._journal.clock()
         try:
             sent, begun = record(), self._journal.clock()
-            if asked.doubt.unpaid or asked.doubt.asked:
+            if asked.lost is not None:
                 self._doubt(turn, asked.lost, asked.what)
             payment.calling()
             with noting() as noted:
@@ -353,13 +312,13 @@ class Calls:
         if all(each.name != "answer" for each in noted):  # unattributed time counts as answering
             rest = seconds - sum(each.seconds for each in noted)
             done.append(Done("answer", max(0.0, rest), [] if self.agent.free or noted else [reply.usage]))
-        return Answer(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)
+        return CallResult(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)
 
-    def note_fork(self, number: int, answer: Answer) -> None:
+    def note_fork(self, number: int, answer: CallResult) -> None:
         """Record how long the answer to a fork took."""
         self._notes.call(number, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
 
-    async def note(self, turn: int, answer: Answer) -> None:
+    async def note(self, turn: int, answer: CallResult) -> None:
         """Record how long a logged reply took, and sync a paid one."""
         self._notes.call(turn, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
         if not self.agent.free:
@@ -372,33 +331,20 @@ class Calls:
         if not (priced or self.agent.free or (self._conversation, turn) in self._charged):
             self._budget.unknown = True
 
-    def _most(self, message: Message) -> Decimal:
-        """Return the upper bound for a call whose reply was lost; nothing if the price is unknown."""
-        most = None if self.agent.free else self.agent.reserve(message)
-        return (dollars(most) if most is not None else None) or NOTHING
-
     def _doubt(self, turn: int, lost: Decimal, what: str) -> None:
         """Report a turn or fork that the agent has heard, or may have heard, and now gets again."""
         self._notes.doubted(turn, lost)
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
 
 
-class _Asked(NamedTuple):
+class _Outgoing(NamedTuple):
     """A message to the agent, and what is known about earlier attempts."""
 
     message: Message
     what: str
     """Its name in messages about doubt."""
-    doubt: Doubt
-    lost: Decimal
-    """The charge for an earlier attempt."""
+    lost: Decimal | None
+    """The charge for an earlier attempt; None if the agent cannot have heard it."""
     recalled: Sequence[Memory] | None
     frozen: Sequence[Done] = ()
     """The agent's operations while it froze its prompt."""
-
-
-class _Granted(NamedTuple):
-    """The resources granted to a call."""
-
-    payment: Payment
-    heard: Traffic

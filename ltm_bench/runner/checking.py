@@ -26,9 +26,9 @@ from ltm_bench.plugins.matchers import load
 from ltm_bench.plugins.scenarios import scenario as find_scenario
 from ltm_bench.runner.hooks import try_hooks
 from ltm_bench.runner.references import play, play_alone, total
-from ltm_bench.schedule import load_of, smallest_span
-from ltm_bench.score.statistics import above_zero
-from ltm_bench.score.verdicts import verdict_on
+from ltm_bench.schedule.fitting import load_of, smallest_span
+from ltm_bench.score.audits.verdicts import verdict_on
+from ltm_bench.score.statistics.intervals import above_zero
 from ltm_bench.script.rehearsal import Step, ideal_reply
 from ltm_bench.script.scenario import Example, Scenario
 

@@ -30,11 +30,11 @@ from ltm_bench.core.tokens import Counter as TokenCounter
 from ltm_bench.filler.filler import Filler
 from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.conversation import needs_no_agent
-from ltm_bench.runner.runs import CONCURRENT, run_conversations
-from ltm_bench.schedule import Ended, Fill, Fork, Jump, Scheduler, Send
-from ltm_bench.schedule import Finish as Over
-from ltm_bench.script.rehearsal import acknowledgement
+from ltm_bench.runner.conversations import CONCURRENT, run_conversations
+from ltm_bench.schedule.decisions import Completed, Fill, Fork, Jump, Send
+from ltm_bench.schedule.decisions import Finish as Over
+from ltm_bench.schedule.scheduler import Scheduler
+from ltm_bench.script.rehearsal import acknowledgement, needs_no_agent
 from ltm_bench.script.scenario import Example
 
 REPLIES = {"low": 12, "likely": 60, "high": 250}
@@ -228,7 +228,7 @@ def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Est
 
 
 @dataclass
-class _Tally:
+class _TurnCounter:
     """Observes the turns of a simulated run."""
 
     estimate: Estimate
@@ -241,7 +241,7 @@ class _Tally:
     def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
         pass
 
-    def ended(self, ended: Ended) -> None:
+    def ended(self, ended: Completed) -> None:
         self.estimate.examples += 1
         self.estimate.overruns += ended.overrun > 0
 
@@ -271,7 +271,7 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
                 partial(_Counting, model, reply_tokens, plan.counter, found),
                 Path(folder),
                 budget=Budget(),
-                observer=_Tally(found),
+                observer=_TurnCounter(found),
                 clock=lambda: 0.0,
             )
     else:

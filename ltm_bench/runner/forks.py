@@ -13,13 +13,13 @@ from ltm_bench.core.messages import Message
 from ltm_bench.core.tokens import Counter
 from ltm_bench.log.events import Answered, Forked
 from ltm_bench.log.forks import ForkFile
-from ltm_bench.runner.calls import Answer, Calls
+from ltm_bench.runner.calls import Caller, CallResult
 
 
 class Forks:
     """The forks of one conversation."""
 
-    def __init__(self, calls: Calls, file: ForkFile, counter: Counter) -> None:
+    def __init__(self, calls: Caller, file: ForkFile, counter: Counter) -> None:
         """Prepare. Asks nothing.
 
         Args:
@@ -41,7 +41,7 @@ class Forks:
             self._calls.replayed(forked.id, answered.said)
         return answered
 
-    async def ask(self, forked: Forked, message: Message, then: Callable[[Answer], None]) -> None:
+    async def ask(self, forked: Forked, message: Message, then: Callable[[CallResult], None]) -> None:
         """Have the agent freeze its prompt, and answer later; if its forks are barriers, before this returns.
 
         Args:
@@ -59,7 +59,7 @@ class Forks:
                 raise failure  # asking later is too late: the agent would have heard more
 
     async def _answer(
-        self, forked: Forked, message: Message, frozen: asyncio.Event, then: Callable[[Answer], None]
+        self, forked: Forked, message: Message, frozen: asyncio.Event, then: Callable[[CallResult], None]
     ) -> None:
         def record() -> int:
             self._file.asks(forked)

@@ -11,7 +11,7 @@ from ltm_bench.adapters.operations import Done
 from ltm_bench.core.budget import NOTHING, Mark
 from ltm_bench.log.events import usage_data
 from ltm_bench.log.journal import Journal
-from ltm_bench.runner.debts import Doubt, doubt_about
+from ltm_bench.runner.unsettled import Doubt, doubt_about
 
 
 class Notes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ltm_bench.core.messages import Ask, Turn, Verdict
-from ltm_bench.schedule import Ended
+from ltm_bench.schedule.decisions import Completed
 from ltm_bench.script.scenario import Example
 
 
@@ -18,7 +18,7 @@ class Observer(Protocol):
     def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
         """Note the verdict on a question."""
 
-    def ended(self, ended: Ended) -> None:
+    def ended(self, ended: Completed) -> None:
         """Note that an example said its last message."""
 
 
@@ -31,5 +31,5 @@ class Silent:
     def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
         """Do nothing."""
 
-    def ended(self, ended: Ended) -> None:
+    def ended(self, ended: Completed) -> None:
         """Do nothing."""

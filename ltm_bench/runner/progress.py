@@ -9,8 +9,9 @@ from decimal import Decimal
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Ask, Turn, Verdict
 from ltm_bench.plan.planning import Plan
-from ltm_bench.schedule import USABLE, Ended
-from ltm_bench.score.headline import counted, headline, mean
+from ltm_bench.schedule.decisions import Completed
+from ltm_bench.schedule.fitting import USABLE
+from ltm_bench.score.results.headline import counted, headline, mean
 from ltm_bench.script.scenario import Example
 
 OVERHEAD = 1.04
@@ -88,7 +89,7 @@ class Tracker:
         self._scores.setdefault(example.scenario.name, {})[example.id] = score
         self._score = headline({name: of.values() for name, of in self._scores.items()})
 
-    def ended(self, ended: Ended) -> None:
+    def ended(self, ended: Completed) -> None:
         """Count an example."""
         self._done += 1
         self._report(self.progress())

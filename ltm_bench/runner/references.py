@@ -17,9 +17,10 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Ask, Line, Message, Reply, Turn
 from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.filler import MAX_TOKENS, Bank, Filler
-from ltm_bench.schedule import Fill, Jump, Scheduler, Send
-from ltm_bench.score.headline import counted, headline, mean
-from ltm_bench.score.verdicts import verdict_on
+from ltm_bench.schedule.decisions import Fill, Jump, Send
+from ltm_bench.schedule.scheduler import Scheduler
+from ltm_bench.score.audits.verdicts import verdict_on
+from ltm_bench.score.results.headline import counted, headline, mean
 from ltm_bench.script.rehearsal import ideal_reply
 from ltm_bench.script.scenario import Example
 
@@ -37,7 +38,7 @@ class Played(NamedTuple):
     """Mean chance level over its questions."""
 
 
-class _Talk:
+class _Playthrough:
     """One example's turns, and the verdicts on them."""
 
     def __init__(self, example: Example) -> None:
@@ -77,7 +78,7 @@ async def play_alone(
     """Play every example with its own agent, without filler."""
     found = []
     for example in examples:
-        agent, clock, talk = make_agent(), Clock(start), _Talk(example)
+        agent, clock, talk = make_agent(), Clock(start), _Playthrough(example)
         script, reply, turn = example.script(), None, 0
         while True:
             try:
@@ -122,7 +123,7 @@ async def play(
     """
     scheduler = Scheduler(examples, span=span, seed=seed, counter=counter, start=start, stagger=stagger)
     filler, turn = Filler(bank, Dice(f"{seed}/filler"), counter, max_tokens), 0
-    talks = {example.id: _Talk(example) for example in examples}
+    talks = {example.id: _Playthrough(example) for example in examples}
     while True:
         decision, now = scheduler.decide(), scheduler.clock.now
         if isinstance(decision, Send):

@@ -18,9 +18,9 @@ from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import Verdicts
-from ltm_bench.runner.holding import hold
+from ltm_bench.runner.locking import run_locked
 from ltm_bench.runner.observer import Observer
-from ltm_bench.runner.runs import cost_before, finished
+from ltm_bench.runner.standing import cost_before, finished
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Done:
+class JobResult:
     """The result of a job."""
 
     job: Job
     problem: LtmBenchError | None = None
     """The error that stopped it, if any."""
     verdicts: Verdicts | None = None
-    """The matchers' verdicts on every reply; None if it ran elsewhere."""
+    """The matchers' verdicts on every reply; None if it ran elsewhere, or was finished before."""
 
 
 def too_late(job: Job, budget: Budget) -> BudgetReached | None:
@@ -83,7 +83,7 @@ class SweepObserver(Protocol):
 
 async def sweep(
     jobs: Sequence[Job], budget: Budget, observer: SweepObserver, *, connections: int
-) -> list[Done]:
+) -> list[JobResult]:
     """Execute all runs.
 
     Args:
@@ -97,12 +97,12 @@ async def sweep(
         budget.count(before.logged + before.charged)
     places = {name: asyncio.Semaphore(connections) for name in {job.connections for job in jobs}}
 
-    async def one(job: Job) -> Done:
+    async def one(job: Job) -> JobResult:
         if not finished(job.plan, job.folder) and (short := too_late(job, budget)):
             observer.done(job, short)
-            return Done(job, short)
+            return JobResult(job, short)
         try:
-            held = await hold(
+            verdicts = await run_locked(
                 job.plan,
                 job.folder,
                 budget=budget,
@@ -114,9 +114,9 @@ async def sweep(
             )
         except LtmBenchError as error:
             observer.done(job, error)
-            return Done(job, error)
+            return JobResult(job, error)
         observer.done(job, None)
-        return Done(job, verdicts=held.verdicts)
+        return JobResult(job, verdicts=verdicts)
 
     runs = [asyncio.ensure_future(one(job)) for job in jobs]
     try:

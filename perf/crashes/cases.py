@@ -17,8 +17,8 @@ from ltm_bench.adapters.hashing import embed
 from ltm_bench.core.budget import Budget
 from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Plan, plan_of
+from ltm_bench.runner.conversations import run_conversations
 from ltm_bench.runner.observer import Silent
-from ltm_bench.runner.runs import run_conversations
 from perf.crashes.faults import die_at, watch, watch_named
 from perf.crashes.processes import command, within
 

@@ -17,7 +17,7 @@ from ltm_bench.adapters.testing.faults import Said
 from ltm_bench.adapters.testing.remembering import NOTES, call, newest
 from ltm_bench.core.tokens import counter
 from ltm_bench.plugins.scenarios import scenario
-from ltm_bench.score.written import State
+from ltm_bench.score.results.written import State
 from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
 

@@ -72,9 +72,9 @@ def test_results_can_be_loaded_without_writing_anything() -> None:
 def test_results_are_immutable() -> None:
     made = run(agent="parrot", **SMALL)
     with pytest.raises(ValidationError, match="frozen"):
-        made.results.score = 1.0
+        made.results.score = 1.0  # type: ignore[misc]  # that is what is tested
     with pytest.raises(ValidationError, match="frozen"):
-        made.examples[0].questions[0].reply = "x"
+        made.examples[0].questions[0].reply = "x"  # type: ignore[misc]  # as above
     with pytest.raises(AttributeError):
         made.folder = Path()  # type: ignore[misc]  # that is what is tested
 

@@ -15,7 +15,7 @@ from ltm_bench.api import load_run
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.export.formats import known
 from ltm_bench.plugins.members import members
-from ltm_bench.score.judgements import append
+from ltm_bench.score.audits.judgements import append
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -14,8 +14,9 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.export.formats import format_named, known
 from ltm_bench.export.source import Source, source_of
-from ltm_bench.score.results import Heard, Results
-from ltm_bench.score.retrieval import Retrieval
+from ltm_bench.score.results.hearing import Heard
+from ltm_bench.score.results.retrieval import Retrieval
+from ltm_bench.score.results.run import Results
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -6,6 +6,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,12 @@ from ltm_bench.export.bundle import SUMS, pack, unpack
 from ltm_bench.export.leaderboard.boards import Row, SpanTable, groups
 from ltm_bench.export.leaderboard.entries import Entry, Refusal, read_bundles
 from ltm_bench.export.leaderboard.pages import Built, write_site
-from ltm_bench.score.audits import Audit, Rate
-from ltm_bench.score.comparison import compare
-from ltm_bench.score.headline import count_outcomes, example_score, headline, summarise_scenario
-from ltm_bench.score.results import JudgeNote, Results
-from ltm_bench.score.statistics import Interval
+from ltm_bench.score.audits.records import Audit, Rate
+from ltm_bench.score.comparison.runs import compare
+from ltm_bench.score.results.headline import count_outcomes, example_score, headline, summarise_scenario
+from ltm_bench.score.results.remarks import JudgeNote
+from ltm_bench.score.results.run import Results
+from ltm_bench.score.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from tests.browser import Browser
@@ -79,7 +81,10 @@ def verdicts_in_every_file(folder: Path) -> None:
     results = Results.model_validate_json((folder / "results.json").read_bytes())
     examples = []
     for example in results.examples:
-        questions = [q.model_copy(update={"outcome": RIGHT, "score": 1.0}) for q in example.questions]
+        questions = [
+            q.model_copy(update={"verdict": replace(q.verdict, outcome=RIGHT, score=1.0)})
+            for q in example.questions
+        ]
         examples.append(
             example.model_copy(update={"questions": questions, "score": example_score(questions)})
         )

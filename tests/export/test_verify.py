@@ -14,7 +14,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.export.scrub import REMOVED
 from ltm_bench.export.verify import verify
 from ltm_bench.matchers.names import NamesOnly
-from ltm_bench.score.judgements import Judgement, Opinion, append
+from ltm_bench.score.audits.judgements import Judgement, Opinion, append
 
 if TYPE_CHECKING:
     from tests.made import Made

@@ -9,7 +9,7 @@ import pytest
 from ltm_bench import Outcome
 from ltm_bench.judge.rubric import prompt
 from ltm_bench.judge.trials import KINDS, trials
-from ltm_bench.score.judgements import Opinion, majority
+from ltm_bench.score.audits.judgements import Opinion, majority
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.report.compare_page import render_comparison
-from ltm_bench.score.comparison import compare
-from ltm_bench.score.entrants import Scored
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.runs import compare
 
 if TYPE_CHECKING:
     from tests.browser import Browser

@@ -11,8 +11,8 @@ import pytest
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.report.charts import draw, known
-from ltm_bench.score.entrants import Scored
-from ltm_bench.score.narrowing import narrowed
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.results.narrowing import narrowed
 
 if TYPE_CHECKING:
     from tests.made import Made

@@ -17,7 +17,7 @@ from ltm_bench.report.drawing import (
     ticks,
 )
 from ltm_bench.report.words import filler_and_time
-from ltm_bench.score.course import Course, Jump, Step
+from ltm_bench.score.results.course import Course, Jump, Step
 
 if TYPE_CHECKING:
     from tests.made import Made

@@ -17,11 +17,11 @@ from ltm_bench.report.anchors import slug
 from ltm_bench.report.page import LONGEST, SHORTEST, render_page, started_on
 from ltm_bench.report.text import visible
 from ltm_bench.report.words import figure
-from ltm_bench.score.audits import Audit, Contradiction, Rate
-from ltm_bench.score.correction import Measured
-from ltm_bench.score.results import SCHEMA, Results
-from ltm_bench.score.retrieval import Retrieval
-from ltm_bench.score.statistics import Interval
+from ltm_bench.score.audits.correction import Measured
+from ltm_bench.score.audits.records import Audit, Contradiction, Rate
+from ltm_bench.score.results.retrieval import Retrieval
+from ltm_bench.score.results.run import SCHEMA, Results
+from ltm_bench.score.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from tests.made import Made, Page
@@ -298,7 +298,7 @@ import json, sys
 from pathlib import Path
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.page import render_page
-from ltm_bench.score.results import Results
+from ltm_bench.score.results.run import Results
 
 content = json.loads(Path(sys.argv[1]).read_text("utf-8"))
 page = render_page(Results(**content["results"]), Manifest(**content["manifest"]))

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ltm_bench.report.paper_table import latex, markdown
-from ltm_bench.score.comparison import compare
+from ltm_bench.score.comparison.runs import compare
 
 if TYPE_CHECKING:
     from tests.made import Made

@@ -13,7 +13,7 @@ from ltm_bench.log.lines import to_line
 from ltm_bench.log.reader import read_events, read_manifest
 from ltm_bench.report.text import visible
 from ltm_bench.report.transcript import LONGEST_TURN, TranscriptWriter, render_transcript
-from ltm_bench.score.fold import score_run
+from ltm_bench.score.results.fold import score_run
 
 if TYPE_CHECKING:
     from tests.made import Made, Page

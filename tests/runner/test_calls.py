@@ -21,7 +21,7 @@ from ltm_bench.core.keys import read_key
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.runner import calls as module
-from ltm_bench.runner.calls import Answer, Calls
+from ltm_bench.runner.calls import Caller, CallResult
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 PRICED = Usage(uncached=1_000_000, model="gpt-4o", provider="openai")
@@ -99,7 +99,7 @@ class Bench:
         self.home = folder / "agents" / "x"
         self.recorder = Recorder(folder / "events.jsonl")
         self.journal = Journal(self.file, lambda: float(next(ticks)))
-        self.calls = Calls(
+        self.calls = Caller(
             agent,
             self.recorder,
             self.journal,
@@ -113,7 +113,7 @@ class Bench:
 
     async def ask(
         self, number: int, text: str = "Hello!", *, question: bool = False, doubtful: bool = False
-    ) -> Answer:
+    ) -> CallResult:
         return await self.calls.ask(
             message(number, text), lambda: 7, turns=number, question=question, doubtful=doubtful
         )
@@ -214,7 +214,7 @@ def test_only_a_question_waits_for_indexers_and_asks_retrieval(begin: Begin) -> 
     agent = Observing()
     bench = begin(agent)
 
-    async def talk() -> tuple[Answer, Answer]:
+    async def talk() -> tuple[CallResult, CallResult]:
         return await bench.ask(0), await bench.ask(1, "Which colour?", question=True)
 
     told, asked = asyncio.run(talk())
@@ -529,7 +529,7 @@ def test_a_fork_lets_the_conversation_continue_once_its_prompt_is_frozen_or_cann
         agent.heard.append("recorded")
         return 7
 
-    async def talk() -> Answer:
+    async def talk() -> CallResult:
         return await bench.calls.fork(message(5), record, frozen, doubtful=False)
 
     if fails:

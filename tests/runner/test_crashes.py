@@ -24,7 +24,7 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import RunLocked
 from ltm_bench.log.recorder import locked
 from ltm_bench.plan.planning import plan_of
-from ltm_bench.runner.runs import run_conversations as run_plan
+from ltm_bench.runner.conversations import run_conversations as run_plan
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.score.statistics import above_zero
+from ltm_bench.score.statistics.intervals import above_zero
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -22,7 +22,7 @@ from ltm_bench.filler.filler import shipped
 from ltm_bench.plugins.agents import make_agent
 from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.runner.references import play
-from ltm_bench.score.statistics import above_zero
+from ltm_bench.score.statistics.intervals import above_zero
 from ltm_bench.script.scenario import Example
 
 if TYPE_CHECKING:

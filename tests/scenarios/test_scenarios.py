@@ -18,7 +18,7 @@ from ltm_bench.datasets.counting_stars.matcher import StarCounts
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plugins.files import find, load
 from ltm_bench.plugins.scenarios import scenario
-from ltm_bench.score.verdicts import verdict_on
+from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.script.rehearsal import ideal_reply, rehearse
 from ltm_bench.script.scenario import Example
 

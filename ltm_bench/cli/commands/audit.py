@@ -26,7 +26,7 @@ from ltm_bench.log.recorder import locked
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
 from ltm_bench.plan.request import MaxCost
-from ltm_bench.score.audits import Audit, Commission, Rate, Reading, write_down
+from ltm_bench.score.audits.records import Audit, Commission, Rate, Reading, write_down
 
 SHOWN = 20
 """Number of contradicted verdicts printed; the page shows all."""

@@ -26,7 +26,7 @@ from ltm_bench.judge.trials import Trial, trials
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import MaxCost
-from ltm_bench.score.statistics import wilson
+from ltm_bench.score.statistics.intervals import wilson
 
 
 def check(

@@ -19,9 +19,9 @@ from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.request import Suite
 from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.plan.values import number, parse_span, positive
-from ltm_bench.score.entrants import Scored
-from ltm_bench.score.power import MOST, Size, examples_needed, seeds_needed
-from ltm_bench.score.sizing import Basis, assumed, measured
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.sizing import Basis, assumed, measured
+from ltm_bench.score.statistics.power import MOST, Size, examples_needed, seeds_needed
 
 _SEEDS = (1, 2, 3, 5, 10)
 """Numbers of seeds in the table."""

@@ -22,8 +22,8 @@ from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
-from ltm_bench.score.judgements import Override, append, ratings, reply_hash, settle
-from ltm_bench.score.results import Question
+from ltm_bench.score.audits.judgements import Override, append, ratings, reply_hash, settle
+from ltm_bench.score.results.examples import Question
 
 KEYS = {
     "c": Outcome.CORRECT,

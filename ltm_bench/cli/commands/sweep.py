@@ -38,8 +38,8 @@ from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, forecast
 from ltm_bench.runner.grid import Grid, jobs_of, remake, resources_in
 from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.ray.resources import Resources
-from ltm_bench.runner.sweep import Done, Job
-from ltm_bench.runner.sweep import sweep as hold_all
+from ltm_bench.runner.sweep import Job, JobResult
+from ltm_bench.runner.sweep import sweep as run_all
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def sweep(
             err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider")
             _print_forecasts(jobs)
             with caching(REPORTS / CACHE if conduct.cache else None), SweepDisplay(jobs, budget) as display:
-                ended = asyncio.run(hold_all(jobs, budget, display, connections=connections))
+                ended = asyncio.run(run_all(jobs, budget, display, connections=connections))
         else:
             ended = _elsewhere(jobs, budget, cluster)
         runs = {}
@@ -198,12 +198,12 @@ def _print_forecasts(jobs: Sequence[Job]) -> None:
         err().print(safe(line))
 
 
-def _begun(done: Done) -> bool:
+def _begun(done: JobResult) -> bool:
     """Whether this run has begun; a folder with another run does not count."""
     return not isinstance(done.problem, LogError) and (done.job.folder / "events.jsonl").exists()
 
 
-async def _published(done: Done, options: Options) -> tuple[Done, Run]:
+async def _published(done: JobResult, options: Options) -> tuple[JobResult, Run]:
     """Publish a run, and have judges decide what is undecided. A judge that cannot go on leaves it unfinished."""
     job = done.job
     run = Run(job.folder, job.plan.manifest, await published(job.folder, job.plan, done.verdicts or {}))
@@ -221,7 +221,7 @@ def _write_together(runs: Sequence[Run], page: Path) -> None:
         out().print(f"page of all: {page}")
 
 
-def _raise_if_unfinished(ended: Sequence[Done], limit: Decimal | None) -> None:
+def _raise_if_unfinished(ended: Sequence[JobResult], limit: Decimal | None) -> None:
     stopped = [each.problem for each in ended if each.problem is not None]
     if not stopped:
         return
@@ -237,7 +237,7 @@ def _raise_if_unfinished(ended: Sequence[Done], limit: Decimal | None) -> None:
     raise RunIncomplete(what)
 
 
-def _elsewhere(jobs: Sequence[Job], budget: Budget, cluster: Cluster) -> list[Done]:
+def _elsewhere(jobs: Sequence[Job], budget: Budget, cluster: Cluster) -> list[JobResult]:
     terms = clusters.Terms(remake, cluster.connections, cluster.url, cluster.resources, cluster.checkpoint)
     for job in jobs[:1]:
         terms.shared(job)  # an unusable URL is an error of the command, not of every run
@@ -249,7 +249,7 @@ def _elsewhere(jobs: Sequence[Job], budget: Budget, cluster: Cluster) -> list[Do
             err().print(line)
         with SweepDisplay(jobs, budget) as display:
             problems = asyncio.run(clusters.sweep_on(ray, jobs, budget, display, terms))
-    return [Done(job, problem) for job, problem in zip(jobs, problems, strict=True)]
+    return [JobResult(job, problem) for job, problem in zip(jobs, problems, strict=True)]
 
 
 def _bring_pages(url: str, jobs: Sequence[Job]) -> None:
@@ -261,7 +261,7 @@ def _bring_pages(url: str, jobs: Sequence[Job]) -> None:
             err().print(safe(str(error)))
 
 
-def _print(ended: Sequence[Done], runs: dict[Path, Run]) -> None:
+def _print(ended: Sequence[JobResult], runs: dict[Path, Run]) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("run", "score", "95 %", "cost"):
         table.add_column(column, justify="left" if column == "run" else "right", overflow="fold")
@@ -270,7 +270,7 @@ def _print(ended: Sequence[Done], runs: dict[Path, Run]) -> None:
     out().print(table)
 
 
-def _row(done: Done, run: Run | None) -> list[str]:
+def _row(done: JobResult, run: Run | None) -> list[str]:
     name = done.job.folder.name
     if run is None:
         return [name, "another run" if isinstance(done.problem, ManifestDiffers) else "not begun", "", ""]

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import Any
 
-from ltm_bench.export.rows import Row, rows
+from ltm_bench.export.rows import COLUMNS, rows
 from ltm_bench.export.source import Source
 
 FILE = "export.csv"
@@ -19,9 +19,9 @@ def write(source: Source) -> bytes:
     """Return the table with a header, in UTF-8. A cell that could be a formula begins with an apostrophe."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow(Row._fields)
+    writer.writerow(COLUMNS)
     for row in rows(source.results):
-        writer.writerow([_cell(value) for value in row])
+        writer.writerow([_cell(value) for value in row.values()])
     return text.getvalue().encode("utf-8", "replace")
 
 

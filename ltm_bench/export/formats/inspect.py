@@ -12,13 +12,19 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from ltm_bench.core.messages import Turn, Usage
+from pydantic import TypeAdapter
+
+from ltm_bench.core.messages import Turn, Usage, Verdict
 from ltm_bench.core.pricing import dollars
 from ltm_bench.export.source import Source
 from ltm_bench.report.text import visible
-from ltm_bench.score.results import Account, ExampleResult, Results
+from ltm_bench.score.results.accounts import Account
+from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.results.run import Results
 
 FILE = "inspect.json"
+
+_VERDICT = TypeAdapter(Verdict)
 
 
 class _Call(NamedTuple):
@@ -131,7 +137,11 @@ def _sample(example: ExampleResult, calls: Sequence[_Call], frame: _Frame) -> di
         "value": example.score,
         "answer": None if last.reply is None else visible(last.reply),
         "explanation": visible("\n".join(f"{q.outcome}: {q.reason}" for q in example.questions)),
-        "metadata": {"outcomes": [q.outcome.value for q in example.questions], "scorer": last.scorer},
+        "metadata": {
+            "outcomes": [q.outcome.value for q in example.questions],
+            "verdicts": [_VERDICT.dump_python(q.verdict, mode="json") for q in example.questions],
+            "scorer": last.scorer,
+        },
     }
     events = [_model_event(call, frame) for call in calls]
     sample: dict[str, Any] = {

@@ -16,6 +16,6 @@ def write(source: Source) -> bytes:
     """Return the lines in UTF-8."""
     text = io.StringIO()
     with jsonlines.Writer(text, compact=True) as writer:
-        writer.write_all(row._asdict() for row in rows(source.results))
+        writer.write_all(rows(source.results))
     # UTF-8 has no lone surrogates; written with a backslash, each becomes JSON's own escape.
     return text.getvalue().encode("utf-8", "backslashreplace")

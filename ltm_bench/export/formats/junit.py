@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from ltm_bench.core.messages import Outcome
 from ltm_bench.export.source import Source
 from ltm_bench.report.text import visible
-from ltm_bench.score.results import ExampleResult, Question
+from ltm_bench.score.results.examples import ExampleResult, Question
 
 FILE = "junit.xml"
 

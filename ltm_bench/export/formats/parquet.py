@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.export.rows import Row, rows
+from ltm_bench.export.rows import COLUMNS, rows
 from ltm_bench.export.source import Source
 from ltm_bench.report.text import visible
 
@@ -27,13 +27,13 @@ def write(source: Source) -> bytes:
         ) from error
 
     def typed(of: Any) -> Any:
-        if get_origin(of) is list:
+        if get_origin(of) in (list, tuple):
             return pyarrow.list_(typed(get_args(of)[0]))
         [kind] = set(get_args(of) or (of,)) - {NoneType}
-        return getattr(pyarrow, _TYPES[kind])()
+        return getattr(pyarrow, next(name for base, name in _TYPES.items() if issubclass(kind, base)))()
 
-    schema = pyarrow.schema([(name, typed(of)) for name, of in get_type_hints(Row).items()])
-    found = [{key: _shown(value) for key, value in row._asdict().items()} for row in rows(source.results)]
+    schema = pyarrow.schema([(name, typed(of)) for name, of in COLUMNS.items()])
+    found = [{key: _shown(value) for key, value in row.items()} for row in rows(source.results)]
     target = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(found, schema), target)
     return target.getvalue()

@@ -15,13 +15,12 @@ from typing import NamedTuple
 from ltm_bench.export.leaderboard.entries import Entry
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.words import plural, short_tokens
-from ltm_bench.score.cells import Cell
-from ltm_bench.score.comparison import Comparison, compare
-from ltm_bench.score.entrants import Scored
-from ltm_bench.score.figures import skills
-from ltm_bench.score.headline import summarise_scenario
-from ltm_bench.score.pairs import Pair
-from ltm_bench.score.results import Skill
+from ltm_bench.score.comparison.cells import Cell
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.pairs import Pair
+from ltm_bench.score.comparison.runs import Comparison, compare
+from ltm_bench.score.results.figures import Skill, skills
+from ltm_bench.score.results.headline import summarise_scenario
 
 REFERENCES = {
     "perfect": "oracle: is told the answers",

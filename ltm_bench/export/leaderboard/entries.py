@@ -23,7 +23,9 @@ from ltm_bench.plan.scenarios import abouts
 from ltm_bench.report.page import started_on
 from ltm_bench.report.publishing import publish
 from ltm_bench.report.words import counted
-from ltm_bench.score.results import JudgeNote, Question, Results
+from ltm_bench.score.results.examples import Question
+from ltm_bench.score.results.remarks import JudgeNote
+from ltm_bench.score.results.run import Results
 
 PAGES = ("report.html", "transcript.html")
 """The pages of a run, written here from its log: those in the bundle are ignored."""

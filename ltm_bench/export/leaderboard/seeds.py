@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.log.manifest import AgentEntry
@@ -23,10 +23,8 @@ DRAWN = "drawn.toml"
 HIGHEST = 2**31
 
 
-class Draw(BaseModel):
+class Draw(BaseModel, frozen=True, extra="forbid"):
     """A seed that was drawn for an agent."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     agent: str
     """Its name, for readers."""

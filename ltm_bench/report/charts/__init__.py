@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plugins.members import member, members
-from ltm_bench.score.entrants import Scored
+from ltm_bench.score.comparison.entrants import Scored
 
 if TYPE_CHECKING:
     from ltm_bench.report.plotting import Chart

@@ -8,8 +8,8 @@ import altair as alt
 
 from ltm_bench.report.plotting import Chart, agent_colour, agent_shape, frontier, inline, share_y, unique
 from ltm_bench.report.words import short_tokens
-from ltm_bench.score.comparison import compare
-from ltm_bench.score.entrants import Scored
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.runs import compare
 
 
 def draw(runs: Sequence[Scored]) -> Chart:

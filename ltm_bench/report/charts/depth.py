@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ltm_bench.report.plotting import Chart, Row, grid
-from ltm_bench.schedule import USABLE
-from ltm_bench.score.entrants import Scored
-from ltm_bench.score.results import ExampleResult, Needle
+from ltm_bench.schedule.fitting import USABLE
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.results.examples import ExampleResult, Needle
 
 
 def draw(runs: Sequence[Scored]) -> Chart:

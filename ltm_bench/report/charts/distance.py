@@ -16,7 +16,7 @@ from ltm_bench.report.plotting import (
     named,
     share_y,
 )
-from ltm_bench.score.entrants import Scored
+from ltm_bench.score.comparison.entrants import Scored
 
 
 def draw(runs: Sequence[Scored]) -> Chart:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import altair as alt
 
 from ltm_bench.report.plotting import Chart, inline, named, unique
-from ltm_bench.score.entrants import Scored
-from ltm_bench.score.figures import matched_parts
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.results.figures import matched_parts
 
 
 def draw(runs: Sequence[Scored]) -> Chart:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from ltm_bench.report.plotting import OUTCOME_COLOURS, Chart, inline, named, unique
-from ltm_bench.score.entrants import Scored
+from ltm_bench.score.comparison.entrants import Scored
 
 
 def draw(runs: Sequence[Scored]) -> Chart:

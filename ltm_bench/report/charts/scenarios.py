@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ltm_bench.report.plotting import Chart, ForestRow, forest, named
-from ltm_bench.score.entrants import Scored
+from ltm_bench.score.comparison.entrants import Scored
 
 
 def draw(runs: Sequence[Scored]) -> Chart:

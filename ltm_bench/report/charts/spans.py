@@ -8,8 +8,8 @@ import altair as alt
 
 from ltm_bench.report.plotting import CHANCE, Chart, Row, agent_colour, agent_shape, inline, share_y
 from ltm_bench.report.words import short_tokens
-from ltm_bench.score.comparison import Comparison, compare
-from ltm_bench.score.entrants import Scored
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.runs import Comparison, compare
 
 FLOOR = "#6b6b6b"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ltm_bench.report.plotting import Chart, Row, grid
-from ltm_bench.score.entrants import Scored
-from ltm_bench.score.figures import matched_parts
-from ltm_bench.score.results import ExampleResult
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.results.figures import matched_parts
 
 
 def draw(runs: Sequence[Scored]) -> Chart:

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached
-from ltm_bench.runner.runs import Cost
+from ltm_bench.runner.standing import Cost
 
 
 @dataclass
-class Account:
+class Spending:
     """One run's progress and spending."""
 
     attempt: str = ""
@@ -53,7 +53,7 @@ class BudgetServer:
     def __init__(self, limit: Decimal | None, before: Sequence[Cost]) -> None:
         """Open an account for every run, with its cost before the sweep, if known here."""
         self._limit = limit
-        self._accounts = [Account(spent=cost.logged, carried=cost.charged) for cost in before]
+        self._accounts = [Spending(spent=cost.logged, carried=cost.charged) for cost in before]
 
     def open(
         self, number: int, attempt: str, logged: Decimal, *, already: bool, owed: Decimal | None = None
@@ -75,7 +75,7 @@ class BudgetServer:
         if owed is not None and logged + owed >= settled:
             lost = owed  # the files are complete, so a call that is not in them was never made
         carried = lost if old.attempt else old.carried
-        self._accounts[number] = Account(
+        self._accounts[number] = Spending(
             attempt,
             old.attempts + 1,
             already,

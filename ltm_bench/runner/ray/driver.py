@@ -23,8 +23,8 @@ from ltm_bench.runner.ray.budget_server import BudgetServer
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import Resources, fits, resources_of
 from ltm_bench.runner.ray.sharing import Shared
-from ltm_bench.runner.ray.worker import LEASE, OFTEN, Order, hold
-from ltm_bench.runner.runs import cost_before, finished
+from ltm_bench.runner.ray.worker import LEASE, OFTEN, Assignment, execute
+from ltm_bench.runner.standing import cost_before, finished
 from ltm_bench.runner.sweep import Job, SweepObserver, too_late
 
 RETRIES = 5
@@ -190,7 +190,7 @@ class _Driver:
             ) from error
         self._files = ray.put(Files.of(Path.cwd()))
         # One process per run: nothing left behind in memory or on a GPU reaches the next run.
-        self._hold = ray.remote(max_calls=1)(hold)
+        self._execute = ray.remote(max_calls=1)(execute)
         self._shares = shares(jobs, terms, ray.nodes())
         self._open = {provider: asyncio.Semaphore(many) for provider, (many, _) in self._shares.items()}
         self._pending: set[Any] = set()
@@ -266,7 +266,7 @@ class _Driver:
     async def _handed_over(
         self, number: int, job: Job, places: int, shared: Shared | None
     ) -> LtmBenchError | None:
-        order = Order(
+        assignment = Assignment(
             number=number,
             name=job.folder.name,
             manifest=job.plan.manifest,
@@ -278,10 +278,10 @@ class _Driver:
             remake=self._terms.remake,
         )
         options = self._terms.of(job).options()
-        task = self._hold.options(
-            name=order.name, max_retries=RETRIES, scheduling_strategy="SPREAD", **options
+        task = self._execute.options(
+            name=assignment.name, max_retries=RETRIES, scheduling_strategy="SPREAD", **options
         )
-        ref = task.remote(order, self._files, self._server)
+        ref = task.remote(assignment, self._files, self._server)
         self._pending.add(ref)
         lost = self._ray.exceptions
         try:

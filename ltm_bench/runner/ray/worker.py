@@ -20,11 +20,12 @@ from ltm_bench.core.errors import BudgetReached, LtmBenchError, RunIncomplete, R
 from ltm_bench.core.messages import Ask, Turn, Verdict
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.recorder import locked, start_run
+from ltm_bench.runner.conversations import run_conversations
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.sharing import Shared
-from ltm_bench.runner.runs import cost_of, finished, run_conversations
+from ltm_bench.runner.standing import cost_of, finished
 from ltm_bench.runner.sweep import Job
-from ltm_bench.schedule import Ended
+from ltm_bench.schedule.decisions import Completed
 from ltm_bench.script.scenario import Example
 
 LEASE = 60.0
@@ -35,8 +36,8 @@ OFTEN = 0.5
 
 
 @dataclass(frozen=True)
-class Order:
-    """A worker's order to execute a run."""
+class Assignment:
+    """What a worker needs to execute a run."""
 
     number: int
     name: str
@@ -50,19 +51,19 @@ class Order:
     remake: Callable[[Path], Job]
 
 
-class _Account(Budget):
+class _RemoteBudget(Budget):
     """A worker's budget: asks the budget server before each call, and reports after it."""
 
-    def __init__(self, order: Order, attempt: str, server: Any) -> None:
-        super().__init__(order.limit)
-        self._order, self._attempt, self._server = order, attempt, server
+    def __init__(self, assignment: Assignment, attempt: str, server: Any) -> None:
+        super().__init__(assignment.limit)
+        self._assignment, self._attempt, self._server = assignment, attempt, server
 
     def take(self, price: Decimal | None) -> Decimal:
         import ray
 
         answer = ray.get(
             self._server.take.remote(
-                self._order.number, self._attempt, price, self.spent, unknown=self.unknown
+                self._assignment.number, self._attempt, price, self.spent, unknown=self.unknown
             )
         )
         if isinstance(answer, str):
@@ -87,7 +88,7 @@ class _Account(Budget):
         if price:
             import ray
 
-            ray.get(self._server.lose.remote(self._order.number, self._attempt, price))
+            ray.get(self._server.lose.remote(self._assignment.number, self._attempt, price))
 
     def _give(self, held: Decimal) -> None:
         if held:
@@ -95,7 +96,7 @@ class _Account(Budget):
 
             ray.get(
                 self._server.give.remote(
-                    self._order.number, self._attempt, held, self.spent, unknown=self.unknown
+                    self._assignment.number, self._attempt, held, self.spent, unknown=self.unknown
                 )
             )
 
@@ -124,7 +125,7 @@ class _Watcher:
     def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
         """Ignore a verdict: the driver scores the log."""
 
-    def ended(self, ended: Ended) -> None:
+    def ended(self, ended: Completed) -> None:
         """Count an example."""
         self._examples += 1
 
@@ -137,7 +138,7 @@ def _interrupt(signum: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def hold(order: Order, files: Files, server: Any) -> LtmBenchError | None:
+def execute(assignment: Assignment, files: Files, server: Any) -> LtmBenchError | None:
     """Execute a run in a worker; return the error that stopped it."""
     signal.signal(signal.SIGINT, _interrupt)  # asyncio's own would wait forever for an agent that blocks
     try:
@@ -145,37 +146,39 @@ def hold(order: Order, files: Files, server: Any) -> LtmBenchError | None:
             stand = Path(scratch, "stand")
             stand.mkdir()
             with contextlib.chdir(files.stand(stand)):
-                if order.url is None:
-                    return _hold_in(order, Path(order.folder), None, server)
-                shared = Shared(order.url)
-                folder = Path(scratch, order.name)  # some agents use its name
+                if assignment.url is None:
+                    return _execute_in(assignment, Path(assignment.folder), None, server)
+                shared = Shared(assignment.url)
+                folder = Path(scratch, assignment.name)  # some agents use its name
                 folder.mkdir()
                 shared.claim()
                 shared.fetch(folder)
-                return _hold_in(order, folder, shared, server)
+                return _execute_in(assignment, folder, shared, server)
     except LtmBenchError as error:
         return error
     except OSError as error:
-        return RunIncomplete(f"{error.filename or order.folder}: {error.strerror or error}")
+        return RunIncomplete(f"{error.filename or assignment.folder}: {error.strerror or error}")
 
 
-def _hold_in(order: Order, folder: Path, shared: Shared | None, server: Any) -> LtmBenchError | None:
+def _execute_in(
+    assignment: Assignment, folder: Path, shared: Shared | None, server: Any
+) -> LtmBenchError | None:
     import ray
 
     if shared is None:
         wait_for(folder / "events.jsonl")
     attempt = uuid.uuid4().hex
     with _locked_at_last(folder):
-        start_run(folder, order.manifest)
-        job = order.remake(folder)
+        start_run(folder, assignment.manifest)
+        job = assignment.remake(folder)
         already = finished(job.plan, folder)
-        cost = cost_of(folder, order.manifest)
+        cost = cost_of(folder, assignment.manifest)
         owed = cost.charged if shared is None else None
-        ray.get(server.open.remote(order.number, attempt, cost.logged, already=already, owed=owed))
-        budget = _Account(order, attempt, server)
+        ray.get(server.open.remote(assignment.number, attempt, cost.logged, already=already, owed=owed))
+        budget = _RemoteBudget(assignment, attempt, server)
 
         def report(turns: int, examples: int) -> None:
-            reported.append(server.report.remote(order.number, attempt, turns, examples, budget.spent))
+            reported.append(server.report.remote(assignment.number, attempt, turns, examples, budget.spent))
             del reported[:-1]
 
         def copy() -> None:
@@ -183,7 +186,7 @@ def _hold_in(order: Order, folder: Path, shared: Shared | None, server: Any) -> 
                 shared.push(folder, whole=False)
 
         reported: list[Any] = []
-        watcher = _Watcher(report, copy, order.checkpoint)
+        watcher = _Watcher(report, copy, assignment.checkpoint)
         try:
             if not already:
                 asyncio.run(
@@ -194,8 +197,8 @@ def _hold_in(order: Order, folder: Path, shared: Shared | None, server: Any) -> 
                         budget=budget,
                         observer=watcher,
                         clock=time.perf_counter,
-                        places=asyncio.Semaphore(order.places),
-                        concurrent=order.places,
+                        places=asyncio.Semaphore(assignment.places),
+                        concurrent=assignment.places,
                     )
                 )
         finally:

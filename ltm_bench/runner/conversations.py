@@ -1,0 +1,107 @@
+"""Runs all conversations of a plan in its folder: one, or one for each example of an isolated run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.messages import Verdict
+from ltm_bench.log.forks import ForkFile
+from ltm_bench.log.journal import Journal
+from ltm_bench.log.recorder import Recorder
+from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.calls import Caller
+from ltm_bench.runner.conversation import Conversation, Verdicts
+from ltm_bench.runner.observer import Observer
+from ltm_bench.runner.standing import cost_of
+from ltm_bench.script.scenario import Example
+
+CONCURRENT = 8
+"""Number of isolated examples that run concurrently."""
+
+
+def _ignore(_: object) -> None:
+    """Do nothing."""
+
+
+async def run_conversations(
+    plan: Plan,
+    make_agent: Callable[[], Agent],
+    folder: Path,
+    *,
+    budget: Budget,
+    observer: Observer,
+    clock: Callable[[], float],
+    on_cut: Callable[[int], None] = _ignore,
+    on_doubt: Callable[[str], None] = _ignore,
+    places: asyncio.Semaphore | None = None,
+    concurrent: int = CONCURRENT,
+    counted: bool = False,
+) -> Verdicts:
+    """Run or resume all conversations of a plan in a run folder whose manifest has been written.
+
+    Args:
+        plan: What to run.
+        make_agent: Makes the agent of each conversation.
+        folder: The run's folder.
+        budget: What may be spent.
+        observer: Gets every turn.
+        clock: Wall-clock seconds from any fixed moment, for measuring durations.
+        on_cut: Called with the number of bytes of a torn last line that were cut off a log.
+        on_doubt: Called with a turn that the agent may get twice, because the run stopped during its call.
+        places: Limits concurrent calls to agents; several runs may share it.
+        concurrent: Maximum concurrent examples of an isolated run.
+        counted: Whether the budget already includes the run's cost so far.
+
+    Returns:
+        The matchers' verdicts on every reply.
+
+    Raises:
+        RunIncomplete, BudgetReached: A conversation had to stop; the others were finished.
+    """
+    cost = cost_of(folder, plan.manifest)
+    if not counted:  # before any conversation calls its agent: replies of the others were paid for too
+        budget.lose(cost.charged)
+        budget.count(cost.logged)
+    home = folder / "agent"
+    places = places or asyncio.Semaphore(concurrent)
+    open_ones = asyncio.Semaphore(concurrent)
+    verdicts: dict[tuple[str, int], Verdict] = {}
+
+    async def converse(log: Path, examples: Sequence[Example], home: Path, journal: Journal) -> Verdicts:
+        with Recorder(log) as recorder, ForkFile(log) as forks:
+            if recorder.cut:
+                on_cut(recorder.cut)
+            calls = Caller(
+                make_agent(),
+                recorder,
+                journal,
+                home=home,
+                budget=budget,
+                places=places,
+                conversation=log.stem if plan.manifest.suite.isolated else None,
+                on_doubt=on_doubt,
+                charged=cost.replies,
+            )
+            conversation = Conversation(plan, examples, calls, recorder, forks, observer)
+            await conversation.run()
+            return conversation.verdicts
+
+    async def alone(example: Example, journal: Journal) -> Verdicts:
+        name = example.id.replace("/", "-")
+        async with open_ones:
+            return await converse(folder / "isolated" / f"{name}.jsonl", [example], home / name, journal)
+
+    with Journal(folder / "timings.jsonl", clock) as journal:
+        if not plan.manifest.suite.isolated:
+            return await converse(folder / "events.jsonl", plan.examples, home, journal)
+        talks = (alone(example, journal) for example in plan.examples)
+        outcomes = await asyncio.gather(*talks, return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+        verdicts |= outcome
+    return verdicts

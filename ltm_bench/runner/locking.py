@@ -1,0 +1,95 @@
+"""Starts or resumes one run in its folder, with exclusive access."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError, RunIncomplete
+from ltm_bench.log.environment import record_environment
+from ltm_bench.log.recorder import locked, start_run
+from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.conversation import Verdicts
+from ltm_bench.runner.conversations import CONCURRENT, run_conversations
+from ltm_bench.runner.observer import Observer
+from ltm_bench.runner.standing import finished
+
+
+async def run_locked(
+    plan: Plan,
+    folder: Path,
+    *,
+    budget: Budget,
+    observer: Callable[[bool], Observer],
+    notify: Callable[[str], None],
+    places: asyncio.Semaphore | None = None,
+    concurrent: int = CONCURRENT,
+    counted: bool = False,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Verdicts | None:
+    """Start a run, or resume it, while no other process can.
+
+    Args:
+        plan: The plan.
+        folder: The run's folder; created if missing.
+        budget: What may be spent.
+        observer: Called with whether the run was finished before; returns an observer of its turns.
+        notify: Called with single lines about a repaired log and turns that the agent may get twice.
+        places: Limits concurrent calls to agents; several runs may share it.
+        concurrent: Maximum concurrent examples of an isolated run.
+        counted: Whether the budget already includes the run's cost so far.
+        clock: Seconds from any fixed moment, for measuring durations.
+
+    Returns:
+        The matchers' verdicts on every reply; None if the run was finished before, so that nothing was done.
+
+    Raises:
+        RunIncomplete, BudgetReached: It stopped early, and can be resumed.
+        ManifestDiffers: The folder holds another run.
+        RunLocked: Another process is working on it.
+    """
+    with ExitStack() as working:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            working.enter_context(locked(folder))
+            start_run(folder, plan.manifest)
+        except OSError as error:
+            blocked = isinstance(error, FileExistsError | NotADirectoryError)
+            advice = "; it must be a folder, so move away what is in its place" if blocked else ""
+            raise ConfigError(f"{error.filename or folder}: {error.strerror or error}{advice}") from error
+        already = finished(plan, folder)
+        watching = observer(already)
+        if already:
+            return None
+        try:
+            record_environment(folder)
+            return await run_conversations(
+                plan,
+                plan.agents,
+                folder,
+                budget=budget,
+                observer=watching,
+                clock=clock,
+                on_cut=lambda size: notify(f"A torn last line of {size} bytes was cut off the log."),
+                on_doubt=lambda where: notify(doubtful(where)),
+                places=places,
+                concurrent=concurrent,
+                counted=counted,
+            )
+        except OSError as error:  # a full disk
+            raise RunIncomplete(
+                f"{error.filename or folder}: {error.strerror or error}; "
+                f"`ltm-bench resume {folder.name}` continues once it can be written again"
+            ) from error
+
+
+def doubtful(where: str) -> str:
+    """Return the warning about a turn that an agent may get twice."""
+    return (
+        f"{where[:1].upper()}{where[1:]} may have been sent twice: its message was on the way when the run "
+        "stopped, and the log has no reply to it."
+    )

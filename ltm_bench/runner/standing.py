@@ -1,0 +1,66 @@
+"""Where a run stands, by its folder: whether it is finished, and what it has cost so far."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from decimal import Decimal
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from ltm_bench.core.errors import LogError
+from ltm_bench.core.pricing import dollars
+from ltm_bench.log.events import Replied
+from ltm_bench.log.forks import answers_in
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import conversations, is_finished, read_events, read_manifest
+from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.unsettled import Place, unsettled
+
+
+class Cost(NamedTuple):
+    """What a run has cost so far."""
+
+    logged: Decimal = Decimal()
+    """For its logged replies with known prices."""
+    charged: Decimal = Decimal()
+    """In addition, at most: for attempts without a usage, and for calls cut off by a crash."""
+    replies: Set[Place] = frozenset()
+    """Logged replies that are in `charged`, because they have no usage."""
+
+
+def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
+    """Return what a run has cost so far, from its logs and their side files.
+
+    Raises:
+        LogError: A log is damaged.
+    """
+    manifest = manifest or read_manifest(folder)
+    logged, replied = Decimal(), set[Place]()
+    for path in conversations(folder, manifest):
+        if path.exists():
+            name = path.stem if manifest.suite.isolated else None
+            turns = ((event.turn, event.usage) for event in read_events(path) if isinstance(event, Replied))
+            forks = ((number, answered.usage) for number, answered in answers_in(path).items())
+            for number, usage in chain(turns, forks):
+                replied.add((name, number))
+                logged += (dollars(usage) if usage is not None else None) or 0
+    return Cost(logged, *unsettled(folder / "timings.jsonl", replied))
+
+
+def cost_before(plan: Plan, folder: Path) -> Cost:
+    """Return what an unfinished run has cost; 0 if its log cannot be read, since it cannot continue."""
+    if finished(plan, folder):
+        return Cost()
+    try:
+        return cost_of(folder, plan.manifest)
+    except LogError:
+        return Cost()
+
+
+def finished(plan: Plan, folder: Path) -> bool:
+    """Whether all conversations of a plan are finished."""
+    if not plan.manifest.suite.isolated:
+        return is_finished(folder / "events.jsonl")
+    names = (example.id.replace("/", "-") for example in plan.examples)
+    return all(is_finished(folder / "isolated" / f"{name}.jsonl") for name in names)

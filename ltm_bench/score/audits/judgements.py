@@ -1,0 +1,226 @@
+"""Opinions of judges and people on a run, beside its log: append-only files.
+
+`judgements.jsonl` holds judges' opinions on replies, `overrides.jsonl` verdicts by hand, and `vague.jsonl` judges'
+opinions on deliberately vague, wrong replies.
+
+The log is the truth about the conversation; these are the truth about how it was judged. They show the matcher's
+verdict, each judge's, and who overrode what and why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from ltm_bench.core.errors import LogError
+from ltm_bench.core.limits import json_of, opened
+from ltm_bench.core.messages import Outcome, Usage, Verdict
+
+JUDGEMENTS = "judgements.jsonl"
+OVERRIDES = "overrides.jsonl"
+VAGUE = "vague.jsonl"
+
+T = TypeVar("T", bound=BaseModel)
+
+Place = tuple[str, int]
+"""Example and turn of a question."""
+
+
+class Opinion(BaseModel, frozen=True, extra="forbid"):
+    """One judge's opinion on one reply."""
+
+    judge: str
+    """Its name, as on the command line."""
+    key: str
+    """Hash of its adapter, its settings and the rubric; opinions with different keys are not comparable."""
+    rubric: str
+    """Hash of the rubric."""
+    model: str | None = None
+    prompt: str
+    answer: str
+    """The verbatim answer, or what went wrong if the judge could not be asked."""
+    outcome: Outcome
+    """`judge_error` if the answer was missing or unreadable."""
+    score: float | None = None
+    """From 0 to 1, if the rubric gives more than right or wrong."""
+    scores: dict[str, float] = Field(default_factory=dict)
+    """From 0 to 1 by column of a published scorer, if that asked the questions."""
+    reason: str
+    dollars: float | None = None
+    """None if the price is unknown."""
+    usage: dict[str, int] = Field(default_factory=dict)
+    """The token figures of `Usage`; empty if unknown."""
+
+    @property
+    def used(self) -> Usage | None:
+        """Its usage, or None if unknown."""
+        known = self.usage.get
+        return (
+            Usage(
+                uncached=known("uncached", 0),
+                cache_read=known("cache_read", 0),
+                cache_write=known("cache_write", 0),
+                output=known("output", 0),
+                reasoning=known("reasoning", 0),
+                model=self.model,
+            )
+            if self.usage
+            else None
+        )
+
+
+class Judgement(BaseModel, frozen=True, extra="forbid"):
+    """The judges' opinions on one reply, from one round."""
+
+    example: str
+    turn: int
+    reply: str
+    """Hash of the reply that was judged."""
+    opinions: tuple[Opinion, ...]
+
+
+class VagueTrial(BaseModel, frozen=True, extra="forbid"):
+    """A judge's opinion on a deliberately vague, wrong reply, judged in the same way as the run."""
+
+    question: str
+    reply: str
+    opinion: Opinion
+
+    @property
+    def passed(self) -> float:
+        """The score it gave, from 0 to 1."""
+        if self.opinion.score is not None:
+            return self.opinion.score
+        return float(self.opinion.outcome is Outcome.CORRECT)
+
+
+class Override(BaseModel, frozen=True, extra="forbid"):
+    """A verdict by hand. The original is kept."""
+
+    example: str
+    turn: int
+    reply: str
+    """Hash of the reviewed reply."""
+    outcome: Outcome
+    score: float = Field(ge=0, le=1)
+    reviewer: str
+    reason: str
+    was: Outcome
+    was_score: float | None
+
+
+def reply_hash(reply: str) -> str:
+    """Return the first 16 hex digits of a reply's SHA-256: a judgement holds for this reply only."""
+    return hashlib.sha256(reply.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _lines(path: Path) -> Iterator[Any]:
+    if not path.exists():
+        return
+    with opened(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):  # torn by a crash: does not count
+                return
+            try:
+                yield json_of(line)
+            except ValueError as error:
+                raise LogError(f"{path}:{number}: not JSON: {error}") from error
+
+
+def judgements(run: Path) -> Mapping[Place, Judgement]:
+    """Return the judgements of a run, the newest for each reply. Raises LogError."""
+    return {(each.example, each.turn): each for each in _read(run / JUDGEMENTS, Judgement)}
+
+
+def ratings(run: Path) -> Mapping[Place, Mapping[str, Override]]:
+    """Return every reviewer's last rating of each reply, by name, the newest last. Raises LogError."""
+    found: dict[Place, dict[str, Override]] = {}
+    for each in _read(run / OVERRIDES, Override):
+        said = found.setdefault((each.example, each.turn), {})
+        said.pop(each.reviewer, None)
+        said[each.reviewer] = each
+    return found
+
+
+def vague_trials(run: Path) -> Sequence[VagueTrial]:
+    """Return the judges' opinions on vague wrong replies, the newest of each. Raises LogError."""
+    found = {(each.opinion.key, each.question, each.reply): each for each in _read(run / VAGUE, VagueTrial)}
+    return list(found.values())
+
+
+def overrides(run: Path) -> Mapping[Place, Override]:
+    """Return the verdicts by hand that count. Raises LogError."""
+    settled = {place: settle(list(said.values())) for place, said in ratings(run).items()}
+    return {place: found for place, found in settled.items() if found is not None}
+
+
+def settle(said: Sequence[Override]) -> Override | None:
+    """Return the majority verdict of a reply's reviewers; None if there is a tie.
+
+    On each side, the newest verdict counts. Ratings of an earlier reply do not count.
+    """
+    heard = [each for each in said if each.reply == said[-1].reply]
+    for_it = [each for each in heard if each.outcome is Outcome.CORRECT]
+    against = [each for each in heard if each.outcome is not Outcome.CORRECT]
+    if len(for_it) == len(against):
+        return None
+    return max(for_it, against, key=len)[-1]
+
+
+def _read(path: Path, kind: type[T]) -> Iterator[T]:
+    for number, content in enumerate(_lines(path), start=1):
+        try:
+            yield kind.model_validate(content)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(map(str, problem["loc"]))
+            raise LogError(f"{path}:{number}: {where}: {problem['msg']}") from error
+
+
+_FILES: Mapping[type[BaseModel], str] = {Judgement: JUDGEMENTS, Override: OVERRIDES, VagueTrial: VAGUE}
+
+
+def append(run: Path, entries: Sequence[Judgement | Override | VagueTrial]) -> None:
+    """Append entries to the file of their kind, after cutting off a line torn by a crash."""
+    for entry in entries:
+        path = run / _FILES[type(entry)]
+        with path.open("ab+") as file:
+            file.seek(0)
+            content = file.read()
+            if content and not content.endswith(b"\n"):
+                file.truncate(content.rfind(b"\n") + 1)
+            file.seek(0, 2)
+            file.write(entry.model_dump_json().encode() + b"\n")
+
+
+def majority(opinions: Sequence[Opinion]) -> Verdict:
+    """Return the judges' majority verdict; unreadable answers do not count.
+
+    The majority decides whether a reply is right; if it is not, the first judge of that side gives the outcome.
+    """
+    heard = [each for each in opinions if each.outcome is not Outcome.JUDGE_ERROR]
+    for_it = [each for each in heard if each.outcome is Outcome.CORRECT]
+    against = [each for each in heard if each.outcome is not Outcome.CORRECT]
+    if not heard:
+        said = opinions[0].reason if opinions else "nobody was asked"
+        return Verdict(Outcome.JUDGE_ERROR, None, f"no judge gave a readable answer: {said}")
+    if all(each.score is not None for each in heard):
+        return _mean(heard)
+    if len(for_it) == len(against):
+        return Verdict(Outcome.JUDGE_ERROR, None, f"the judges disagree, {len(for_it)} to {len(against)}")
+    side = for_it if len(for_it) > len(against) else against
+    voices = f"{side[0].judge}" if len(opinions) == 1 else f"{len(side)} of {len(opinions)} judges"
+    score = 1.0 if side is for_it else 0.0
+    return Verdict(side[0].outcome, score, f"{voices}: {side[0].reason or 'no reason given'}")
+
+
+def _mean(heard: Sequence[Opinion]) -> Verdict:
+    """Return the mean opinion of judges that give more than right or wrong."""
+    score = sum(each.score or 0.0 for each in heard) / len(heard)
+    outcome = Outcome.CORRECT if score >= 1 else Outcome.PARTIAL if score > 0 else heard[0].outcome
+    voices = heard[0].judge if len(heard) == 1 else f"the mean of {len(heard)} judges"
+    return Verdict(outcome, round(score, 6), f"{voices}: {heard[0].reason}")

@@ -1,0 +1,163 @@
+"""Sums up the runs of an entrant at one span, and ranks the entrants there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from pydantic import BaseModel, Field
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.pairs import Pair
+from ltm_bench.score.results.figures import Skill, skills
+from ltm_bench.score.results.operations import Operation
+from ltm_bench.score.results.run import Results
+from ltm_bench.score.statistics.intervals import Interval, Spread, clustered_sum_interval, spread
+
+
+class Operated(BaseModel):
+    """The time and cost of one kind of operation, averaged over a cell's runs."""
+
+    name: str
+    calls: float
+    p50: float | None
+    """Seconds; None if they are not measured."""
+    p95: float | None
+    tokens: float
+    dollars: float | None
+    """None if a price is unknown."""
+
+
+def operated(results: Sequence[Results]) -> list[Operated]:
+    """Average the operations of runs, by name."""
+    by_name: dict[str, list[Operation]] = defaultdict(list)
+    for each in results:
+        for operation in each.operations:
+            by_name[operation.name].append(operation)
+    return [
+        Operated(
+            name=name,
+            calls=sum(each.calls for each in of) / len(of),
+            p50=_mean([each.p50 for each in of]),
+            p95=_mean([each.p95 for each in of]),
+            tokens=sum(each.tokens for each in of) / len(of),
+            dollars=_mean([each.dollars for each in of]),
+        )
+        for name, of in by_name.items()
+    ]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None
+
+
+class Cell(BaseModel):
+    """An entrant at one span, over all its runs."""
+
+    entrant: str
+    span: int
+    runs: list[str]
+    seeds: list[int]
+    """One for each run."""
+    scores: list[float | None]
+    """One for each run; None for an incomplete one."""
+    complete: bool
+    score: float
+    """Sum over scenarios of the mean over all scored examples; provisional unless `complete`."""
+    out_of: int
+    interval: Interval | None
+    """None if a run is incomplete, or a scenario has a single example."""
+    by_scenario: dict[str, float] = Field(default_factory=dict)
+    """Mean over the scored examples of each scenario."""
+    n: int
+    """Number of scored examples."""
+    chance: float | None
+    """None if a question was not reached."""
+    dollars: float | None
+    """Mean over the runs; None if a price is unknown."""
+    latency: float | None
+    """Median latency of a reply in seconds, averaged over the runs."""
+    spread: Spread | None
+    """How much the runs or their judges differ; None for one run with one judge, or if a run is incomplete."""
+    operations: list[Operated] = Field(default_factory=list)
+    """Time and cost of the agent's operations, averaged over the runs."""
+    skills: list[Skill] = Field(default_factory=list)
+    """Scores by ability, over the examples of all runs."""
+    rank: tuple[int, int] | None = None
+    """Best and worst place that the data allows, among the complete entrants at this span."""
+    frontier: bool = False
+    """On the Pareto frontier: no entrant at this span is as good in score, cost and latency and better in one."""
+
+
+def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
+    """Sum up the runs of an entrant at one span."""
+    results = [run.results for run in runs]
+    clusters = [each.by_scenario for each in results]
+    scenarios = dict.fromkeys(scenario.name for each in results for scenario in each.scenarios)
+    pooled = {name: [s for cluster in clusters for s in cluster.get(name, ())] for name in scenarios}
+    complete = all(each.complete for each in results)
+    prices = [each.costs.dollars for each in results]
+    known = [price for price in prices if price is not None]
+    waits = [each.latency.median for each in results if each.latency is not None]
+    reached = all(Outcome.NOT_REACHED not in each.outcomes for each in results)
+    by_seed: dict[int, list[float]] = defaultdict(list)
+    for each in results:
+        by_seed[each.seed].append(each.score_so_far)
+    return Cell(
+        entrant=entrant,
+        span=span,
+        runs=[each.run for each in results],
+        seeds=[each.seed for each in results],
+        scores=[each.score for each in results],
+        complete=complete,
+        score=sum(sum(scores) / len(scores) for scores in pooled.values() if scores),
+        out_of=len(scenarios),
+        interval=clustered_sum_interval(clusters) if complete else None,
+        by_scenario={name: sum(scores) / len(scores) for name, scores in pooled.items() if scores},
+        n=sum(map(len, pooled.values())),
+        chance=sum(each.chance for each in results) / len(results) if reached else None,
+        dollars=sum(known) / len(known) if len(known) == len(prices) else None,
+        latency=sum(waits) / len(waits) if waits else None,
+        operations=operated(results),
+        skills=skills(
+            list({scenario.name: scenario for each in results for scenario in each.scenarios}.values()),
+            [example for each in results for example in each.examples],
+        ),
+        spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
+    )
+
+
+def rank(cells: Sequence[Cell], pairs: Sequence[Pair]) -> None:
+    """Set each cell's range of places: nobody ranks above another unless the data separates the two."""
+    ranked = [cell for cell in cells if cell.complete]
+    names = {cell.entrant for cell in ranked}
+    for cell in ranked:
+        above = below = 0
+        for pair in pairs:
+            if (
+                pair.separated
+                and cell.entrant in (pair.first, pair.second)
+                and {pair.first, pair.second} <= names
+            ):
+                won = (pair.paired.difference > 0) == (cell.entrant == pair.first)
+                below, above = below + won, above + (not won)
+        cell.rank = (1 + above, len(ranked) - below)
+
+
+def mark_frontier(cells: Sequence[Cell]) -> None:
+    """Mark the cells that no other beats in score, cost and latency."""
+
+    def figures(cell: Cell) -> tuple[float, float, float]:
+        assert cell.dollars is not None
+        assert cell.latency is not None
+        return (-cell.score / cell.out_of, cell.dollars, cell.latency)
+
+    known = [c for c in cells if c.complete and c.dollars is not None and c.latency is not None]
+    for cell in known:
+        mine = figures(cell)
+        cell.frontier = not any(
+            figures(other) != mine and all(x <= y for x, y in zip(figures(other), mine, strict=True))
+            for other in known
+        )

@@ -1,0 +1,89 @@
+"""Positions of the same questions in runs of different modes: a forked question takes up no room."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from ltm_bench.score.results.examples import ExampleResult, Question
+from ltm_bench.score.results.figures import distance
+from ltm_bench.score.results.run import Results
+
+
+class Placed(BaseModel, frozen=True):
+    """A question's position in a run."""
+
+    position: int
+    """Tokens of the conversation before it."""
+    distance: int | None
+    """Tokens between it and the last needle before it; None if there was none."""
+
+
+class Shift(BaseModel, frozen=True):
+    """A question at different positions in different modes."""
+
+    span: int
+    seed: int
+    example: str
+    question: int
+    """Its number within the example, from 1."""
+    placed: dict[str, Placed]
+    """By mode."""
+
+    @property
+    def by(self) -> int:
+        """Tokens between its first and last position."""
+        places = [each.position for each in self.placed.values()]
+        return max(places) - min(places)
+
+    @property
+    def nearer(self) -> int | None:
+        """Tokens by which its distance from the last needle differs; None if it has none."""
+        apart = [each.distance for each in self.placed.values() if each.distance is not None]
+        return max(apart) - min(apart) if len(apart) == len(self.placed) else None
+
+
+class _Asked(NamedTuple):
+    span: int
+    seed: int
+    example: str
+    question: int
+
+
+def shifts(runs: Sequence[Results]) -> list[Shift]:
+    """Return the questions whose positions differ between runs of the same span and seed in different modes.
+
+    Of several runs of a mode, the first counts; a question that one of the modes did not reach is left out.
+    """
+    placed: dict[_Asked, dict[str, Placed]] = defaultdict(dict)
+    for results in runs:
+        for example in results.examples:
+            for number, question in enumerate(example.questions, start=1):
+                if question.position is not None:
+                    asked = _Asked(results.span, results.seed, example.id, number)
+                    placed[asked].setdefault(results.mode, _place(example, question, question.position))
+    return [
+        Shift(**asked._asdict(), placed=places)
+        for asked, places in placed.items()
+        if len({each.position for each in places.values()}) > 1
+    ]
+
+
+def _place(example: ExampleResult, question: Question, position: int) -> Placed:
+    return Placed(position=position, distance=distance(example, question))
+
+
+def shifted(found: Sequence[Shift]) -> Iterator[str]:
+    """Yield a line about the shifts for each span."""
+    for span in dict.fromkeys(each.span for each in found):
+        by = sorted(each.by for each in found if each.span == span)
+        nearer = [each.nearer for each in found if each.span == span and each.nearer is not None]
+        yield (
+            f"{len(by)} questions have different positions in different modes: {median(by):,.0f} tokens apart in "
+            f"the median, {by[-1]:,} at most; their distances from their needles differ by "
+            f"{max(nearer, default=0):,} tokens at most"
+        )

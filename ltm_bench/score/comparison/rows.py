@@ -1,0 +1,93 @@
+"""Puts the replies of all entrants to one example side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydantic import BaseModel, computed_field
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.results.run import Results
+
+
+class Mark(BaseModel):
+    """One entrant's result on one example."""
+
+    run: str
+    score: float | None
+    outcome: Outcome
+    """Outcome of the question that cost most."""
+    reply: str | None = None
+    """The reply to that question, if the entrants disagree; None if there was none."""
+
+
+class Row(BaseModel):
+    """One example, with the results of all entrants at its span."""
+
+    span: int
+    seed: int
+    example: str
+    question: str = ""
+    """The question that cost most, for the entrant that it cost most; empty if the entrants agree."""
+    expected: str = ""
+    marks: dict[str, Mark]
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def disagree(self) -> bool:
+        """Whether entrants differ."""
+        return len({mark.score for mark in self.marks.values() if mark.score is not None}) > 1
+
+
+def _worst(example: ExampleResult) -> int:
+    """Return the question that represents an example: an infrastructure error first, else the lowest score."""
+    questions = example.questions
+    return min(
+        range(len(questions)),
+        key=lambda i: (
+            not questions[i].outcome.infrastructure,
+            1.0 if (score := questions[i].score) is None else score,
+        ),
+    )
+
+
+def rows_of(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
+    """Yield every example with each entrant's result; a second run of the same seed counts in the cell, not here."""
+    asked: dict[tuple[int, int, str], dict[str, tuple[Results, ExampleResult]]] = {}
+    for (entrant, span), runs in grouped.items():
+        for run in runs:
+            for example in run.results.examples:
+                key = (span, run.results.seed, example.id)
+                asked.setdefault(key, {}).setdefault(entrant, (run.results, example))
+    order = {name: i for i, name in enumerate(dict.fromkeys(key[2] for key in asked))}
+    for key in sorted(asked, key=lambda key: (key[0], key[1], order[key[2]])):
+        yield _row(key, asked[key])
+
+
+def _row(key: tuple[int, int, str], by_entrant: Mapping[str, tuple[Results, ExampleResult]]) -> Row:
+    span, seed, name = key
+    examples = [example for _, example in by_entrant.values()]
+    weakest = min(examples, key=lambda e: 1.0 if e.score is None else e.score)
+    shown = _worst(weakest)
+    question = weakest.questions[shown]
+    same = all(len(e.questions) > shown and e.questions[shown].text == question.text for e in examples)
+    row = Row(
+        span=span,
+        seed=seed,
+        example=name,
+        marks={
+            entrant: Mark(
+                run=results.run, score=example.score, outcome=example.questions[_worst(example)].outcome
+            )
+            for entrant, (results, example) in by_entrant.items()
+        },
+    )
+    if not (row.disagree and same):
+        return row
+    marks = {
+        entrant: mark.model_copy(update={"reply": by_entrant[entrant][1].questions[shown].reply})
+        for entrant, mark in row.marks.items()
+    }
+    return row.model_copy(update={"question": question.text, "expected": question.expected, "marks": marks})

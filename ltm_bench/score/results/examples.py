@@ -1,0 +1,217 @@
+"""The examples of a run: their needles, questions and scores, and the mean over those of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, cast
+
+from pydantic import (
+    BaseModel,
+    Field,
+    GetJsonSchemaHandler,
+    SerializerFunctionWrapHandler,
+    computed_field,
+    model_serializer,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from ltm_bench.core.messages import Outcome, Verdict
+from ltm_bench.score.audits.judgements import Opinion, Override
+from ltm_bench.score.results.ingestion import Ingestion
+from ltm_bench.score.results.retrieval import Ranking, Retrieval
+from ltm_bench.score.results.sets import SetQuestion
+from ltm_bench.score.results.written import Written
+from ltm_bench.score.statistics.intervals import Interval
+
+VERDICT = tuple(field.name for field in fields(Verdict))
+"""The names of a verdict's fields, which stand beside the question's own in JSON."""
+
+
+def nested(content: Any) -> Any:
+    """Gather the verdict's fields, which stand beside the others in JSON."""
+    if not isinstance(content, Mapping) or "verdict" in content:
+        return content
+    own = {name: value for name, value in content.items() if name not in VERDICT}
+    return own | {"verdict": {name: content[name] for name in VERDICT if name in content}}
+
+
+def _flattened(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the verdict's fields in its place."""
+    flat: dict[str, Any] = {}
+    for name, value in content.items():
+        flat |= value if name == "verdict" else {name: value}
+    return flat
+
+
+class Needle(BaseModel, frozen=True):
+    """A needle in the conversation."""
+
+    turn: int
+    text: str
+    position: int
+    """Tokens of the conversation before it."""
+    depth: int
+    """Tokens between it and the example's last question."""
+    at: datetime
+    cut: bool = False
+    """Whether the needle was cut off with part of its message, so that nobody can find it."""
+
+
+class Question(BaseModel, frozen=True):
+    """A question, the expected answer, the reply, and the verdict."""
+
+    turn: int | None
+    text: str
+    expected: str
+    in_words: str = ""
+    """A description of what is expected, if the right reply in `expected` is not enough."""
+    reply: str | None
+    verdict: Verdict
+    """The final one: a person's, else the judges', else the matcher's."""
+    can_leak: bool = False
+    """Whether its reply can reveal something that it must not."""
+    shows: str | None = None
+    """What a right reply proves to be remembered."""
+    needs: str | None = None
+    """What the example must have proved for this question to count."""
+    counts: float = 1.0
+    """How much of its score counts: less than 1 if what it needs was not shown."""
+    decisive: tuple[tuple[int, int], ...] = ()
+    """Places of the words in the reply without which the matcher's verdict would differ."""
+    scorer: str
+    """Name and version of the scorer, e.g. `NamesOnly@1`."""
+    chance: float
+    position: int | None
+    """Tokens of the conversation before it; None if it was not reached."""
+    beside: int = 0
+    """Tokens of forked questions and replies before it, which an in-line conversation would contain."""
+    at: datetime | None
+    matched: Outcome | None = None
+    """The matcher's outcome, if a judge or a person has decided since, or should."""
+    doubt: str = ""
+    """Why the matcher was undecided."""
+    opinions: tuple[Opinion, ...] = ()
+    """Judges' opinions on the reply."""
+    override: Override | None = None
+    """The verdict by hand, which wins."""
+    retrieval: Retrieval | None = None
+    """Which needles the agent's retrieval found, if known."""
+    usage: dict[str, int] | None = None
+    """Usage of its reply, in normalised figures; None if the adapter does not report it."""
+    dollars: float | None = None
+    """Price of its reply; None if unknown."""
+    seconds: float | None = None
+    """Wall-clock seconds of its reply; None if not measured."""
+    published: SetQuestion | None = None
+    """Its identity in a public set, and that set's scores; None for all others."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """The verdict's outcome."""
+        return self.verdict.outcome
+
+    @property
+    def score(self) -> float | None:
+        """From 0 to 1; None if it cannot be decided."""
+        return self.verdict.score
+
+    @property
+    def reason(self) -> str:
+        """The verdict in a sentence."""
+        return self.verdict.reason
+
+    @property
+    def parts(self) -> tuple[float, ...]:
+        """The scores of the parts of a question that asks for several things, in the order of the needles."""
+        return self.verdict.parts
+
+    @property
+    def counted(self) -> float | None:
+        """The part of its score that counts."""
+        return None if self.score is None else self.score * self.counts
+
+    _nested = model_validator(mode="before")(nested)
+
+    @model_serializer(mode="wrap")
+    def _flat(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return _flattened(handler(self))
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Describe the flat form; pydantic would only say that it is an object."""
+        own = {key: value for key, value in core_schema.items() if key != "serialization"}
+        made = handler.resolve_ref_schema(handler(cast(CoreSchema, own)))
+        verdict = handler.resolve_ref_schema(made["properties"]["verdict"])
+        made["properties"] = _flattened(made["properties"] | {"verdict": verdict["properties"]})
+        place = made["required"].index("verdict")
+        made["required"][place : place + 1] = verdict["required"]
+        return made
+
+
+class ExampleResult(BaseModel, frozen=True):
+    """One example: its needles, its questions, its score."""
+
+    id: str
+    scenario: str
+    score: float | None
+    """Mean of its questions' counted scores; None if one of them could not be scored."""
+    span: int
+    """Tokens from its first message to its last question."""
+    overrun: int
+    """Tokens by which the last question missed the requested span."""
+    needles: list[Needle]
+    questions: list[Question]
+    published: float | None = None
+    """Its published score, if imported."""
+    written: Written | None = None
+    """What the agent's store held of its facts after the last question, if readable."""
+    ingestion: Ingestion | None = None
+    """Time and cost of telling its needles; None if it has none."""
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """The outcomes of its questions."""
+        return [question.outcome for question in self.questions]
+
+    @property
+    def reached(self) -> bool:
+        """Whether all its questions were asked and answered, so that its span and depths are known."""
+        unanswered = (Outcome.NOT_REACHED, Outcome.AGENT_ERROR)
+        return not any(question.outcome in unanswered for question in self.questions)
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def along(self) -> list[float]:
+        """Each needle's position in the span, from 0 to 1, the last question; empty if unknown."""
+        asked = [question.position for question in self.questions if question.position is not None]
+        if not asked or not self.reached:
+            return []
+        start = min(asked + [needle.position for needle in self.needles])
+        whole = max(1, max(asked) - start)
+        return [(needle.position - start) / whole for needle in self.needles]
+
+
+class ScenarioResult(BaseModel, frozen=True):
+    """A scenario: the mean over its examples."""
+
+    name: str
+    summary: str
+    skills: tuple[str, ...]
+    n: int
+    score: float | None
+    """None while an example of it could not be scored."""
+    score_so_far: float | None
+    """The mean over the examples that could be scored."""
+    interval: Interval | None
+    chance: float
+    outcomes: dict[Outcome, int]
+    lost: dict[str, int] = Field(default_factory=dict)
+    """Number of answers that retrieval lost, by place, if known."""
+    ranking: Ranking | None = None
+    """How well retrieval finds needles; None if the agent cannot tell."""

@@ -1,0 +1,112 @@
+"""The time and cost of ingesting an example's needles: a public set's history, or a scenario's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from ltm_bench.core.pricing import dollars
+from ltm_bench.log.events import Sent
+from ltm_bench.log.lines import records
+from ltm_bench.score.results.operations import read_operations
+
+
+class Ingestion(BaseModel, frozen=True):
+    """The time and cost of telling the agent an example's needles, including waits for its indexers."""
+
+    turns: int
+    sessions: int
+    """Sessions of a record; 0 if the needles belong to none."""
+    tokens: int
+    """Tokens of the messages."""
+    calls: int
+    """The agent's own replies to them."""
+    seconds: float | None
+    """Wall-clock seconds; None if not measured."""
+    dollars: float | None
+    """None if a price is unknown."""
+
+
+class Spent(NamedTuple):
+    """The time and money spent on a turn."""
+
+    seconds: float
+    waiting: float
+    """The part of `seconds` spent waiting for indexers."""
+    dollars: Decimal | None
+
+
+def spent(timings: Path, on: datetime | None) -> Mapping[str | None, Mapping[int, Spent]]:
+    """Return the spending on each turn, by conversation: an isolated example's, or the only one (None).
+
+    Args:
+        timings: The side file.
+        on: The day whose prices apply; None for today.
+    """
+    found: dict[str | None, dict[int, Spent]] = {}
+    for record in records(timings):
+        turn, conversation = record.get("turn"), record.get("conversation")
+        if not isinstance(turn, int):
+            continue
+        of = found.setdefault(conversation if isinstance(conversation, str) else None, {})
+        for name, seconds, usage in read_operations(record.get("operations")):
+            before = of.get(turn, Spent(0.0, 0.0, Decimal()))
+            prices = [None if each is None else dollars(each, on) for each in usage]
+            price = None if before.dollars is None or None in prices else before.dollars
+            of[turn] = Spent(
+                before.seconds + seconds,
+                before.waiting + (seconds if name == "settle" else 0.0),
+                price if price is None else price + sum((each or Decimal() for each in prices), Decimal()),
+            )
+    return found
+
+
+@dataclass
+class Taking:
+    """Adds up the ingestion of an example while its log is read."""
+
+    free: bool
+    turns: int = 0
+    tokens: int = 0
+    calls: int = 0
+    sessions: dict[str, None] = field(default_factory=dict)
+    seconds: float | None = None
+    dollars: Decimal | None = Decimal()
+
+    def told(self, sent: Sent, taken: Spent | None, *, asked: bool) -> None:
+        """Add a needle. `asked` says whether the agent replied to it itself."""
+        self.turns += 1
+        self.tokens += sent.tokens
+        self.calls += asked
+        if sent.session is not None:
+            self.sessions[sent.session] = None
+        if taken is not None:
+            self.seconds = (self.seconds or 0.0) + taken.seconds
+            known = self.dollars is not None and taken.dollars is not None
+            self.dollars = (self.dollars or Decimal()) + (taken.dollars or Decimal()) if known else None
+
+    def waited(self, taken: Spent | None) -> None:
+        """Add the wait before a question."""
+        if taken is not None and taken.waiting:
+            self.seconds = (self.seconds or 0.0) + taken.waiting
+
+    @property
+    def ingestion(self) -> Ingestion | None:
+        """The sums; None if nothing was told."""
+        if not self.turns:
+            return None
+        price = Decimal() if self.free else self.dollars
+        return Ingestion(
+            turns=self.turns,
+            sessions=len(self.sessions),
+            tokens=self.tokens,
+            calls=self.calls,
+            seconds=None if self.seconds is None else round(self.seconds, 6),
+            dollars=None if price is None else round(float(price), 9),
+        )

@@ -1,0 +1,187 @@
+"""Time and cost of a memory's operations: writing, waiting for indexers, retrieving, answering, and judging beside it.
+
+Seconds and the usage of each call come from the side file `timings.jsonl`. Prices are those of the run's day.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from ltm_bench.core.messages import Usage
+from ltm_bench.core.pricing import dollars
+from ltm_bench.log.events import usage_of
+from ltm_bench.log.lines import records
+from ltm_bench.score.audits.judgements import Opinion
+from ltm_bench.score.statistics.intervals import Interval, median_interval
+
+OPERATIONS = ("write", "settle", "retrieve", "answer", "judge")
+"""Operations in the order of a turn."""
+
+BINS = 10
+"""Number of parts of a conversation in which an operation is measured separately."""
+
+
+class Stretch(BaseModel, frozen=True):
+    """An operation in one part of a conversation."""
+
+    position: int
+    """Tokens of the conversation before the end of this part."""
+    calls: int
+    p50: float
+    """Seconds."""
+
+
+class Operation(BaseModel, frozen=True):
+    """Time and cost of one kind of operation in a run."""
+
+    name: str
+    calls: int
+    p50: float | None = None
+    """Seconds; None if not measured (judges)."""
+    p50_interval: Interval | None = None
+    """Interval of the median, without assumptions about the distribution."""
+    p95: float | None = None
+    seconds: float | None = None
+    """Total seconds."""
+    tokens: int = 0
+    """Tokens of prompts and outputs, if known."""
+    dollars: float | None = 0.0
+    """Total; None if a price is unknown."""
+    dollars_interval: Interval | None = None
+    """Interval of the total for as many such calls; None for fewer than two, or if all cost the same."""
+    along: tuple[Stretch, ...] = ()
+    """By position in the conversation; empty in isolated runs."""
+
+
+@dataclass
+class _Sum:
+    seconds: list[float] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    prices: list[float] = field(default_factory=list)
+    tokens: int = 0
+    unknown: bool = False
+
+    def add(self, seconds: float, position: int, usage: Iterable[Usage | None], on: datetime | None) -> None:
+        self.seconds.append(seconds)
+        self.positions.append(position)
+        price = Decimal()
+        for each in usage:
+            known = None if each is None else dollars(each, on)
+            self.tokens += 0 if each is None else _tokens(each)
+            self.unknown = self.unknown or known is None
+            price += known or 0
+        self.prices.append(float(price))
+
+
+def operations(
+    timings: Path,
+    positions: Mapping[int, int],
+    opinions: Sequence[Opinion],
+    *,
+    free: bool,
+    on: datetime | None,
+) -> list[Operation]:
+    """Return the time and cost of a run's operations.
+
+    Args:
+        timings: The side file.
+        positions: Tokens before each turn and fork; empty in isolated runs.
+        opinions: The judges' opinions.
+        free: Whether the agent costs nothing.
+        on: The day whose prices apply; None for today.
+    """
+    sums: dict[str, _Sum] = {}
+    for record in records(timings):
+        turn = record.get("turn")
+        for name, seconds, usage in read_operations(record.get("operations")):
+            where = positions.get(turn, 0) if isinstance(turn, int) else 0
+            sums.setdefault(name, _Sum()).add(seconds, where, usage, on)
+    end = max(positions.values(), default=0)
+    found = [
+        _operation(name, sums[name], end if positions else 0, free=free)
+        for name in OPERATIONS
+        if name in sums
+    ]
+    return [*found, *_judged(opinions)]
+
+
+def read_operations(noted: Any) -> Iterable[tuple[str, float, list[Usage | None]]]:
+    """Yield a record's valid operations: it is evidence, not truth."""
+    for each in noted if isinstance(noted, list) else ():
+        if not isinstance(each, list) or len(each) != 3 or each[0] not in OPERATIONS:
+            continue
+        name, seconds, usage = each
+        if isinstance(seconds, int | float) and math.isfinite(seconds) and seconds >= 0:
+            calls = usage if isinstance(usage, list) else [None]
+            yield name, float(seconds), [usage_of(call) for call in calls]
+
+
+def _operation(name: str, of: _Sum, end: int, *, free: bool) -> Operation:
+    taken = sorted(of.seconds)
+    count = len(taken)
+    total = sum(of.prices)
+    unknown = of.unknown and not free
+    return Operation(
+        name=name,
+        calls=count,
+        p50=round(_quantile(taken, 0.5), 6),
+        p50_interval=median_interval(taken),
+        p95=round(_quantile(taken, 0.95), 6),
+        seconds=round(sum(taken), 6),
+        tokens=of.tokens,
+        dollars=None if unknown else round(total, 9),
+        dollars_interval=None if unknown else _of_sum(of.prices),
+        along=tuple(_along(of, end)),
+    )
+
+
+def _along(of: _Sum, end: int) -> Iterable[Stretch]:
+    parts: dict[int, list[float]] = {}
+    for seconds, position in zip(of.seconds, of.positions, strict=True) if end else ():
+        parts.setdefault(min(BINS - 1, BINS * position // end), []).append(seconds)
+    for part in sorted(parts):
+        taken = sorted(parts[part])
+        yield Stretch(
+            position=(part + 1) * end // BINS, calls=len(taken), p50=round(_quantile(taken, 0.5), 6)
+        )
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Return a quantile of values in order, by the nearest rank."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def _of_sum(prices: Sequence[float]) -> Interval | None:
+    """Return the 95 % interval of the sum of as many prices like these."""
+    count = len(prices)
+    if count < 2 or min(prices) == max(prices):
+        return None
+    mean = sum(prices) / count
+    deviation = math.sqrt(sum((price - mean) ** 2 for price in prices) / (count - 1))
+    half = 1.96 * deviation * math.sqrt(count)
+    return Interval(low=max(0.0, count * mean - half), high=count * mean + half)
+
+
+def _judged(opinions: Sequence[Opinion]) -> Iterable[Operation]:
+    if opinions:
+        prices = [each.dollars for each in opinions if each.dollars is not None]
+        used = [each.used for each in opinions]
+        yield Operation(
+            name="judge",
+            calls=len(opinions),
+            tokens=sum(_tokens(each) for each in used if each is not None),
+            dollars=round(sum(prices), 9) if len(prices) == len(opinions) else None,
+            dollars_interval=_of_sum(prices) if len(prices) == len(opinions) else None,
+        )
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.prompt + usage.output + sum(map(_tokens, usage.besides))

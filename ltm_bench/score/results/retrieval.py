@@ -1,0 +1,104 @@
+"""What an agent's own retrieval found of the needles, and how well it ranks them. Pure; knows no files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pydantic import BaseModel
+
+CUTS = (1, 3, 5, 10, 50)
+"""The k of hit@k and recall@k."""
+
+
+class NeedleTrace(BaseModel, frozen=True):
+    """What retrieval found of one needle when its question came."""
+
+    turn: int
+    stored: bool | None
+    """Whether a search for its own words found it; None if the reply was right, so no search was made."""
+    rank: int | None
+    """Its rank among the memories found for the question, from 1; None if it was not among them."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether it did not reach the model, if known."""
+        return self.stored is False or self.rank is None
+
+
+class Retrieved(BaseModel, frozen=True):
+    """A memory found for a question that is not one of its needles."""
+
+    rank: int
+    text: str
+    turn: int | None = None
+    """The turn that it came from; None if the agent does not say."""
+    relevance: float | None = None
+    """Higher is nearer, on the agent's own scale; None if it does not say."""
+
+
+class Retrieval(BaseModel, frozen=True):
+    """Where an answer was lost, according to the agent's own retrieval."""
+
+    PLACES: ClassVar[tuple[str, str, str]] = ("not stored", "not retrieved", "retrieved, but not used")
+    needles: int
+    """Number of the example's needles."""
+    stored: int | None
+    """Needles that a search for their own words found; None if the reply was right, so no search was made."""
+    retrieved: int
+    """Needles among the memories found for the question."""
+    traces: tuple[NeedleTrace, ...] = ()
+    """Needle by needle; empty in runs of version 0.1.0."""
+    instead: tuple[Retrieved, ...] = ()
+    """The first memories found for the question that are not its needles."""
+
+    @property
+    def lost(self) -> str | None:
+        """Return it in brief. Not every question needs every needle, so this shows where to look; it is not a verdict.
+
+        None if the reply was right.
+        """
+        if self.stored is None:
+            return None
+        if self.stored < self.needles:
+            return self.PLACES[0]
+        return self.PLACES[1 if self.retrieved < self.needles else 2]
+
+
+class Ranking(BaseModel, frozen=True):
+    """How well an agent's retrieval finds needles: means over all questions."""
+
+    questions: int
+    needles: int
+    hit: dict[int, float]
+    """For each k, the share of questions with at least one needle among the first k memories."""
+    recall: dict[int, float]
+    """For each k, the mean share of a question's needles that are among the first k memories."""
+    mrr: float
+    """Mean reciprocal rank of a question's first needle; 0 if none was found."""
+
+
+def lost(found: Sequence[Retrieval]) -> dict[str, int]:
+    """Count where retrieval lost answers, in the order of the pipeline."""
+    places = Counter(each.lost for each in found)
+    return {place: places[place] for place in Retrieval.PLACES if places[place]}
+
+
+def ranking(found: Sequence[Retrieval]) -> Ranking | None:
+    """Return how well needles are ranked; None if no ranks are known."""
+    ranks = [[trace.rank for trace in each.traces] for each in found if each.traces]
+    if not ranks:
+        return None
+    within = {k: [sum(r is not None and r <= k for r in each) for each in ranks] for k in CUTS}
+    first = [min((r for r in each if r is not None), default=None) for each in ranks]
+    return Ranking(
+        questions=len(ranks),
+        needles=sum(map(len, ranks)),
+        hit={k: sum(n > 0 for n in counts) / len(ranks) for k, counts in within.items()},
+        recall={
+            k: sum(n / len(each) for n, each in zip(counts, ranks, strict=True)) / len(ranks)
+            for k, counts in within.items()
+        },
+        mrr=sum(0.0 if rank is None else 1 / rank for rank in first) / len(ranks),
+    )

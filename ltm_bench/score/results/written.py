@@ -1,0 +1,243 @@
+"""What an agent wrote down: compares the needles' facts with the content of its store. Pure.
+
+The names of the shares are HaluMem's (Chen et al. 2025); there a model judges them, here the words of a memory decide.
+A stored sentence with both the thing and the value need not mean it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from ltm_bench.core.agent import Memory
+from ltm_bench.core.messages import Fact
+from ltm_bench.matchers.reading import known_words, words
+from ltm_bench.matchers.sameness import singular
+
+
+class Told(NamedTuple):
+    """A fact that was told, or that was to be deleted."""
+
+    fact: Fact
+    user: str | None = None
+    """The user who told it, if there are several."""
+
+
+class State(StrEnum):
+    """The state of a fact in the store."""
+
+    PRESENT = "present"
+    MISSING = "missing"
+    STALE = "stale still present"
+    """It was replaced, but is still there unchanged."""
+    GONE = "replaced and gone"
+    UNDELETED = "still there after deletion"
+    DELETED = "deleted"
+    INVENTED = "invented"
+    """A value that was never told."""
+
+
+class Held(BaseModel, frozen=True):
+    """One fact's state in a store."""
+
+    about: str
+    value: str
+    state: State
+    leaked: bool = False
+    """Whether another user's memory has it."""
+    common: bool = False
+    """Whether a memory that belongs to no user has it, although there are several users."""
+    evidence: str = ""
+    """The beginning of a memory that has it."""
+
+
+class Written(BaseModel, frozen=True):
+    """The content of a store about an example's facts, after its last question."""
+
+    memories: int
+    """Number of memories in the store."""
+    facts: tuple[Held, ...]
+
+    def count(self, *states: State) -> int:
+        """Return the number of facts in any of these states."""
+        return sum(fact.state in states for fact in self.facts)
+
+
+class Share(BaseModel, frozen=True):
+    """A fraction."""
+
+    count: int
+    of: int
+
+    @property
+    def share(self) -> float | None:
+        """From 0 to 1; None if the total is 0."""
+        return self.count / self.of if self.of else None
+
+
+class Writing(BaseModel, frozen=True):
+    """What a run's agent wrote down, summed over examples."""
+
+    examples: int
+    """Examples after which the store was read."""
+    states: dict[State, int]
+    recall: Share
+    """Extraction recall: current facts that are present."""
+    accuracy: Share
+    """Extraction accuracy: values in the store that were told, of all its values for the same things."""
+    updated: Share
+    """Updates that are correct: the new value is present and the old ones are gone."""
+    hallucinated: Share
+    """Updates replaced by an invention."""
+    omitted: Share
+    """Updates that were not made: the new value is missing."""
+    beside: Share
+    """Updates after which an old value remains beside the new one; HaluMem's `other`."""
+    leaked: Share
+    """Facts of one user in a memory of another."""
+    common: Share
+    """Facts of one of several users in a memory that belongs to no user."""
+    undeleted: Share
+    """Facts that are still there after deletion."""
+
+
+SHOWN = 160
+"""Maximum characters of a memory shown as evidence."""
+
+
+class _Text(NamedTuple):
+    words: frozenset[str]
+    said: str
+    memory: Memory
+
+
+def examine(
+    told: Sequence[Told], deleted: Iterable[str], memories: Sequence[Memory], others: Iterable[Fact]
+) -> Written:
+    """Look for an example's facts in what a store holds.
+
+    Args:
+        told: Its facts, in order; a later one replaces those about the same thing.
+        deleted: The subjects of the facts that were to be deleted.
+        memories: The store's content.
+        others: The facts of all examples of the conversation: a value told by any of them was not invented.
+    """
+    texts = [_read(memory) for memory in memories]
+    gone, known = frozenset(deleted), list(others)
+    last = {each.fact.about: each.fact for each in told}
+    several = len({each.user for each in told if each.user is not None}) > 1
+    facts = []
+    for each in dict.fromkeys(told):
+        fact = each.fact
+        held = [text for text in texts if _has(text, fact.words, fact.value)]
+        current = fact == last[fact.about]
+        if not current and fact.value == last[fact.about].value:
+            continue  # it came back
+        if not current:
+            new = last[fact.about].value
+            held = [text for text in held if not _has(text, fact.words, new)]  # it mentions the change
+            state = State.STALE if held else State.GONE
+        elif fact.about in gone:
+            state = State.UNDELETED if held else State.DELETED
+        else:
+            state = State.PRESENT if held else State.MISSING
+        whose = {text.memory.user for text in held} if several else {each.user}
+        facts.append(
+            Held(
+                about=fact.about,
+                value=fact.value,
+                state=state,
+                leaked=several and bool(whose - {each.user, None}),
+                common=several and None in whose,
+                evidence=held[0].memory.text[:SHOWN] if held else "",
+            )
+        )
+    return Written(memories=len(memories), facts=(*facts, *_invented(last, known, texts)))
+
+
+def _invented(last: Mapping[str, Fact], known: Sequence[Fact], texts: Sequence[_Text]) -> list[Held]:
+    found = []
+    said = {_plain(other.value) for other in known}
+    for about, fact in last.items():
+        if not fact.words:  # a value alone does not say what it is about
+            continue
+        for value in fact.among:
+            if _plain(value) in said:
+                continue
+            held = next((text for text in texts if _has(text, fact.words, value)), None)
+            if held is not None:
+                evidence = held.memory.text[:SHOWN]
+                found.append(Held(about=about, value=value, state=State.INVENTED, evidence=evidence))
+    return found
+
+
+def _read(memory: Memory) -> _Text:
+    said = [singular(word) for word in words(memory.text)]
+    return _Text(frozenset(said), f" {' '.join(said)} ", memory)
+
+
+def _plain(value: str) -> str:
+    return f" {' '.join(singular(word) for word in known_words(value))} "
+
+
+def _has(text: _Text, about: Sequence[str], value: str) -> bool:
+    """Whether a memory names a thing, with its words in any order, and a value verbatim."""
+    wanted = _plain(value)
+    return wanted in text.said and all(
+        singular(word) in text.words for phrase in about for word in known_words(phrase)
+    )
+
+
+class Examined(NamedTuple):
+    """What was written about an example, and whether it has several users."""
+
+    written: Written
+    several: bool
+
+
+def summed(examined: Sequence[Examined]) -> Writing | None:
+    """Sum over examples; None if no store was read, or nothing told can be looked for."""
+    found = [each.written for each in examined]
+    if not any(each.facts for each in found):
+        return None
+    states = Counter(fact.state for each in found for fact in each.facts)
+    held, missing = states[State.PRESENT], states[State.MISSING]
+    told = sum(states[s] for s in (State.PRESENT, State.STALE, State.UNDELETED))
+    updates = [update for each in found for update in _updates(each)]
+    users = [fact for each in examined if each.several for fact in each.written.facts]
+    deletions = states[State.UNDELETED] + states[State.DELETED]
+
+    def updated(how: str) -> Share:
+        return Share(count=updates.count(how), of=len(updates))
+
+    return Writing(
+        examples=len(found),
+        states={state: states[state] for state in State if states[state]},
+        recall=Share(count=held, of=held + missing),
+        accuracy=Share(count=told, of=told + states[State.INVENTED]),
+        updated=updated("correct"),
+        hallucinated=updated("hallucinated"),
+        omitted=updated("omitted"),
+        beside=updated("beside"),
+        leaked=Share(count=sum(fact.leaked for fact in users), of=len(users)),
+        common=Share(count=sum(fact.common for fact in users), of=len(users)),
+        undeleted=Share(count=states[State.UNDELETED], of=deletions),
+    )
+
+
+def _updates(written: Written) -> Iterable[str]:
+    """Yield the state of each thing whose value was replaced."""
+    by_about: dict[str, list[State]] = {}
+    for fact in written.facts:
+        by_about.setdefault(fact.about, []).append(fact.state)
+    for states in by_about.values():
+        if State.STALE not in states and State.GONE not in states:
+            continue
+        if State.PRESENT in states:
+            yield "beside" if State.STALE in states else "correct"
+        else:
+            yield "hallucinated" if State.INVENTED in states else "omitted"

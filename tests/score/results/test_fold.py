@@ -1,0 +1,86 @@
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.log.reader import read_manifest
+from ltm_bench.plan.scenarios import About
+from ltm_bench.report.page import render_page
+from ltm_bench.report.transcript import render_transcript
+from ltm_bench.score.results.fold import score_run
+
+if TYPE_CHECKING:
+    from tests.made import Page
+
+Read = Callable[[str], "Page"]
+
+
+def cut(run: Path, to: Path, events: int, torn: bytes = b"") -> Path:
+    """Copy a run as it was when its log had this many events."""
+    to.mkdir()
+    lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
+    (to / "events.jsonl").write_bytes(b"".join(lines[:events]) + torn)
+    return to
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.6, 0.9, 0.99])
+@pytest.mark.parametrize("torn", [b"", b'{"event":"sent","tu'], ids=["whole", "torn"])
+def test_a_run_cut_off_anywhere_has_pages_that_say_incomplete(
+    hostile_run: Path, tmp_path: Path, read: Read, share: float, torn: bytes
+) -> None:
+    total = (hostile_run / "events.jsonl").read_bytes().count(b"\n")
+    run = cut(hostile_run, tmp_path / "cut", max(1, int(share * total)), torn)
+    manifest = read_manifest(run)
+    results = score_run(run)
+    assert not results.complete
+    assert results.score is None
+    assert results.interval is None
+    assert len(results.examples) == sum(entry.examples for entry in manifest.suite.scenarios)
+    assert all(example.questions for example in results.examples)
+    page = read(render_page(results, manifest))
+    assert "incomplete" in page.words
+    assert [name for name, times in page.ids.items() if times > 1] == []
+    render_transcript(run, results, run / "transcript.html")
+    transcript = read((run / "transcript.html").read_text("utf-8"))
+    assert transcript.tags["article"] >= results.turns
+
+
+def test_a_question_the_agent_failed_at_is_not_counted_again_as_unreached(
+    hostile_run: Path, tmp_path: Path
+) -> None:
+    lines = (hostile_run / "events.jsonl").read_bytes().splitlines()
+    first = next(number for number, line in enumerate(lines) if b'"kind":"ask"' in line)
+    results = score_run(cut(hostile_run, tmp_path / "cut", first + 1))
+    assert results.outcomes[Outcome.AGENT_ERROR] == 1
+    failed = next(e for e in results.examples if Outcome.AGENT_ERROR in e.outcomes)
+    assert failed.outcomes == [Outcome.AGENT_ERROR]
+    assert failed.score is None
+    assert failed.questions[0].reply is None
+
+
+def test_results_hold_what_they_are_given_about_scenarios_and_references(hostile_run: Path) -> None:
+    results = score_run(
+        hostile_run, about={"jokes": About("Some jokes.", ("time",))}, references={"goldfish": 0.25}
+    )
+    assert results.complete
+    assert results.references == {"goldfish": 0.25}
+    told = {each.name: (each.summary, each.skills) for each in results.scenarios}
+    assert told["jokes"] == ("Some jokes.", ("time",))
+    assert told["colours"] == ("", ())
+
+
+def test_latency_comes_from_the_timings_and_is_unknown_without_them(
+    hostile_run: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(hostile_run, run, ignore=shutil.ignore_patterns("*.html", "agent"))
+    timings = "".join(f'{{"turn":{i},"seconds":{i}.5}}\n' for i in range(20)) + '{"turn":20,"sec'
+    (run / "timings.jsonl").write_text(timings, "utf-8")
+    latency = score_run(run).latency
+    assert latency is not None
+    assert (latency.total, latency.median, latency.p95) == (200.0, 10.0, 18.55)
+    (run / "timings.jsonl").unlink()
+    assert score_run(run).latency is None
