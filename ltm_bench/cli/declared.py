@@ -19,8 +19,8 @@ from ltm_bench.plan.values import whole
 F = TypeVar("F", bound=Callable[..., None])
 
 
-def group(about: str) -> typer.Typer:
-    """Return a group of commands."""
+def group(about: str | None = None) -> typer.Typer:
+    """Return the commands of a file: a group with its help, or a single command without."""
     return typer.Typer(help=about, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
@@ -33,7 +33,7 @@ def command(
     type has an `Option` becomes that option. A parameter takes the place of a field with the same flag.
 
     Args:
-        app: The program, or the group of the command.
+        app: The commands of its file.
         examples: The examples at the end of its help.
         name: Its name; by default, the function's.
         idle: Declarations whose other options it accepts without effect, so that a `run` line works unchanged. They are

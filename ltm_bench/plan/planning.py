@@ -101,7 +101,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     agent = resolve_agent(request.agent, request.settings, request.base_url, calls=calls, catalogue=catalogue)
     sample = agent.source.sample
     observed = suite.public and sample.observes and not sample.writes_in_reply
-    resolved = _Resolved(suite, scenarios, chosen, span, bank.digest, observed)
+    resolved = _LookedUp(suite, scenarios, chosen, span, bank.digest, observed)
     manifest = _manifest(request, agent.entry, resolved)
     check_mode(Mode(manifest.questions, manifest.acknowledge), agent.entry.name, agent.source.sample)
     _check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
@@ -142,7 +142,7 @@ def _check_keys(given: Mapping[str, object]) -> None:
             )
 
 
-class _Resolved(NamedTuple):
+class _LookedUp(NamedTuple):
     """The names of a request, looked up."""
 
     suite: Suite
@@ -156,7 +156,7 @@ class _Resolved(NamedTuple):
     """Whether needles are observed by default."""
 
 
-def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manifest:
+def _manifest(request: Request, agent: AgentEntry, resolved: _LookedUp) -> Manifest:
     suite, scenarios, chosen, span, digest, observed = resolved
     mode, origin = _parse_filler(request.filler)
     how = mode_of(request.questions, request.acknowledge, quick=request.quick, filler=mode)

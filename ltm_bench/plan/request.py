@@ -54,8 +54,7 @@ _MAX_COST = Option(
 )
 MaxCost = Annotated[Decimal | None, _MAX_COST]
 Judges = Annotated[
-    Sequence[str],
-    Option("Agents that decide, by majority, when text alone cannot tell.", "NAME"),
+    Sequence[str], Option("Agents that decide, by majority, when text alone cannot tell.", "NAME")
 ]
 Connections = Annotated[
     int,
@@ -117,9 +116,7 @@ class Request:
     ] = "live"
     quick: Annotated[
         bool,
-        Option(
-            "Forked questions, scripted acknowledgements, scripted filler: minutes instead of hours.",
-        ),
+        Option("Forked questions, scripted acknowledgements, scripted filler: minutes instead of hours."),
     ] = False
     tokenizer: Tokenizer = DEFAULT
     settings: Settings = None
@@ -147,8 +144,7 @@ class Conduct:
         Option("Seconds to wait for one reply, instead of the agent's own setting.", "SECONDS", seconds),
     ] = None
     max_retries: Annotated[
-        int | None,
-        Option("Retries of a failed request, instead of the agent's own setting.", "N", least=0),
+        int | None, Option("Retries of a failed request, instead of the agent's own setting.", "N", least=0)
     ] = None
     cache: Annotated[
         bool,

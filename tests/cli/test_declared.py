@@ -84,13 +84,13 @@ def test_a_run_is_resumed_with_all_arguments_that_are_no_part_of_it(function: An
 def test_a_type_checker_sees_the_arguments(place: Path) -> None:
     # An `ignore` without an error is one itself, so these lines fail the type check if they are not errors.
     with pytest.raises(TypeError, match="agnt"):
-        run(agnt="perfect")  # type: ignore[call-arg]
+        run(agnt="perfect")  # type: ignore[call-arg]  # on purpose
     if TYPE_CHECKING:
-        run(seed="x")  # type: ignore[arg-type]
-        run(settings=["window=1"])  # type: ignore[arg-type]
-        run("perfect", "2k", "standard")  # type: ignore[call-arg]
-        resume(seed=1)  # type: ignore[call-arg]
-        run("perfect", "2k", suite="smoke", max_cost=2.5, tags={"a": "b"}, connections=4).score + 1  # type: ignore[operator]
+        run(seed="x")  # type: ignore[arg-type]  # on purpose
+        run(settings=["window=1"])  # type: ignore[arg-type]  # on purpose
+        run("perfect", "2k", "standard")  # type: ignore[call-arg]  # on purpose
+        resume(seed=1)  # type: ignore[call-arg]  # on purpose
+        run("perfect", "2k", suite="smoke", max_cost=2.5, tags={"a": "b"}, connections=4).score + 1  # type: ignore[operator]  # on purpose
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,13 @@ import getpass
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich import box
 from rich.table import Table
 
 from ltm_bench import api
 from ltm_bench.api.auditing import audit as audit_run
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
 from ltm_bench.cli.reading_blind import HELP, read_blind
 from ltm_bench.cli.summary import print_page, print_raters
@@ -32,6 +31,14 @@ SHOWN = 20
 """Number of contradicted verdicts printed; the page shows all."""
 
 
+app = group()
+
+
+@command(
+    app,
+    "audit standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna --max-cost 2",
+    "audit standard-32k-gpt-6-luna-seed0 --person --sample 100",
+)
 def audit(
     run: RunName = None,
     judge: Annotated[
@@ -41,12 +48,10 @@ def audit(
         ),
     ] = None,
     person: Annotated[
-        bool,
-        Option("Read the replies yourself, instead of a judge.", variable="AUDIT_PERSON"),
+        bool, Option("Read the replies yourself, instead of a judge.", variable="AUDIT_PERSON")
     ] = False,
     reviewer: Annotated[
-        str | None,
-        Option("Name to record for the reader; your user name by default.", "NAME"),
+        str | None, Option("Name to record for the reader; your user name by default.", "NAME")
     ] = None,
     sample: Annotated[
         int,
@@ -57,10 +62,7 @@ def audit(
             variable="AUDIT_SAMPLE",
         ),
     ] = 300,
-    seed: Annotated[
-        int,
-        Option("The same seed draws the same verdicts.", "N", variable="AUDIT_SEED"),
-    ] = 0,
+    seed: Annotated[int, Option("The same seed draws the same verdicts.", "N", variable="AUDIT_SEED")] = 0,
     max_cost: MaxCost = None,
 ) -> None:
     """Measure how often the scorer errs: a judge, or you, read a sample of replies without seeing its verdicts."""
@@ -155,12 +157,3 @@ def _row(name: str, rate: Rate) -> list[str]:
         "–" if rate.error is None else f"{100 * rate.error:.1f} %",
         "–" if interval is None else f"{100 * interval.low:.1f} – {100 * interval.high:.1f} %",
     ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(
-        app,
-        "audit standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna --max-cost 2",
-        "audit standard-32k-gpt-6-luna-seed0 --person --sample 100",
-    )(audit)

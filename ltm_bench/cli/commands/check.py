@@ -7,17 +7,19 @@ from typing import Annotated
 
 import typer
 
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.findings import print_finding
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.request import Settings
 from ltm_bench.runner.checking import check_file
 
+app = group()
 
+
+@command(app, "check scenarios/parking.py", "check agents/notebook.py -A pages=50")
 def check(
     file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="A scenario (scenarios/*.py) or an adapter (agents/*.py)."),
+        Path, typer.Argument(metavar="FILE", help="A scenario (scenarios/*.py) or an adapter (agents/*.py).")
     ],
     settings: Settings = None,
 ) -> None:
@@ -29,8 +31,3 @@ def check(
     if failed:
         rules = "1 rule is" if failed == 1 else f"{failed} rules are"
         raise ConfigError(f"{file}: {rules} broken; see the lines marked FAIL")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "check scenarios/parking.py", "check agents/notebook.py -A pages=50")(check)

@@ -10,9 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.findings import print_finding
 from ltm_bench.core.agent import Agent, Finding
 from ltm_bench.core.errors import ConfigError, LtmBenchError
@@ -31,6 +29,10 @@ _BYTES_PER_TOKEN = 60
 _ROUNDS = 3
 
 
+app = group()
+
+
+@command(app, "doctor", "doctor --agent gpt-6-luna --span 120k")
 def doctor(
     agent: AgentName = "vector_memory",
     span: Span = None,
@@ -113,8 +115,3 @@ def _price(agent: Agent) -> Finding:
             True, f"price: unknown to {price_list()}; cost will show as unknown, --max-cost cannot be used"
         )
     return Finding(True, f"price: known to {price_list()}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "doctor", "doctor --agent gpt-6-luna --span 120k")(doctor)

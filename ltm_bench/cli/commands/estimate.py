@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated
 
-import typer
 from rich import box
 from rich.table import Table
 
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.forecasting import duration, forecast_lines
 from ltm_bench.cli.options import Config, LogLevel, Quiet
 from ltm_bench.core.pricing import price_list
@@ -28,6 +27,15 @@ from ltm_bench.runner.measured import seconds_per_reply
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
 
+app = group()
+
+
+@command(
+    app,
+    "estimate --span 120k --agent gpt-6-luna",
+    "estimate --span 32k --agent http -A url=https://host/chat --scenario colours --latency 2.5",
+    idle=RUN,
+)
 def estimate(
     request: Request,
     repeats: Repeats = 1,
@@ -147,13 +155,3 @@ def _dollars(plan: Plan, found: Estimate, times: int = 1) -> str:
 
 def _money(amount: Decimal | None) -> str:
     return "unknown" if amount is None else f"${amount:.2f}"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(
-        app,
-        "estimate --span 120k --agent gpt-6-luna",
-        "estimate --span 32k --agent http -A url=https://host/chat --scenario colours --latency 2.5",
-        idle=RUN,
-    )(estimate)

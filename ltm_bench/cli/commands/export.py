@@ -6,11 +6,9 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ltm_bench.api import load_run
 from ltm_bench.cli.console import out
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName, kinds, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.export.formats import format_named, known
@@ -18,7 +16,15 @@ from ltm_bench.export.source import source_of
 from ltm_bench.plan.declaring import Option
 from ltm_bench.report.publishing import replace_file
 
+app = group()
 
+
+@command(
+    app,
+    "export --format csv",
+    "export standard-32k-gpt-6-luna-seed0 --format junit -o junit.xml",
+    "export --format inspect -o logs/2026-11-22T10-00-00_colours_1.json  # `inspect view` lists such names",
+)
 def export(
     run: RunName = None,
     form: Annotated[str, Option(kinds(known()), "NAME", flags=("--format",))] = "csv",
@@ -42,13 +48,3 @@ def export(
     target.parent.mkdir(parents=True, exist_ok=True)
     replace_file(target, content)
     out().print(f"{form}: {target}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(
-        app,
-        "export --format csv",
-        "export standard-32k-gpt-6-luna-seed0 --format junit -o junit.xml",
-        "export --format inspect -o logs/2026-11-22T10-00-00_colours_1.json  # `inspect view` lists such names",
-    )(export)

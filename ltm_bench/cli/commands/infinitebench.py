@@ -5,25 +5,14 @@ from typing import Annotated
 
 import typer
 
+from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.plan.declaring import Option
 
-_infinitebench = group("Download the public files of InfiniteBench.")
+app = group("Download the public files of InfiniteBench.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the program."""
-    app.add_typer(_infinitebench, name="infinitebench")
-
-
-@_infinitebench.callback()
-def _group() -> None:
-    """Download the public files of InfiniteBench."""
-
-
-@command(
-    _infinitebench, "infinitebench fetch longbook_qa_eng", "run --suite infinitebench-files", name="fetch"
-)
+@command(app, "infinitebench fetch longbook_qa_eng", "run --suite infinitebench-files", name="fetch")
 def fetch(
     tasks: Annotated[
         list[str] | None,
@@ -33,7 +22,6 @@ def fetch(
     url: Annotated[str | None, Option("A mirror of the files.", "URL")] = None,
 ) -> None:
     """Download public files of InfiniteBench (MIT), and record their checksums."""
-    from ltm_bench.cli.console import out
     from ltm_bench.cli.downloading import downloads
     from ltm_bench.datasets.infinitebench.fetching import URL, fetch_tasks
 

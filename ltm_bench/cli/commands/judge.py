@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
-import typer
 from rich import box
 from rich.table import Table
 
@@ -28,16 +27,15 @@ from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import MaxCost
 from ltm_bench.score.statistics.intervals import wilson
 
+app = group("Calibrate judges.")
 
+
+@command(
+    app, "judge check --judge gpt-6-luna", "judge check --judge gpt-6-luna --bank locomo-audit:~/locomo-audit"
+)
 def check(
-    judge: Annotated[
-        list[str],
-        Option("An agent, as for --agent.", "NAME"),
-    ],
-    cases: Annotated[
-        int,
-        Option("Maximum number of cases.", "N", least=10),
-    ] = 300,
+    judge: Annotated[list[str], Option("An agent, as for --agent.", "NAME")],
+    cases: Annotated[int, Option("Maximum number of cases.", "N", least=10)] = 300,
     repeats: Annotated[
         int,
         Option("How often to repeat some of the cases, to check that the judge is consistent.", "N", least=1),
@@ -159,20 +157,3 @@ def _table(first: str, *others: str) -> Table:
     for name in others:
         table.add_column(name, justify="right")
     return table
-
-
-def _nothing() -> None:
-    """Calibrate judges."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    judging = group("Calibrate judges.")
-    judging.callback()(_nothing)
-    command(
-        judging,
-        "judge check --judge gpt-6-luna",
-        "judge check --judge gpt-6-luna --bank locomo-audit:~/locomo-audit",
-        name="check",
-    )(check)
-    app.add_typer(judging, name="judge")

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-import typer
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -126,6 +125,10 @@ _SORTS: Mapping[str, _Sort] = {
 """Sort keys of runs."""
 
 
+app = group("List agents, scenarios, suites or runs.")
+
+
+@command(app, name="agents")
 def list_agents(as_json: Json = False) -> None:
     """List agents: presets and adapters, yours included.
 
@@ -134,20 +137,22 @@ def list_agents(as_json: Json = False) -> None:
     print_rows(_agents(), as_json=as_json)
 
 
+@command(app, name="scenarios")
 def list_scenarios(as_json: Json = False) -> None:
     """List scenarios, yours included."""
     print_rows(_scenarios(), as_json=as_json)
 
 
+@command(app, name="suites")
 def list_suites(as_json: Json = False) -> None:
     """List suites, yours included."""
     print_rows(_suites(), as_json=as_json)
 
 
+@command(app, name="runs")
 def list_runs(
     sort: Annotated[
-        str,
-        Option(f"{', '.join(_SORTS)}; newest, best or most expensive first.", "KEY"),
+        str, Option(f"{', '.join(_SORTS)}; newest, best or most expensive first.", "KEY")
     ] = "started",
     as_json: Json = False,
 ) -> None:
@@ -160,11 +165,3 @@ def list_runs(
         out().print(json.dumps([asdict(run) for run in runs], indent=1))
         return
     print_rows([_row(run) for run in runs], as_json=False)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    listing = group("List agents, scenarios, suites or runs.")
-    for function in (list_agents, list_scenarios, list_suites, list_runs):
-        command(listing, name=function.__name__.removeprefix("list_"))(function)
-    app.add_typer(listing, name="list")

@@ -188,6 +188,10 @@ def create(kind: Literal["scenarios", "agents"], name: str, template: str) -> No
 NewName = Annotated[str, typer.Argument(metavar="NAME", help="Its name, which also names the file.")]
 
 
+app = group("Create a scenario or an adapter.")
+
+
+@command(app, "new agent notebook", "new agent my_product --memory", name="agent")
 def new_agent(
     name: NewName,
     memory: Annotated[
@@ -199,14 +203,7 @@ def new_agent(
     create("agents", name, MEMORY if memory else AGENT)
 
 
+@command(app, "new scenario ladder", name="scenario")
 def new_scenario(name: NewName) -> None:
     """Create scenarios/NAME.py, a commented scenario that passes `check` as it is."""
     create("scenarios", name, SCENARIO)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    new = group("Create a scenario or an adapter.")
-    command(new, "new agent notebook", "new agent my_product --memory", name="agent")(new_agent)
-    command(new, "new scenario ladder", name="scenario")(new_scenario)
-    app.add_typer(new, name="new")

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from ltm_bench.cli.comparison import load_runs
 from ltm_bench.cli.console import out, safe
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.declaring import Option
@@ -27,6 +27,15 @@ _SEEDS = (1, 2, 3, 5, 10)
 """Numbers of seeds in the table."""
 
 
+app = group()
+
+
+@command(
+    app,
+    "plan-size --detect 0.5",
+    "plan-size --detect 0.5 standard-32k-gpt-6-luna-seed0 standard-32k-vector_memory-seed0",
+    name="plan-size",
+)
 def plan_size(
     detect: Annotated[
         float,
@@ -95,13 +104,3 @@ def _table(scenarios: int, examples: Mapping[int, int | None]) -> Table:
                 str(seeds), f"{each:,}", f"{Size(scenarios=scenarios, examples=each, seeds=seeds).total:,}"
             )
     return table
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(
-        app,
-        "plan-size --detect 0.5",
-        "plan-size --detect 0.5 standard-32k-gpt-6-luna-seed0 standard-32k-vector_memory-seed0",
-        name="plan-size",
-    )(plan_size)

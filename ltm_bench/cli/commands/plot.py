@@ -5,19 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ltm_bench import api
 from ltm_bench.cli.comparison import load_runs
 from ltm_bench.cli.console import out
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Runs, kinds, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.values import parse_pairs
 from ltm_bench.report import charts
 
+app = group()
 
+
+@command(
+    app,
+    "plot --kind distance -o distance.svg",
+    "plot RUN RUN RUN --kind spans -o spans.pdf",
+    "plot RUN RUN --scenario colours --label RUN=ours --width 320 -o colours.pdf",
+)
 def plot(
     runs: Runs = None,
     kind: Annotated[str, Option(kinds(charts.known()), "NAME")] = "scenarios",
@@ -38,10 +44,7 @@ def plot(
             "Width of the plot in pixels, without labels and legend; 460 by default.", "PIXELS", least=100
         ),
     ] = None,
-    label: Annotated[
-        list[str] | None,
-        Option("A label to use instead of a run's agent.", "RUN=TEXT"),
-    ] = None,
+    label: Annotated[list[str] | None, Option("A label to use instead of a run's agent.", "RUN=TEXT")] = None,
 ) -> None:
     """Draw a chart of one or more runs. Needs the extra `plot`."""
     check_output(output)
@@ -50,13 +53,3 @@ def plot(
         *load_runs(runs or ()), kind=kind, path=output, scenarios=scenario or (), labels=labels, width=width
     )
     out().print(f"{kind}: {output}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(
-        app,
-        "plot --kind distance -o distance.svg",
-        "plot RUN RUN RUN --kind spans -o spans.pdf",
-        "plot RUN RUN --scenario colours --label RUN=ours --width 320 -o colours.pdf",
-    )(plot)

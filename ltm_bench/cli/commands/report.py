@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-import typer
-
 from ltm_bench.api import published
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
 from ltm_bench.cli.summary import print_page
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
 
+app = group()
 
+
+@command(
+    app,
+    "report",
+    "report standard-32k-gpt-6-luna-seed0",
+    "report standard-32k-gpt-6-luna-seed0 --reference reciter",
+)
 def report(
     run: RunName = None,
     reference: Annotated[
@@ -31,13 +37,3 @@ def report(
     folder = find_run(run)
     asyncio.run(published(folder, None, {}, besides=reference or ()))
     print_page(folder / "report.html")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(
-        app,
-        "report",
-        "report standard-32k-gpt-6-luna-seed0",
-        "report standard-32k-gpt-6-luna-seed0 --reference reciter",
-    )(report)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-import typer
-
 from ltm_bench import api
 from ltm_bench.cli.console import err, out
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
 from ltm_bench.cli.summary import print_run
 from ltm_bench.cli.verdicts import stored_verdicts
@@ -16,7 +14,10 @@ from ltm_bench.core.errors import RunIncomplete
 from ltm_bench.plan.folders import find_run
 from ltm_bench.plan.request import Judges, MaxCost
 
+app = group()
 
+
+@command(app, "rescore", "rescore standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna")
 def rescore(run: RunName = None, judges: Judges = (), max_cost: MaxCost = None) -> None:
     """Re-score a run from its log, and show what changed. Its agent is not called."""
     folder = find_run(run)
@@ -32,8 +33,3 @@ def rescore(run: RunName = None, judges: Judges = (), max_cost: MaxCost = None) 
         out().print(f"{key}: was {before[key]}, now {after[key]}")
     out().print(f"{len(after)} verdicts, {len(changed)} changed")
     print_run(scored)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "rescore", "rescore standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna")(rescore)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import typer
-
 from ltm_bench.api import execute
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import LogLevel, Quiet, RunName
 from ltm_bench.cli.thresholds import check_thresholds, find_baseline
 from ltm_bench.cli.watching import watch
@@ -16,7 +14,10 @@ from ltm_bench.plan.folders import find_run
 from ltm_bench.plan.planning import plan_of
 from ltm_bench.plan.request import Conduct, Thresholds
 
+app = group()
 
+
+@command(app, "resume", "resume standard-120k-gpt-6-luna-seed0 --max-cost 60")
 def resume(
     conduct: Conduct,
     thresholds: Thresholds,
@@ -31,8 +32,3 @@ def resume(
     baseline = find_baseline(thresholds.baseline, plan.manifest)
     done, _ = watch(partial(execute, plan, folder), conduct, folder.name)
     check_thresholds(thresholds, [done], baseline)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "resume", "resume standard-120k-gpt-6-luna-seed0 --max-cost 60")(resume)

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-import typer
-
 from ltm_bench.api import Run, compare, execute
 from ltm_bench.cli.console import out
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Config, LogLevel, Quiet
 from ltm_bench.cli.thresholds import check_thresholds, find_baseline
 from ltm_bench.cli.watching import watch_all
@@ -19,7 +17,19 @@ from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Conduct, NewRun, Request, Series
 
+app = group()
 
+
+@command(
+    app,
+    "run",
+    "run --span 120k --agent gpt-6-luna --max-cost 40",
+    "run --span 120k --agent gpt-6-luna --quick",
+    "run --span 2k --scenario colours --scenario jokes --examples 10",
+    "run --span 32k --agent gpt-6-luna --repeats 3 --baseline standard-32k-gpt-6-luna-seed0",
+    "run --config nightly.toml --tag commit=1a2b3c",
+    "run --agent openai_chat -A model=my-model --base-url http://localhost:8000/v1",
+)
 def run(
     request: Request,
     new: NewRun,
@@ -60,17 +70,3 @@ def _print_together(runs: Sequence[Run]) -> None:
     page = folder.with_name(f"{folder.name}-to-{runs[-1].manifest.seed}.html")
     write_comparison(comparison, [each.folder for each in runs], page)
     out().print(f"page of all: {page}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(
-        app,
-        "run",
-        "run --span 120k --agent gpt-6-luna --max-cost 40",
-        "run --span 120k --agent gpt-6-luna --quick",
-        "run --span 2k --scenario colours --scenario jokes --examples 10",
-        "run --span 32k --agent gpt-6-luna --repeats 3 --baseline standard-32k-gpt-6-luna-seed0",
-        "run --config nightly.toml --tag commit=1a2b3c",
-        "run --agent openai_chat -A model=my-model --base-url http://localhost:8000/v1",
-    )(run)

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ltm_bench.cli.console import err, out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.request import MaxCost
@@ -23,28 +26,19 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.marks import Sheet
     from ltm_bench.judge.vague import FalseAccepts
 
-_score = group("Score prediction files of other benchmarks, in their own formats.")
+app = group("Score prediction files of other benchmarks, in their own formats.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the program."""
-    app.add_typer(_score, name="score")
-
-
-@command(_score, "score infinitebench results/gpt4/preds_*.jsonl", name="infinitebench")
+@command(app, "score infinitebench results/gpt4/preds_*.jsonl", name="infinitebench")
 def score_infinitebench(
     files: Annotated[
         list[Path],
         typer.Argument(metavar="FILE...", help="Prediction files, JSON lines or lists, gzipped or not."),
     ],
     mode: Annotated[
-        str | None,
-        Option("official-2024-06, official-newest, or strict (ours); all by default.", "MODE"),
+        str | None, Option("official-2024-06, official-newest, or strict (ours); all by default.", "MODE")
     ] = None,
-    task: Annotated[
-        str | None,
-        Option("The task, if it is not in the file's name.", "TASK"),
-    ] = None,
+    task: Annotated[str | None, Option("The task, if it is not in the file's name.", "TASK")] = None,
     model: Annotated[
         str | None,
         Option(
@@ -67,7 +61,7 @@ def score_infinitebench(
 
 
 @command(
-    _score,
+    app,
     "score counting-stars results/*.jsonl",
     "score counting-stars reports/counting-stars-*",
     name="counting-stars",
@@ -83,8 +77,6 @@ def score_counting_stars(
     as_json: Json = False,
 ) -> None:
     """Score prediction files or runs of Counting-Stars by length, with an additional order-aware figure."""
-    from ltm_bench.cli.console import out
-
     rows = {path: _rows_of_run(path) if path.is_dir() else [_row_of_file(path)] for path in files}
     if as_json:
         _print([row for found in rows.values() for row in found], as_json=True)
@@ -127,7 +119,7 @@ def _data(what: str) -> Any:
 
 
 @command(
-    _score,
+    app,
     "score locomo results/*.jsonl",
     "score locomo mine.json --data locomo10.json --wrong vague.jsonl",
     name="locomo",
@@ -156,7 +148,7 @@ def score_locomo(
     print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
 
 
-@command(_score, "score longmemeval mine.jsonl --data longmemeval_oracle.json", name="longmemeval")
+@command(app, "score longmemeval mine.jsonl --data longmemeval_oracle.json", name="longmemeval")
 def score_longmemeval(
     files: _Files,
     data: Annotated[Path | None, _data("longmemeval_oracle.json, or another of its files")] = None,
@@ -167,7 +159,6 @@ def score_longmemeval(
     """Score prediction files of LongMemEval: a judge's labels by type, on average, and on abstentions."""
     from ltm_bench.cli.judging import asked, asked_vaguely
     from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.answers import read_answers
     from ltm_bench.datasets.longmemeval.scoring import judged, questions_of, score_file
 
@@ -182,7 +173,7 @@ def score_longmemeval(
     print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
-@command(_score, "score beam evaluation-mine.json --data chats/100K/1", name="beam")
+@command(app, "score beam evaluation-mine.json --data chats/100K/1", name="beam")
 def score_beam(
     files: _Files,
     data: Annotated[Path | None, _data("a conversation's folder, or a folder of them")] = None,
@@ -193,7 +184,6 @@ def score_beam(
     """Score prediction files of BEAM by ability, with a judge's scores, as in its program and its paper."""
     from ltm_bench.cli.judging import asked, asked_vaguely
     from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.beam.scoring import judged, questions_of, score_file
 
     questions = questions_of(data, _complain)
@@ -208,7 +198,7 @@ def score_beam(
 
 
 @command(
-    _score, "score factconsolidation results.json --data Conflict_Resolution.json", name="factconsolidation"
+    app, "score factconsolidation results.json --data Conflict_Resolution.json", name="factconsolidation"
 )
 def score_factconsolidation(
     files: _Files,
@@ -228,7 +218,6 @@ def _answers_of(path: Path) -> list[Answer] | None:
     """Return an agent's answers if this is a run's folder; None for a file."""
     if not path.is_dir():
         return None
-    from ltm_bench.core.errors import ConfigError
     from ltm_bench.datasets.answers import said_in_run
     from ltm_bench.log.reader import read_questions
 
@@ -251,7 +240,6 @@ def _passed(wrong: Path, sheet: Sheet) -> FalseAccepts | None:
 
 
 def _rows_of_run(run: Path) -> list[dict[str, Any]]:
-    from ltm_bench.core.errors import ConfigError
     from ltm_bench.datasets.counting_stars.figures import answered
 
     tests = answered(_answers(run))
@@ -298,7 +286,6 @@ def _without(row: Mapping[str, Any], column: str) -> dict[str, Any]:
 
 
 def _complain(line: str) -> None:
-    from ltm_bench.cli.console import err
 
     err().print(line)
 
@@ -306,8 +293,6 @@ def _complain(line: str) -> None:
 def _print(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     from rich import box
     from rich.table import Table
-
-    from ltm_bench.cli.console import out
 
     if as_json:
         out().print_json(json.dumps(rows))

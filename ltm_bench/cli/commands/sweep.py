@@ -18,7 +18,7 @@ from ltm_bench.api import CACHE, Options, Run, compare, published, rescore
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.config_file import values_of
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.declared import command
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.display import SweepDisplay
 from ltm_bench.cli.forecasting import sweep_lines
 from ltm_bench.cli.options import LogLevel, Quiet, output_option
@@ -72,6 +72,16 @@ def _take(ctx: typer.Context, file: Path | None) -> Path | None:
     return file
 
 
+app = group()
+
+
+@command(
+    app,
+    "sweep --agent gpt-6-luna --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
+    "sweep sweep.toml --max-connections 32 --max-cost 100",
+    "sweep sweep.toml --executor ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
+    idle=RUN,
+)
 def sweep(
     grid: Grid,
     request: Request,
@@ -283,14 +293,3 @@ def _row(done: JobResult, run: Run | None) -> list[str]:
         "" if interval is None else f"{interval.low:.2f} – {interval.high:.2f}",
         "free" if run.manifest.agent.free else "unknown" if cost is None else f"${cost:.4f}",
     ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(
-        app,
-        "sweep --agent gpt-6-luna --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
-        "sweep sweep.toml --max-connections 32 --max-cost 100",
-        "sweep sweep.toml --executor ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
-        idle=RUN,
-    )(sweep)

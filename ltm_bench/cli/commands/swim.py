@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, RunName
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.request import (
@@ -28,16 +30,10 @@ from ltm_bench.plan.request import (
 )
 
 if TYPE_CHECKING:
-    from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.swim import Document
     from ltm_bench.datasets.swim.tasks import Task
 
-_swim = group("Ask about your own documents, as SWiM does: generate, validate, run, show.")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the program."""
-    app.add_typer(_swim, name="swim")
+app = group("Ask about your own documents, as SWiM does: generate, validate, run, show.")
 
 
 def _shares(option: str, text: str) -> list[float]:
@@ -56,7 +52,7 @@ Documents = Annotated[
 ]
 
 
-@command(_swim, "swim generate docs/ --agent gpt-6-luna -o tasks.json", name="generate")
+@command(app, "swim generate docs/ --agent gpt-6-luna -o tasks.json", name="generate")
 def swim_generate(
     documents: Documents,
     agent: AgentName,
@@ -72,10 +68,7 @@ def swim_generate(
             variable="SWIM_OUTPUT",
         ),
     ] = Path("tasks.json"),
-    each: Annotated[
-        int,
-        Option("Tasks per document.", "N", least=1),
-    ] = 1,
+    each: Annotated[int, Option("Tasks per document.", "N", least=1)] = 1,
     settings: Settings = None,
     max_cost: MaxCost = None,
 ) -> None:
@@ -84,9 +77,6 @@ def swim_generate(
 
     from rich.progress import Progress
 
-    from ltm_bench.cli.console import err, out, safe
-    from ltm_bench.core.budget import Budget
-    from ltm_bench.core.errors import RunIncomplete
     from ltm_bench.datasets.swim.authoring import write_all
     from ltm_bench.plan.agents import resolve_agent
 
@@ -111,7 +101,7 @@ def swim_generate(
 
 
 @command(
-    _swim,
+    app,
     "swim validate tasks.json docs/ --validator Ada",
     "swim validate tasks.json docs/ --agent gpt-6-luna",
     name="validate",
@@ -119,10 +109,7 @@ def swim_generate(
 def swim_validate(
     tasks: TasksFile,
     documents: Documents,
-    validator: Annotated[
-        str | None,
-        Option("Who decides; by default, your user name.", "NAME"),
-    ] = None,
+    validator: Annotated[str | None, Option("Who decides; by default, your user name.", "NAME")] = None,
     agent: Annotated[
         str | None,
         Option(
@@ -134,9 +121,7 @@ def swim_validate(
     """Accept, edit or reject tasks, one by one. Continues where it stopped."""
     import getpass
 
-    from ltm_bench.cli.console import out
     from ltm_bench.cli.reviewing import review_tasks
-    from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.swim.tasks import unvalidated, write_tasks
 
     read, known = _documents(documents), _tasks(tasks)
@@ -154,7 +139,7 @@ def swim_validate(
 
 
 @command(
-    _swim,
+    app,
     "swim run tasks.json docs/ --agent gpt-6-luna --span 128k --judge gpt-6-luna",
     "swim run tasks.json docs/ --agent gpt-6-luna --agent vector_memory --test position --delivery chunked",
     "swim run tasks.json docs/ --agent gpt-6-luna --test voting --test control --runs 5",
@@ -191,7 +176,6 @@ def swim_run(
 
     from ltm_bench.api import compare, start
     from ltm_bench.cli.comparison import write_comparison
-    from ltm_bench.cli.console import err, out, safe
     from ltm_bench.cli.swim_figures import show_figures
     from ltm_bench.cli.watching import watch_all
     from ltm_bench.datasets.swim import keep
@@ -240,12 +224,11 @@ def swim_run(
         out().print(f"page of all: {page}")
 
 
-@command(_swim, "swim show", "swim show swim-32k-gpt-6-luna-seed0-isolated --embedder local", name="show")
+@command(app, "swim show", "swim show swim-32k-gpt-6-luna-seed0-isolated --embedder local", name="show")
 def swim_show(
     run: RunName = None,
     embedder: Annotated[
-        str,
-        Option("Embedder for votes: local, python:module:callable, or a model at --base-url.", "NAME"),
+        str, Option("Embedder for votes: local, python:module:callable, or a model at --base-url.", "NAME")
     ] = "local",
     base_url: BaseUrl = None,
     as_json: Json = False,
@@ -288,7 +271,6 @@ def _check(
     path: Path, tasks: dict[str, Task], documents: Sequence[Document], agent: str, budget: Budget
 ) -> None:
     """Have a model check all tasks, and print the doubtful ones."""
-    from ltm_bench.cli.console import err, out, safe
     from ltm_bench.datasets.swim.authoring import check_all
     from ltm_bench.plan.agents import resolve_agent
 
