@@ -21,6 +21,8 @@ from pydantic import TypeAdapter
 from ltm_bench.cli import app
 from ltm_bench.log import events
 from ltm_bench.log.manifest import Manifest
+from ltm_bench.plan.declaring import arguments
+from ltm_bench.plan.request import RUN
 from ltm_bench.plugins.matchers import short_names
 from ltm_bench.score.audits.judgements import Judgement, Override
 from ltm_bench.score.audits.records import Commission, Reading
@@ -76,11 +78,21 @@ def _write_schemas(sphinx: Any, problem: Exception | None) -> None:
             (folder / name).write_text(json.dumps(schema(name), indent=2) + "\n", "utf-8")
 
 
-def commands() -> str:
+def commands(program: Any = app) -> str:
     """Return every command with its arguments, options, environment variables and examples, as Markdown."""
-    top: Any = typer.main.get_command(app)
+    top: Any = typer.main.get_command(program)
     context = top.make_context("ltm-bench", [], resilient_parsing=True)
     return "\n".join(line for name in top.list_commands(context) for line in _command(top, context, name))
+
+
+def _arguments() -> str:
+    """Return a table of the arguments of a run: in Python and TOML, as an option, as a variable."""
+    lines = ["| | option | variable | default | |", "|---|---|---|---|---|"]
+    for each in (each for kind in RUN for each in arguments(kind).values() if each.option.terminal):
+        flags, variables = ", ".join(map(_code, each.flags)), ", ".join(map(_code, each.variables))
+        default = _code(str(each.default)) if each.default not in (None, (), False) else ""
+        lines.append(f"| `{each.name}` | {flags} | {variables} | {default} | {_prose(each.option.help)} |")
+    return "\n".join(lines)
 
 
 def _command(parent: Any, context: Any, name: str, level: int = 2) -> Iterator[str]:
@@ -222,6 +234,7 @@ def _notes() -> str:
 
 
 TEXTS: Mapping[str, Callable[[], str]] = {
+    "arguments": _arguments,
     "commands": commands,
     "matchers": _matchers,
     "notes": _notes,

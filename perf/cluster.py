@@ -28,6 +28,7 @@ import tempfile
 import textwrap
 import threading
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -41,10 +42,10 @@ from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.log.events import Replied, Sent
 from ltm_bench.log.reader import is_finished, read_events
 from ltm_bench.plan.planning import make_plan
-from ltm_bench.plan.request import PLAIN, Request
+from ltm_bench.plan.request import Request
 from ltm_bench.runner import ray
 from ltm_bench.runner.estimate import estimate
-from ltm_bench.runner.grid import jobs_of, read_grid, remake
+from ltm_bench.runner.grid import Grid, jobs_of, remake
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.sweep import Job
 
@@ -225,7 +226,9 @@ def sweep(
 
 def drive(at_once: int, limit: str) -> int:
     """Act as the driver of the sweep in grid.toml; return 0 if all runs finished, else 4."""
-    jobs = jobs_of(read_grid(Path("grid.toml")), PLAIN)
+    grid = tomllib.loads(Path("grid.toml").read_text("utf-8"))
+    common = Request(**grid.pop("common"))
+    jobs = jobs_of(Grid(**grid), common).jobs
     with ray.connected() as joined:
         terms = ray.Terms(remake, at_once)
         problems = asyncio.run(ray.sweep_on(joined, jobs, Budget(Decimal(limit)), Mute(), terms))
@@ -310,8 +313,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         enough = calls * chosen.conversations * CENTS_A_CALL
         seeds = ", ".join(map(str, range(chosen.conversations)))
         (folder / "grid.toml").write_text(
-            f'agents = ["waiting"]\nspans = ["{chosen.span}"]\nseeds = [{seeds}]\nexamples = 1\n'
-            f'suites = ["{chosen.suite}"]\nsettings = ["port={port}"]\n',
+            f'agents = ["waiting"]\nspans = ["{chosen.span}"]\nseeds = [{seeds}]\n'
+            f'suites = ["{chosen.suite}"]\n[common]\nexamples = 1\nsettings = {{port = {port}}}\n',
             "utf-8",
         )
         runs = plan.name.rpartition("-seed")[0]

@@ -20,7 +20,7 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.log.events import Sent
 from ltm_bench.log.reader import read_events
-from ltm_bench.plan.request import PLAIN
+from ltm_bench.plan.request import Request
 from ltm_bench.runner.grid import Grid, jobs_of
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.sweep import Job, sweep
@@ -105,10 +105,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             agents=["openai_chat"],
             spans=[chosen.span],
             seeds=list(range(chosen.conversations)),
-            settings=["model=some-model", "window=32000"],
-            base_url=f"http://127.0.0.1:{ports.get()}/v1",
         )
-        jobs = jobs_of(grid, PLAIN)
+        common = Request(
+            settings={"model": "some-model", "window": 32000}, base_url=f"http://127.0.0.1:{ports.get()}/v1"
+        )
+        jobs = jobs_of(grid, common).jobs
         began, cpu = time.perf_counter(), time.process_time()
         done = asyncio.run(sweep(jobs, Budget(), SilentSweep(), connections=chosen.conversations))
         wall, cpu = time.perf_counter() - began, time.process_time() - cpu

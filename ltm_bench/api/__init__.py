@@ -15,12 +15,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from decimal import Decimal
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
+from inspect import getdoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints
 
 from ltm_bench.api.execution import (
     CACHE,
@@ -33,13 +36,12 @@ from ltm_bench.api.execution import (
     start,
 )
 from ltm_bench.api.runs import Run, stored_references
-from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, nearest
-from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.log.reader import read_manifest
+from ltm_bench.plan.declaring import Option, arguments
 from ltm_bench.plan.folders import REPORTS, find_run
 from ltm_bench.plan.planning import plan_of
-from ltm_bench.plan.request import CallSettings, Request
+from ltm_bench.plan.request import Conduct, NewRun, Request
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.runner.progress import Progress
 from ltm_bench.score.results.fold import score_run
@@ -67,8 +69,35 @@ __all__ = [
     "start",
 ]
 
+_SECTION = re.compile(r"^(Returns|Raises):", re.MULTILINE)
+
 T = TypeVar("T")
 P = ParamSpec("P")
+D = TypeVar("D")
+
+
+def taking(
+    declaration: Callable[P, D],
+) -> Callable[[Callable[[D], Coroutine[Any, Any, T]]], Callable[P, Coroutine[Any, Any, T]]]:
+    """Return a decorator: the function gets the fields of a declaration as its parameters, and in its docstring."""
+    declared = arguments(cast(type, declaration))
+
+    def decorate(main: Callable[[D], Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+        @wraps(main)
+        async def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            return await main(declaration(*args, **kwargs))
+
+        took = signature(declaration)
+        parameters = [each.replace(annotation=declared[each.name].kind) for each in took.parameters.values()]
+        returned = get_type_hints(main)["return"]
+        vars(call)["__signature__"] = took.replace(parameters=parameters, return_annotation=returned)
+        call.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": returned}
+        lines = (f"{each.name}: {declared[each.name].option.help}" for each in parameters)
+        told = [fill(line, 108, initial_indent=" " * 4, subsequent_indent=" " * 8) for line in lines]
+        call.__doc__ = _SECTION.sub("\n".join(["Args:", *told, "", r"\g<0>"]), getdoc(main) or "", count=1)
+        return call
+
+    return decorate
 
 
 def _blocking(main: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[P, T]:
@@ -87,67 +116,33 @@ def _blocking(main: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[
     return call
 
 
-async def arun(
-    agent: str = "vector_memory",
-    span: str | int | None = None,
-    *,
-    suite: str = "standard",
-    data: str | None = None,
-    scenarios: Sequence[str] = (),
-    examples: int | None = None,
-    seed: int = 0,
-    isolated: bool = False,
-    filler: str = "scripted",
-    questions: str = "in-line",
-    acknowledge: str = "live",
-    quick: bool = False,
-    tokenizer: str = DEFAULT,
-    settings: Mapping[str, Any] | None = None,
-    base_url: str | None = None,
-    parameters: Mapping[str, Mapping[str, Any]] | None = None,
-    timeout: float | None = None,
-    max_retries: int | None = None,
-    name: str | None = None,
-    fresh: bool = False,
-    reports: str | os.PathLike[str] = REPORTS,
-    max_cost: Decimal | float | None = None,
-    judges: Sequence[str] = (),
-    cache: bool = False,
-    tags: Mapping[str, str] | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Run:
-    """Run one conversation with an agent, score it and write its page. Continues a run that was interrupted.
+Report = Annotated[
+    Callable[[Progress], None] | None, Option("Called with a `Progress` after every turn.", terminal=False)
+]
 
-    Args:
-        agent: A preset, an adapter, a provider and its model such as `openai:gpt-6-luna`, a path to an adapter's file,
-            or `python:MODULE:NAME`.
-        span: Tokens between what is told and what is asked: `120k`, `1M`, or a number; the suite's by default, usually
-            32k.
-        suite: The name of a suite, or `goodai:FOLDER`.
-        data: The file or folder of a public set, if the suite is one.
-        scenarios: Only these scenarios, instead of all of the suite.
-        examples: Examples per scenario, instead of the suite's; for a public set, the total number of questions.
-        seed: The same seed gives the same conversation.
-        isolated: Run every example in its own conversation, without filler.
-        filler: `scripted` (the agent observes it; if it cannot, it is asked), `live` (it is asked), `triviaqa:PATH`,
-            or `live,triviaqa:PATH`.
-        questions: `in-line` (part of the conversation), or `forked` (asked beside it, concurrently).
-        acknowledge: Who replies to needles: `live` (the agent), or `scripted` (a script, while the agent observes).
-        quick: Fork questions, and script acknowledgements and filler.
-        tokenizer: The encoding that measures spans.
-        settings: The agent's settings.
-        base_url: A compatible server for the agent's adapter.
-        parameters: Scenario parameters by scenario, instead of the suite's: `{"counting_stars": {"stars": 32}}`.
-        timeout: Seconds to wait for one reply, instead of the agent's own setting.
-        max_retries: Retries of a failed request, instead of the agent's own setting.
-        name: The folder's name in `reports`; derived from the run by default.
-        fresh: Start a new run beside one of the same name.
-        reports: The folder that holds the runs.
-        max_cost: Limit in US dollars; never exceeded.
-        judges: Agents that decide when text alone cannot tell.
-        cache: Keep providers' answers in `reports`, and reuse them for identical requests.
-        tags: Your own notes about the run, by name: kept beside its log, not part of its identity.
-        progress: Called with a `Progress` after every turn.
+
+@dataclass(frozen=True, kw_only=True)
+class RunArguments(NewRun, Conduct, Request):
+    """The parameters of `run`."""
+
+    progress: Report = None
+
+
+@dataclass(frozen=True)
+class ResumeArguments(Conduct):
+    """The parameters of `resume`."""
+
+    run: Annotated[
+        str | os.PathLike[str] | None,
+        Option("Its name or folder; the newest one in `reports` if left out.", terminal=False),
+    ] = None
+    _: KW_ONLY
+    progress: Report = None
+
+
+@taking(RunArguments)
+async def arun(asked: RunArguments) -> Run:
+    """Run one conversation with an agent, score it and write its page. Continues a run that was interrupted.
 
     Returns:
         The complete run.
@@ -158,73 +153,27 @@ async def arun(
         BudgetReached: The next call could exceed `max_cost`.
         LogError: The folder holds another run, a damaged one, or one in use by another process.
     """
-    request = Request(
-        agent=agent,
-        span=span,
-        suite=suite,
-        data=data,
-        scenarios=scenarios,
-        examples=examples,
-        seed=seed,
-        isolated=isolated,
-        filler=filler,
-        questions=questions,
-        acknowledge=acknowledge,
-        quick=quick,
-        tokenizer=tokenizer,
-        settings=settings or {},
-        base_url=base_url,
-        parameters=parameters or {},
-        timeout=timeout,
-        max_retries=max_retries,
-    )
-    options = Options(
-        reports=Path(reports),
-        budget=_budget(max_cost),
-        judges=judges,
-        cache=cache,
-        tags=tags or {},
-        progress=progress,
-    )
-    return await start(request, options, name=name, fresh=fresh)
+    options = replace(Options.of(asked), progress=asked.progress)
+    return await start(asked, options, name=asked.name, fresh=asked.fresh)
 
 
 run = _blocking(arun, "run")
 
 
-async def aresume(
-    run: str | os.PathLike[str] | None = None,
-    *,
-    timeout: float | None = None,
-    max_retries: int | None = None,
-    reports: str | os.PathLike[str] = REPORTS,
-    max_cost: Decimal | float | None = None,
-    judges: Sequence[str] = (),
-    cache: bool = False,
-    progress: Callable[[Progress], None] | None = None,
-) -> Run:
+@taking(ResumeArguments)
+async def aresume(asked: ResumeArguments) -> Run:
     """Resume an interrupted run exactly where it stopped. No logged reply is asked for again.
 
-    Args:
-        run: Its name or folder; the newest one in `reports` if left out.
-        timeout: Seconds to wait for one reply, instead of the agent's own setting.
-        max_retries: Retries of a failed request, instead of the agent's own setting.
-        reports: The folder in which runs land.
-        max_cost: Limit in US dollars, including what the run has cost so far; never exceeded.
-        judges: Agents that decide when text alone cannot tell.
-        cache: Keep providers' answers in `reports`, and answer the same requests from there.
-        progress: Called with a `Progress` after every turn.
+    What the run has cost so far counts towards `max_cost`.
 
     Raises:
         ConfigError: There is no such run.
         ManifestDiffers: A scenario or the adapter has changed since.
         RunIncomplete, BudgetReached: As for `run`.
     """
-    options = Options(
-        reports=Path(reports), budget=_budget(max_cost), judges=judges, cache=cache, progress=progress
-    )
-    folder = find_run(None if run is None else os.fspath(run), options.reports)
-    return await execute(plan_of(folder, CallSettings(timeout, max_retries)), folder, options)
+    options = replace(Options.of(asked), progress=asked.progress)
+    folder = find_run(None if asked.run is None else os.fspath(asked.run), options.reports)
+    return await execute(plan_of(folder, asked.calls), folder, options)
 
 
 resume = _blocking(aresume, "resume")
@@ -321,7 +270,3 @@ def _scored(runs: Sequence[Run | str | os.PathLike[str]], reports: str | os.Path
 
     loaded = [each if isinstance(each, Run) else load_run(each, reports=reports) for each in runs]
     return [Scored(each.manifest, each.results) for each in loaded]
-
-
-def _budget(limit: Decimal | float | None) -> Budget:
-    return Budget(None if limit is None else Decimal(str(limit)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 
 from ltm_bench.api.runs import Run
@@ -23,11 +24,10 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import logs, read_events, read_manifest
 from ltm_bench.plan.folders import REPORTS, run_folder
 from ltm_bench.plan.planning import Plan, make_plan, read_bank, reference_examples
-from ltm_bench.plan.request import Request
+from ltm_bench.plan.request import Conduct, Request
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
 from ltm_bench.runner.conversation import Verdicts
-from ltm_bench.runner.conversations import CONCURRENT
 from ltm_bench.runner.estimate import Estimate, forecast
 from ltm_bench.runner.locking import run_locked
 from ltm_bench.runner.measured import seconds_per_reply
@@ -51,18 +51,11 @@ _log = logging.getLogger("ltm_bench")
 _log.addHandler(logging.NullHandler())
 
 
-@dataclass(frozen=True)
-class Options:
-    """How a run is carried out. None of this is part of its identity."""
+@dataclass(frozen=True, kw_only=True)
+class Options(Conduct):
+    """How a run is carried out, and who is told. None of this is part of its identity."""
 
     reports: Path = REPORTS
-    budget: Budget = field(default_factory=Budget)
-    judges: Sequence[str] = ()
-    cache: bool = False
-    tags: Mapping[str, str] = field(default_factory=dict)
-    """Tags kept in environment.json, added to those the run already has."""
-    connections: int = CONCURRENT
-    """Maximum concurrent calls to the agent, for isolated examples and forked questions."""
     progress: Callable[[Progress], None] | None = None
     notify: Callable[[str], None] = _log.info
     """Called with single lines that a person at a terminal should read."""
@@ -72,6 +65,17 @@ class Options:
     """Called with the plan and the folder before the first turn of an unfinished run."""
     stopped: Callable[[Run], None] | None = None
     """Called with the partial run when a run must stop, before the error is raised."""
+
+    @classmethod
+    def of(cls, conduct: Conduct) -> Options:
+        """Return options without anybody who is told."""
+        given = {each.name: getattr(conduct, each.name) for each in fields(Conduct)}
+        return cls(**given | {"reports": Path(conduct.reports)})
+
+    @cached_property
+    def budget(self) -> Budget:
+        """What may be spent by all that is done with these options."""
+        return Budget(None if self.max_cost is None else Decimal(str(self.max_cost)))
 
 
 async def start(request: Request, options: Options, *, name: str | None, fresh: bool) -> Run:
@@ -83,7 +87,7 @@ async def start(request: Request, options: Options, *, name: str | None, fresh: 
         name: The run folder's name; derived from the run by default.
         fresh: Start a new run beside one of the same name.
     """
-    plan = make_plan(request)
+    plan = make_plan(request, options.calls)
     folder = run_folder(plan.name if name is None else name, fresh=fresh, reports=options.reports)
     return await execute(plan, folder, options)
 
@@ -103,7 +107,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     verdicts: Verdicts | None = {}
 
     def observer(already: bool) -> Observer:
-        record_tags(folder, options.tags)
+        record_tags(folder, options.tags or {})
         if not already:
             for note in plan.notes:
                 options.notify(note)

@@ -51,20 +51,13 @@ class Commands(TyperGroup):
         """Import a command, and return it; None if there is no such command."""
         if cmd_name not in known():
             return None
-        module = import_module(f"{commands.__name__}.{known()[cmd_name]}")
-        holder = typer.Typer(add_completion=False, rich_markup_mode=None)
-        holder.callback()(_nothing)  # keeps a single command a command of its group
-        module.register(holder)
-        return typer.main.get_group(holder).commands[cmd_name]
+        found = typer.main.get_group(import_module(f"{commands.__name__}.{known()[cmd_name]}").app)
+        return found if found.help else found.commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a line for every command."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line_of(name)) for name in self.list_commands(ctx)])
-
-
-def _nothing() -> None:
-    """Do nothing."""
 
 
 app = typer.Typer(
@@ -89,8 +82,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _main(
     version: Annotated[
-        bool,
-        typer.Option("--version", is_eager=True, callback=_version, help="Print the version and exit."),
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Handle options that belong to no command."""

@@ -1,65 +1,76 @@
-"""The file of `--config`: values for a command's options, by their names."""
+"""Files of options: values for a command's options, by the names of its arguments or of the options."""
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import typer
 
 from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.plan.declaring import Argument
 from ltm_bench.plan.tables import read_toml
 
 
 def take_values(ctx: typer.Context, path: Path | None) -> Path | None:
     """Use a file's values for options that are not on the command line."""
     if path is not None:
-        known = {each.name: each for each in ctx.command.params if each.name not in (None, "config", "help")}
-        ctx.default_map = dict(_values(path, known))
+        ctx.default_map = values_of(ctx, path)
     return path
 
 
-def _values(path: Path, known: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+def values_of(ctx: typer.Context, path: Path, besides: Collection[str] = ()) -> dict[str, Any]:
+    """Return a file's values by the names of parameters, but for some keys. Raises ConfigError."""
+    arguments: Mapping[str, Argument] = vars(ctx.command.callback)["arguments"]
+    options = [each for each in ctx.command.params if each.param_type_name == "option" and not each.is_eager]
+    names = {str(each.name): each for each in options}
+    known = {flag.lstrip("-").replace("-", "_"): each for each in options for flag in each.opts} | names
+    found: dict[str, Any] = {}
     for key, value in read_toml(path).items():
-        name = key.replace("-", "_")
-        if name == "settings":
-            yield "setting", list(_pairs(path, name, "", value))
-        elif name == "parameters":
-            tables = _table(path, name, value).items()
-            yield (
-                "parameter",
-                [pair for row, table in tables for pair in _pairs(path, f"{name}.{row}", f"{row}.", table)],
-            )
-        elif name not in known:
-            names = [*known, "settings", "parameters"]
+        if key in besides:
+            continue
+        option = known.get(key.replace("-", "_"))
+        if option is None:
+            listed = [*names, *besides]
             raise ConfigError(
-                f"{path}: unknown key {key!r}{nearest(name, names)} (known: {', '.join(names)})"
+                f"{path}: unknown key {key!r}{nearest(key, listed)} (known: {', '.join(listed)})"
             )
+        name = str(option.name)
+        if name in arguments and Mapping in arguments[name].kinds and not isinstance(value, list):
+            found[name] = list(_pairs(path, key, "", value, _values_in(arguments[name].kind)))
         elif isinstance(value, dict):
             raise ConfigError(f"{path}: {key} is a table; write a value, as for --{key}")
-        elif getattr(known[name], "is_flag", False):
+        elif getattr(option, "is_flag", False):
             if not isinstance(value, bool):
                 raise ConfigError(f"{path}: {key} = {value!r:.60}: write true or false")
-            yield name, value
-        elif not isinstance(value, list):
-            yield name, _plain(path, key, value)
-        elif known[name].multiple:
-            yield name, [_plain(path, key, each) for each in value]
+            found[name] = value
+        elif option.multiple != isinstance(value, list):
+            wanted = "input should be a valid list" if option.multiple else "write a single value"
+            raise ConfigError(f"{path}: {key} = {value!r:.60}: {wanted}, as for --{key}")
         else:
-            raise ConfigError(f"{path}: {key} = {value!r:.60}: write a single value, as for --{key}")
+            found[name] = (
+                [_plain(path, key, each) for each in value] if option.multiple else _plain(path, key, value)
+            )
+    return found
 
 
-def _table(path: Path, key: str, value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ConfigError(f"{path}: {key} = {value!r:.60}: expected a table")
-    return value
+def _values_in(kind: Any) -> Any:
+    """Return the type of the values of a mapping: `Any` for `Mapping[str, Any] | None`."""
+    mapping = next(each for each in (kind, *get_args(kind)) if get_origin(each) is Mapping)
+    return get_args(mapping)[1]
 
 
-def _pairs(path: Path, key: str, before: str, table: object) -> Iterator[str]:
-    """Yield a table's values as `-A` and `-P` take them. Raises ConfigError."""
-    for name, value in _table(path, key, table).items():
-        yield f"{before}{name}={_spelled(path, f'{key}.{name}', value)}"
+def _pairs(path: Path, key: str, before: str, table: object, values: Any) -> Iterator[str]:
+    """Yield a table's values as `-A`, `-P` and `--tag` take them. Raises ConfigError."""
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: {key} = {table!r:.60}: expected a table")
+    for name, value in table.items():
+        inner = f"{key}.{name}"
+        if get_origin(values) is Mapping:
+            yield from _pairs(path, inner, f"{before}{name}.", value, get_args(values)[1])
+        else:
+            yield f"{before}{name}={(_plain if values is str else _spelled)(path, inner, value)}"
 
 
 def _plain(path: Path, key: str, value: object) -> str:

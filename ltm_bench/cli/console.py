@@ -35,7 +35,7 @@ def err() -> Console:
     """Return the console for progress and complaints. A run continues if they cannot be written any more."""
     from rich.console import Console
 
-    class Progress(Console):
+    class Forgiving(Console):
         def print(self, *objects: Any, **options: Any) -> None:
             try:
                 super().print(*objects, **options)
@@ -46,7 +46,7 @@ def err() -> Console:
             self.quiet = True
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
-    return Progress(stderr=True, highlight=False, soft_wrap=True, emoji=False, markup=False)
+    return Forgiving(stderr=True, highlight=False, soft_wrap=True, emoji=False, markup=False)
 
 
 def show_everything() -> None:

@@ -24,7 +24,7 @@ from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import wilson
 
 
-class _Line(NamedTuple):
+class _Accuracy(NamedTuple):
     """A printed figure: the mean of its scores, with a 95 % interval."""
 
     test: str
@@ -70,14 +70,14 @@ def _answer(example: ExampleResult) -> Tested:
     )
 
 
-def _line(figure: Figure) -> _Line:
+def _line(figure: Figure) -> _Accuracy:
     n = len(figure.scores)
     mean = sum(figure.scores) / n if n else 0.0
     interval = wilson(mean, max(1, n))
-    return _Line(figure.test, figure.at, mean, interval.low, interval.high, n)
+    return _Accuracy(figure.test, figure.at, mean, interval.low, interval.high, n)
 
 
-def _print(results: Results, lines: Sequence[_Line]) -> None:
+def _print(results: Results, lines: Sequence[_Accuracy]) -> None:
     out().print(f"{safe(results.agent)} · span {spell_span(results.span)}")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("test", "at", "accuracy", "95 %", "n"):

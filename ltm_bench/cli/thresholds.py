@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ltm_bench.cli.console import complain, out, safe
@@ -12,95 +11,85 @@ from ltm_bench.core.errors import ConfigError, ThresholdMissed
 if TYPE_CHECKING:
     from ltm_bench.api import Run
     from ltm_bench.log.manifest import Manifest
+    from ltm_bench.plan.request import Thresholds
     from ltm_bench.score.results.run import Results
 
 
-@dataclass(frozen=True)
-class Thresholds:
-    """The thresholds of a run."""
+def find_baseline(baseline: str | None, manifest: Manifest, seeds: Collection[int] = ()) -> Run | None:
+    """Return the baseline, before anything is paid for, and warn of differences from the planned run.
 
-    fail_under: float | None = None
-    baseline: str | None = None
-    """Name or folder of another run."""
-    max_drop: float = 0.0
-    """How far below the baseline the score may be, as a share of the highest possible one."""
+    Args:
+        baseline: Its name or folder; None for no baseline.
+        manifest: The planned run's manifest.
+        seeds: The seeds of all planned runs, if there are several.
 
-    def find_baseline(self, manifest: Manifest, seeds: Collection[int] = ()) -> Run | None:
-        """Return the baseline, before anything is paid for, and warn of differences from the planned run.
+    Raises:
+        ConfigError: The baseline is unsuitable: incomplete, of another span, or without common scenarios.
+    """
+    if baseline is None:
+        return None
+    from ltm_bench.api import load_run
+    from ltm_bench.plan.values import spell_span
+    from ltm_bench.score.comparison.circumstances import made_otherwise
 
-        Args:
-            manifest: The planned run's manifest.
-            seeds: The seeds of all planned runs, if there are several.
+    run = load_run(baseline)
+    if not run.complete:
+        raise ConfigError(f"--baseline {baseline}: that run is incomplete; resume it, or choose another")
+    there, here = run.manifest, manifest
+    if there.span != here.span:
+        raise ConfigError(
+            f"--baseline {baseline}: that run has a span of {spell_span(there.span)}, this one of "
+            f"{spell_span(here.span)}; scores at different spans cannot be compared, so choose a baseline with "
+            "the same span"
+        )
+    if not {entry.name for entry in there.suite.scenarios} & {entry.name for entry in here.suite.scenarios}:
+        raise ConfigError(f"--baseline {baseline}: that run has no scenario in common with this one")
+    for warning in made_otherwise({run.name: there, "this run": here}):
+        complain(f"warning: settings differ: {warning}")
+    if there.seed not in (seeds or (here.seed,)):
+        complain(
+            f"warning: settings differ: {run.name} has the seed {there.seed}, so its examples are different"
+        )
+    return run
 
-        Raises:
-            ConfigError: The baseline is unsuitable: incomplete, of another span, or without common scenarios.
-        """
-        if self.baseline is None:
-            return None
-        from ltm_bench.api import load_run
-        from ltm_bench.plan.values import spell_span
-        from ltm_bench.score.comparison.circumstances import made_otherwise
 
-        run = load_run(self.baseline)
-        if not run.complete:
-            raise ConfigError(
-                f"--baseline {self.baseline}: that run is incomplete; resume it, or choose another"
-            )
-        there, here = run.manifest, manifest
-        if there.span != here.span:
-            raise ConfigError(
-                f"--baseline {self.baseline}: that run has a span of {spell_span(there.span)}, this one of "
-                f"{spell_span(here.span)}; scores at different spans cannot be compared, so choose a baseline with "
-                "the same span"
-            )
-        if not {entry.name for entry in there.suite.scenarios} & {
-            entry.name for entry in here.suite.scenarios
-        }:
-            raise ConfigError(f"--baseline {self.baseline}: that run has no scenario in common with this one")
-        for warning in made_otherwise({run.name: there, "this run": here}):
-            complain(f"warning: settings differ: {warning}")
-        if there.seed not in (seeds or (here.seed,)):
-            complain(
-                f"warning: settings differ: {run.name} has the seed {there.seed}, so its examples are different"
-            )
-        return run
+def check_thresholds(thresholds: Thresholds, runs: Sequence[Run], baseline: Run | None) -> None:
+    """Raise ThresholdMissed if a run, or the average over several seeds, is not good enough."""
+    scores = [run.score for run in runs]
+    so_far = sum(run.results.score_so_far for run in runs) / len(runs)
+    if thresholds.fail_under is not None and (None in scores or so_far < thresholds.fail_under):
+        which = "score so far, of an incomplete run," if None in scores else "score"
+        raise ThresholdMissed(
+            f"the {which} {so_far:.2f} of {runs[0].out_of} is below --fail-under {thresholds.fail_under:g}"
+        )
+    if baseline is not None:
+        _check_drop(thresholds.max_drop, runs, baseline)
 
-    def check(self, runs: Sequence[Run], baseline: Run | None) -> None:
-        """Raise ThresholdMissed if a run, or the average over several seeds, is not good enough."""
-        scores = [run.score for run in runs]
-        so_far = sum(run.results.score_so_far for run in runs) / len(runs)
-        if self.fail_under is not None and (None in scores or so_far < self.fail_under):
-            which = "score so far, of an incomplete run," if None in scores else "score"
-            raise ThresholdMissed(
-                f"the {which} {so_far:.2f} of {runs[0].out_of} is below --fail-under {self.fail_under:g}"
-            )
-        if baseline is not None:
-            self._check_drop(runs, baseline)
 
-    def _check_drop(self, runs: Sequence[Run], baseline: Run) -> None:
-        from ltm_bench.cli.comparison import print_pairs
-        from ltm_bench.score.comparison.circumstances import scored_otherwise
-        from ltm_bench.score.comparison.entrants import Scored
-        from ltm_bench.score.comparison.pairs import pair
+def _check_drop(most: float, runs: Sequence[Run], baseline: Run) -> None:
+    from ltm_bench.cli.comparison import print_pairs
+    from ltm_bench.score.comparison.circumstances import scored_otherwise
+    from ltm_bench.score.comparison.entrants import Scored
+    from ltm_bench.score.comparison.pairs import pair
 
-        for warning in scored_otherwise([each.results for each in (baseline, *runs)]):
-            complain(f"warning: scored differently: {warning}")
-        here = [Scored(each.manifest, each.results) for each in runs]
-        there = [Scored(baseline.manifest, baseline.results)]
-        name = runs[0].name if len(runs) == 1 else "this run"
-        found = pair(runs[0].manifest.span, name, f"baseline {baseline.name}", here, there)
-        if found.paired.shown:
-            out().print(safe(found.verdict))
-        print_pairs([found])
-        shared = {s.name for s in runs[0].scenarios} & {s.name for s in baseline.scenarios}
-        before = _share(baseline.results, shared)
-        now = sum(_share(run.results, shared) for run in runs) / len(runs)
-        if before - now > self.max_drop + 1e-9:
-            raise ThresholdMissed(
-                f"the score fell from {before:.3f} (baseline {baseline.name}) to {now:.3f} of 1, by "
-                f"{before - now:.3f}; --max-drop is {self.max_drop:g} (see ltm-bench compare "
-                f"{' '.join(each.name for each in (baseline, *runs))})"
-            )
+    for warning in scored_otherwise([each.results for each in (baseline, *runs)]):
+        complain(f"warning: scored differently: {warning}")
+    here = [Scored(each.manifest, each.results) for each in runs]
+    there = [Scored(baseline.manifest, baseline.results)]
+    name = runs[0].name if len(runs) == 1 else "this run"
+    found = pair(runs[0].manifest.span, name, f"baseline {baseline.name}", here, there)
+    if found.paired.shown:
+        out().print(safe(found.verdict))
+    print_pairs([found])
+    shared = {s.name for s in runs[0].scenarios} & {s.name for s in baseline.scenarios}
+    before = _share(baseline.results, shared)
+    now = sum(_share(run.results, shared) for run in runs) / len(runs)
+    if before - now > most + 1e-9:
+        raise ThresholdMissed(
+            f"the score fell from {before:.3f} (baseline {baseline.name}) to {now:.3f} of 1, by "
+            f"{before - now:.3f}; --max-drop is {most:g} (see ltm-bench compare "
+            f"{' '.join(each.name for each in (baseline, *runs))})"
+        )
 
 
 def _share(results: Results, scenarios: Collection[str]) -> float:

@@ -3,7 +3,8 @@
     LtmBenchError                   exit 1   base class; printed as one line, without a traceback
       ConfigError                            a flag, a suite, a preset or a setting is wrong
         PluginError                          a file in scenarios/ or agents/ cannot be used
-        SpanTooSmall                         a script does not fit into the span
+        CannotCombine                        agent, suite, span and mode can be used, but not together
+          SpanTooSmall                       a script does not fit into the span
       LogError                               the event log cannot be used
         ManifestDiffers                      the run exists already, with a different manifest
         ReplayDiverged                       the scripts no longer say what the log recorded
@@ -36,7 +37,11 @@ class PluginError(ConfigError):
     """A file in scenarios/ or agents/ is missing, ambiguous or broken."""
 
 
-class SpanTooSmall(ConfigError):
+class CannotCombine(ConfigError):
+    """An agent, a suite, a span and a mode can be used, but not together."""
+
+
+class SpanTooSmall(CannotCombine):
     """A script needs more tokens than the span has."""
 
 

@@ -9,7 +9,6 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.manifest import AgentEntry
 from ltm_bench.plan.presets import Preset, presets
-from ltm_bench.plan.request import PLAIN, CallSettings
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins.agents import adapter_of, make_agent
 from ltm_bench.plugins.catalogue import Catalogue
@@ -47,7 +46,7 @@ def resolve_agent(
     settings: Mapping[str, Any] | None = None,
     base_url: str | None = None,
     *,
-    calls: CallSettings = PLAIN,
+    calls: Mapping[str, Any] | None = None,
     role: str = "agent",
     catalogue: Catalogue | None = None,
 ) -> Resolved:
@@ -58,7 +57,7 @@ def resolve_agent(
             provider), a path to an adapter's file, or `python:MODULE:NAME`. A preset's settings for that model apply.
         settings: Added to those of a preset.
         base_url: A compatible server for the adapter.
-        calls: How calls are made; not recorded.
+        calls: Settings of its calls, which override its own and are not recorded.
         role: The role to name in errors: `agent`, `judge`.
         catalogue: The catalogue of adapters, if it has been read.
 
@@ -92,8 +91,8 @@ def resolve_agent(
     values |= settings or {}
     if base_url is not None:
         values["base_url"] = base_url
-    source = AgentSource(adapter, values | calls.settings)
-    if calls.settings:  # the recorded settings must be valid by themselves
+    source = AgentSource(adapter, {**values, **(calls or {})})
+    if calls:  # the recorded settings must be valid by themselves
         make_agent(adapter, values)
     entry = AgentEntry(
         name=name,
@@ -115,6 +114,6 @@ def _of_model(adapter: str, model: str, known: Mapping[str, Preset]) -> dict[str
     return {"model": model}
 
 
-def source_of(entry: AgentEntry, calls: CallSettings = PLAIN) -> AgentSource:
+def source_of(entry: AgentEntry, calls: Mapping[str, Any] | None = None) -> AgentSource:
     """Return the factory of the agents that a manifest names. Raises ConfigError."""
-    return AgentSource(entry.adapter, {**entry.settings, **calls.settings})
+    return AgentSource(entry.adapter, {**entry.settings, **(calls or {})})

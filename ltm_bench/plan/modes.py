@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, cast, get_args
 
 from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import CannotCombine, ConfigError, nearest
 from ltm_bench.log.manifest import Acknowledge, Questions
 
 Filler = Literal["scripted", "live"]
@@ -40,19 +40,19 @@ def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
 
 
 def check_mode(mode: Mode, name: str, agent: Agent) -> None:
-    """Raise ConfigError, before anything is asked, if the agent does not support this mode."""
+    """Raise CannotCombine, before anything is asked, if the agent does not support this mode."""
     if mode.acknowledge == "scripted":
         if not agent.observes:
-            raise ConfigError(
+            raise CannotCombine(
                 f"--acknowledge scripted: {name} does not observe, so no needle would reach it; run it with "
                 "--acknowledge live"
             )
         if agent.writes_in_reply:
-            raise ConfigError(
+            raise CannotCombine(
                 f"--acknowledge scripted: {name} decides what to remember while it replies, so it would not "
                 "remember observed needles as it does otherwise; run it with --acknowledge live"
             )
     if mode.questions == "forked" and agent.forks == "no":
-        raise ConfigError(
+        raise CannotCombine(
             f"--questions forked: {name} cannot answer beside the conversation; run it with --questions in-line"
         )

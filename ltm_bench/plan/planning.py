@@ -6,9 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, PluginError, nearest
+from ltm_bench.core.errors import (
+    ConfigError,
+    LtmBenchError,
+    ManifestDiffers,
+    PluginError,
+    SpanTooSmall,
+    nearest,
+)
 from ltm_bench.core.keys import key_in
 from ltm_bench.core.messages import Ask
 from ltm_bench.core.tokens import Counter, counter
@@ -29,7 +36,7 @@ from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
 from ltm_bench.plan.modes import Mode, check_mode, mode_of
 from ltm_bench.plan.naming import run_name
-from ltm_bench.plan.request import PLAIN, CallSettings, Request
+from ltm_bench.plan.request import Request
 from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suite
 from ltm_bench.plan.suites import Suite
 from ltm_bench.plan.values import parse_span, spell_span
@@ -61,8 +68,17 @@ class Plan:
     """Single lines that a person should read before it begins."""
 
 
-def make_plan(request: Request) -> Plan:
-    """Resolve a request. Raises ConfigError."""
+def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
+    """Resolve a request.
+
+    Args:
+        request: What is run.
+        calls: Settings of the agent's calls, which override its own and are not recorded.
+
+    Raises:
+        CannotCombine: Its parts can be used, but not together.
+        ConfigError: One of them cannot be used.
+    """
     _check_keys({"--agent": request.agent, "--suite": request.suite, "--filler": request.filler})
     suite = find_suite(request.suite, data=request.data, most=request.examples, seed=request.seed)
     if request.data is not None and not suite.public:
@@ -70,30 +86,35 @@ def make_plan(request: Request) -> Plan:
             f"--data {request.data}: the suite {request.suite} is not a public set (see datasets list); if a "
             "scenario of it reads data, say so with -P SCENARIO.data=PATH"
         )
-    span = parse_span(str(suite.span if request.span is None else request.span))
+    span = parse_span(suite.span if request.span is None else request.span)
     catalogue = Catalogue.open()
     scenarios = Scenarios(request.suite, catalogue)
     chosen = list(dict.fromkeys(request.scenarios)) or suite.fitting(span)
     if not chosen:
-        raise ConfigError(
+        raise SpanTooSmall(
             f"--span {spell_span(span)}: no scenario of the suite {request.suite} fits; choose a larger one"
         )
-    if unknown := [name for name in request.parameters if name not in chosen]:
+    if unknown := [name for name in request.parameters or () if name not in chosen]:
         name = unknown[0]
         raise ConfigError(f"-P {name}.…: {name} is not one of the run's scenarios{nearest(name, chosen)}")
     bank = read_bank(_parse_filler(request.filler)[1])
-    agent = resolve_agent(
-        request.agent, request.settings, request.base_url, calls=request.calls, catalogue=catalogue
-    )
+    agent = resolve_agent(request.agent, request.settings, request.base_url, calls=calls, catalogue=catalogue)
     sample = agent.source.sample
     observed = suite.public and sample.observes and not sample.writes_in_reply
-    resolved = _Resolved(suite, scenarios, chosen, span, bank.digest, observed)
+    resolved = _LookedUp(suite, scenarios, chosen, span, bank.digest, observed)
     manifest = _manifest(request, agent.entry, resolved)
     check_mode(Mode(manifest.questions, manifest.acknowledge), agent.entry.name, agent.source.sample)
     _check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
     whole = find_suite(request.suite, data=request.data, seed=request.seed) if suite.public else suite
     usual = _manifest(
-        request.plain,
+        Request(
+            request.agent,
+            request.span,
+            suite=request.suite,
+            data=request.data,
+            scenarios=request.scenarios,
+            seed=request.seed,
+        ),
         agent.entry.model_copy(update={"settings": agent.usual}),
         resolved._replace(suite=whole),
     )
@@ -121,7 +142,7 @@ def _check_keys(given: Mapping[str, object]) -> None:
             )
 
 
-class _Resolved(NamedTuple):
+class _LookedUp(NamedTuple):
     """The names of a request, looked up."""
 
     suite: Suite
@@ -135,7 +156,7 @@ class _Resolved(NamedTuple):
     """Whether needles are observed by default."""
 
 
-def _manifest(request: Request, agent: AgentEntry, resolved: _Resolved) -> Manifest:
+def _manifest(request: Request, agent: AgentEntry, resolved: _LookedUp) -> Manifest:
     suite, scenarios, chosen, span, digest, observed = resolved
     mode, origin = _parse_filler(request.filler)
     how = mode_of(request.questions, request.acknowledge, quick=request.quick, filler=mode)
@@ -179,7 +200,7 @@ def _notes(request: Request, suite: Suite, span: int) -> Iterator[str]:
 def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span: int) -> ScenarioEntry:
     known = name in suite.scenarios
     found = scenarios.find(suite.plays(name))
-    parameters = (suite.parameters(name) if known else {}) | dict(request.parameters.get(name, {}))
+    parameters = (suite.parameters(name) if known else {}) | dict((request.parameters or {}).get(name, {}))
     examples = parameters.pop("examples", None)
     if examples is not None and (not isinstance(examples, int) or examples < 1):
         raise ConfigError(f"-P {name}.examples={examples}: must be a whole number of at least 1")
@@ -285,7 +306,7 @@ def _file_of(scenario: str) -> str:
         return f"scenario {scenario}"
 
 
-def plan_of(run: Path, calls: CallSettings = PLAIN) -> Plan:
+def plan_of(run: Path, calls: Mapping[str, Any] | None = None) -> Plan:
     """Return the plan of an existing run. Raises ManifestDiffers if its files have changed."""
     manifest = read_manifest(run)
     if manifest.agent.adapter == IMPORTED:

@@ -1,87 +1,220 @@
-"""The arguments of a run, before anything is looked up."""
+"""The arguments of a run, before anything is looked up: what is run, and how it is carried out.
+
+Commands, environment variables, TOML files, `run()` and the docs follow from these declarations.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from decimal import Decimal
+from typing import Annotated, Any
 
 from ltm_bench.core.tokens import DEFAULT
+from ltm_bench.plan.declaring import Option
+from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.values import dollars, number, parse_parameters, parse_settings, parse_tags, seconds
 
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """A request for a run."""
-
-    agent: str = "vector_memory"
-    """A preset, an adapter, `PROVIDER:MODEL`, a path to an adapter's file, or `python:MODULE:NAME`."""
-    span: str | int | None = None
-    """Tokens, as `120k`, `1M` or a number; None for the suite's own, usually 32k."""
-    suite: str = "standard"
-    """The suite's name, or `goodai:FOLDER`."""
-    data: str | None = None
-    """The file or folder of a public set, if the suite is one; None for where `datasets fetch` puts it."""
-    scenarios: Sequence[str] = ()
-    """Only these scenarios, instead of all of the suite."""
-    examples: int | None = None
-    """Examples per scenario, instead of the suite's; for public sets, questions in all."""
-    seed: int = 0
-    isolated: bool = False
-    """Run every example in its own conversation, without filler."""
-    filler: str = "scripted"
-    """`scripted`, `live`, `triviaqa:PATH`, or `live,triviaqa:PATH`."""
-    questions: str = "in-line"
-    """`in-line`: part of the conversation; `forked`: each is asked beside it."""
-    acknowledge: str = "live"
-    """Who replies to needles: `live`, the agent; `scripted`, a script, while the agent observes."""
-    quick: bool = False
-    """Forked questions, scripted acknowledgements and scripted filler."""
-    tokenizer: str = DEFAULT
-    """The encoding that measures spans."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """The agent's settings."""
-    base_url: str | None = None
-    """A compatible server for the agent's adapter."""
-    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Scenario parameters by scenario, instead of the suite's."""
-    timeout: float | None = None
-    """Seconds to wait for one reply, instead of the agent's own setting. Not part of a run's identity."""
-    max_retries: int | None = None
-    """Retries of a failed request, instead of the agent's own setting. Not part of a run's identity."""
-
-    @property
-    def plain(self) -> Request:
-        """The same agent, suite, scenarios, span and seed, without further options."""
-        return Request(
-            agent=self.agent,
-            span=self.span,
-            suite=self.suite,
-            data=self.data,
-            scenarios=self.scenarios,
-            seed=self.seed,
-        )
-
-    @property
-    def calls(self) -> CallSettings:
-        """How calls are made."""
-        return CallSettings(self.timeout, self.max_retries)
+AgentName = Annotated[
+    str,
+    Option(
+        "A preset or an adapter (see list agents), PROVIDER:MODEL such as openai:gpt-6-luna, an adapter's file, or "
+        "python:MODULE:NAME.",
+        "NAME",
+    ),
+]
+Span = Annotated[
+    str | int | None,
+    Option(
+        "Tokens between what is told and what is asked: 2k 32k 120k 200k 500k 1M 10M, or a number; the suite's own if "
+        "left out, usually 32k.",
+        "TOKENS",
+    ),
+]
+Suite = Annotated[str, Option("The suite (see list suites), or goodai:FOLDER.", "NAME")]
+Scenarios = Annotated[
+    Sequence[str], Option("Only these scenarios (see list scenarios), instead of all of the suite.", "NAME")
+]
+Seed = Annotated[int, Option("The same seed gives the same conversation.", "N")]
+Tokenizer = Annotated[str, Option("The encoding that measures spans.", "ENCODING")]
+Settings = Annotated[
+    Mapping[str, Any] | None,
+    Option(
+        "Settings of the agent.",
+        "KEY=VALUE",
+        parse_settings,
+        flags=("-A", "--agent-arg", "--setting"),
+        variable="SETTING",
+    ),
+]
+BaseUrl = Annotated[str | None, Option("A compatible server for the agent's adapter.", "URL")]
+_MAX_COST = Option(
+    "Stop before spending more than this many US dollars in total; the run can be resumed.", "USD", dollars
+)
+MaxCost = Annotated[Decimal | None, _MAX_COST]
+Judges = Annotated[
+    Sequence[str], Option("Agents that decide, by majority, when text alone cannot tell.", "NAME")
+]
+Connections = Annotated[
+    int,
+    Option(
+        "Concurrent calls to one provider at most: of runs, isolated examples and forked questions.",
+        "N",
+        least=1,
+        flags=("--max-connections",),
+    ),
+]
+Repeats = Annotated[
+    int,
+    Option("Number of runs, with this seed and the ones after it; --max-cost covers them all.", "R", least=1),
+]
 
 
 @dataclass(frozen=True)
-class CallSettings:
-    """How calls are made. Not part of a run's identity: it can be resumed with others."""
+class Request:
+    """What is run."""
 
-    timeout: float | None = None
-    """Seconds to wait for one reply; None for the agent's own setting."""
-    max_retries: int | None = None
-    """Retries of a failed request; None for the agent's own setting."""
+    agent: AgentName = "vector_memory"
+    span: Span = None
+    _: KW_ONLY
+    suite: Suite = "standard"
+    data: Annotated[
+        str | None, Option("The file or folder of the suite's public set (see datasets list).", "PATH")
+    ] = None
+    scenarios: Scenarios = ()
+    examples: Annotated[
+        int | None,
+        Option(
+            "Examples per scenario, instead of the suite's; for a public set, the total number of questions.",
+            "N",
+            least=1,
+        ),
+    ] = None
+    seed: Seed = 0
+    isolated: Annotated[bool, Option("No filler: every example alone, with a fresh agent.")] = False
+    filler: Annotated[
+        str,
+        Option(
+            "scripted (the agent observes filler; if it cannot, it is asked) or live (it is asked); triviaqa:FILE "
+            "takes the trivia from a file, and live,triviaqa:FILE does both.",
+            "KIND",
+        ),
+    ] = "scripted"
+    questions: Annotated[
+        str,
+        Option(
+            "in-line (questions are part of the conversation) or forked (each is asked beside it, all at once).",
+            "WHERE",
+        ),
+    ] = "in-line"
+    acknowledge: Annotated[
+        str,
+        Option(
+            "Who replies to needles: live (the agent) or scripted (a script; the agent observes them).", "WHO"
+        ),
+    ] = "live"
+    quick: Annotated[
+        bool,
+        Option("Forked questions, scripted acknowledgements, scripted filler: minutes instead of hours."),
+    ] = False
+    tokenizer: Tokenizer = DEFAULT
+    settings: Settings = None
+    parameters: Annotated[
+        Mapping[str, Mapping[str, Any]] | None,
+        Option(
+            "Parameters by scenario, instead of the suite's.",
+            "SCENARIO.KEY=VALUE",
+            parse_parameters,
+            flags=("-P", "--scenario-arg", "--parameter"),
+            variable="PARAMETER",
+        ),
+    ] = None
+    base_url: BaseUrl = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conduct:
+    """How a run is carried out, started or resumed. None of this is part of its identity."""
+
+    max_cost: Annotated[Decimal | float | None, _MAX_COST] = None
+    judges: Judges = ()
+    timeout: Annotated[
+        float | None,
+        Option("Seconds to wait for one reply, instead of the agent's own setting.", "SECONDS", seconds),
+    ] = None
+    max_retries: Annotated[
+        int | None, Option("Retries of a failed request, instead of the agent's own setting.", "N", least=0)
+    ] = None
+    cache: Annotated[
+        bool,
+        Option(
+            "Keep the provider's answers in reports/answers.sqlite, and answer the same requests from there."
+        ),
+    ] = False
+    connections: Connections = 8
+    tags: Annotated[
+        Mapping[str, str] | None,
+        Option("Notes of your own about the run, kept beside its log.", "KEY=VALUE", parse_tags),
+    ] = None
+    reports: Annotated[str | os.PathLike[str], Option("The folder that holds the runs.", terminal=False)] = (
+        REPORTS
+    )
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """The agent settings that these override."""
+    def calls(self) -> dict[str, Any]:
+        """The agent's settings that these override."""
         given = {"timeout": self.timeout, "max_retries": self.max_retries}
         return {name: value for name, value in given.items() if value is not None}
 
 
-PLAIN = CallSettings()
-"""Calls according to the agent's own settings."""
+@dataclass(frozen=True, kw_only=True)
+class NewRun:
+    """Which folder a new run gets."""
+
+    name: Annotated[
+        str | None,
+        Option(
+            "Name of the folder in reports/; by default, made from the settings. For several runs, a prefix of their "
+            "names.",
+            "NAME",
+        ),
+    ] = None
+    fresh: Annotated[bool, Option("Start a new run beside one of the same name.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    """What a score must reach, for continuous integration."""
+
+    fail_under: Annotated[
+        float | None,
+        Option(
+            "Exit with code 2 if the score is lower. Every scenario adds at most 1.",
+            "SCORE",
+            number("a score such as 3.5; every scenario adds at most 1"),
+        ),
+    ] = None
+    baseline: Annotated[
+        str | None,
+        Option("Exit with code 2 if the score is further below this run's than --max-drop allows.", "RUN"),
+    ] = None
+    max_drop: Annotated[
+        float,
+        Option(
+            "Largest drop below the baseline, as a share of the highest possible score.",
+            "SHARE",
+            number("a share from 0 to 1, such as 0.05", lambda share: 0 <= share <= 1),
+        ),
+    ] = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series(Thresholds):
+    """What a terminal adds: several runs together, and what their score must reach."""
+
+    repeats: Repeats = 1
+
+
+RUN = (Request, NewRun, Conduct, Series)
+"""The options of a run."""

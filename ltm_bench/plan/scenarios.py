@@ -28,8 +28,8 @@ GOODAI = "goodai:"
 """The prefix of suites that are a folder of GoodAI's definitions."""
 
 
-class Found(NamedTuple):
-    """A scenario that was looked up."""
+class Hashed(NamedTuple):
+    """A scenario with its hash."""
 
     scenario: Scenario
     hash: str
@@ -42,9 +42,9 @@ class Scenarios:
     def __init__(self, suite: str, catalogue: Catalogue | None = None) -> None:
         self._suite = suite
         self._catalogue = catalogue or Catalogue.open()
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, Hashed] = {}
 
-    def find(self, name: str, row: str | None = None) -> Found:
+    def find(self, name: str, row: str | None = None) -> Hashed:
         """Return a scenario, under the name of its row in the suite if the row has its own.
 
         Raises ConfigError, with the nearest name, if it is unknown.
@@ -56,19 +56,19 @@ class Scenarios:
             return found
         return found._replace(scenario=replace(found.scenario, name=str(row)))
 
-    def of(self, entry: ScenarioEntry) -> Found:
+    def of(self, entry: ScenarioEntry) -> Hashed:
         """Return the scenario of a manifest's entry, under the name of its row."""
         return self.find(entry.scenario or entry.name, entry.name)
 
-    def _look_up(self, name: str) -> Found:
+    def _look_up(self, name: str) -> Hashed:
         if self._suite.startswith(GOODAI):
             known = _definitions(self._suite.removeprefix(GOODAI))
             if name not in known:
                 raise ConfigError(
                     f"{self._suite} has no scenario {name!r}{nearest(name, known)} (known: {', '.join(known)})"
                 )
-            return Found(known[name].scenario, known[name].hash)
-        return Found(self._catalogue.scenario(name), self._catalogue.hash(name))
+            return Hashed(known[name].scenario, known[name].hash)
+        return Hashed(self._catalogue.scenario(name), self._catalogue.hash(name))
 
 
 @cache

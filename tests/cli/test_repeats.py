@@ -71,7 +71,7 @@ def test_the_threshold_applies_to_the_mean_of_all_seeds(command: "Command") -> N
 
 
 def test_the_budget_covers_all_seeds_together(command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = []
+    limits: list[Decimal | None] = []
     execute = execution.execute
 
     async def watched(plan: Plan, folder: Path, options: api.Options) -> api.Run:

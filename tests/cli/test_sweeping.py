@@ -238,9 +238,11 @@ def test_a_provider_is_called_no_more_often_at_a_time_than_allowed(
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("agent = ['a']", "unknown key 'agent'; did you mean 'agents'"),
+        ("agnts = ['a']", "sweep.toml: unknown key 'agnts'; did you mean 'agents'"),
         ("agents = 'perfect'", "agents = 'perfect': input should be a valid list"),
-        ("seeds = ['x']", "seeds.0 = 'x'"),
+        ("seeds = ['x']", "--seed x: write a whole number"),
+        ("examples = 0", "--examples 0: write a whole number, 1 or more"),
+        ("[resources.'*']\nnum_cpu = 1", "sweep.toml: unknown key 'resources.*.num_cpu'"),
         ("agents = []", "no agent is named"),
         ("agents = ['perfekt']", "did you mean 'perfect'"),
         ("agents = ['perfect']\nspans = ['2q']", "--span 2q"),
@@ -261,6 +263,32 @@ def test_flags_override_the_file(command: "Command") -> None:
     )
     assert command("sweep", "sweep.toml", "--span", "8k").exit_code == 0
     assert list(scores()) == ["smoke-8k-perfect-seed0"]
+
+
+def test_a_file_takes_every_option_of_a_run_by_its_name_in_python_or_on_the_command_line(
+    command: "Command",
+) -> None:
+    Path("sweep.toml").write_text(
+        'agents = ["perfect"]\nspans = ["2k"]\nscenarios = ["colours"]\nexamples = 1\nname = "n"\n'
+        'isolated = true\ntag = ["a=b"]\n[parameters.colours]\nchanges = 4\n[resources."*"]\nnum_cpus = 2\n'
+    )
+    done = command("sweep", "sweep.toml", "--repeats", "2")
+    assert done.exit_code == 0, done.err
+    assert [name.partition("-")[0] for name in scores()] == ["n", "n"]
+    assert '"a": "b"' in next(Path("reports").glob("n-*/environment.json")).read_text()
+
+
+def test_a_combination_that_cannot_run_is_skipped_by_name_and_the_rest_runs(command: "Command") -> None:
+    words = ("sweep", "--agent", "perfect", "--scenario", "colours", "--span", "100")
+    done = command(*words, "--span", "2k")
+    assert done.exit_code == 0, done.err
+    assert "standard at 100, perfect, seed 0: skipped: a span of 100 tokens is too small for" in done.err
+    assert list(scores()) == ["colours-2k-perfect-seed0"]
+    alone = command(*words)
+    assert (alone.exit_code, alone.err.startswith("ltm-bench: a span of 100 tokens is too small")) == (
+        1,
+        True,
+    )
 
 
 def test_a_run_whose_folder_cannot_be_made_stops_no_other(command: "Command") -> None:

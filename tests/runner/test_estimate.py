@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,6 @@ import pytest
 
 from ltm_bench.adapters.chat import SYSTEM
 from ltm_bench.adapters.testing import Provider
-from ltm_bench.cli.commands.estimate import estimate as estimate_command
-from ltm_bench.cli.commands.run import run
 from ltm_bench.cli.forecasting import forecast_lines
 from ltm_bench.core.agent import UsageModel
 from ltm_bench.core.messages import Usage
@@ -91,10 +88,6 @@ def test_the_command_prints_three_columns_and_needs_no_key(
         in done.out
     )
     assert "free" in command("estimate", "--span", "2k", "--suite", "smoke", "--agent", "goldfish").out
-
-
-def test_every_option_of_a_run_can_be_estimated(command: "Command") -> None:
-    assert set(signature(run).parameters) <= set(signature(estimate_command).parameters)
 
 
 SMALL = ("estimate", "--span", "2k", "--scenario", "colours", "--examples", "2")

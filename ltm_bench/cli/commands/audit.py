@@ -7,72 +7,62 @@ import getpass
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich import box
 from rich.table import Table
 
 from ltm_bench import api
 from ltm_bench.api.auditing import audit as audit_run
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.options import MaxCost, RunName, examples_of
-from ltm_bench.cli.parsing import whole
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import RunName
 from ltm_bench.cli.reading_blind import HELP, read_blind
 from ltm_bench.cli.summary import print_page, print_raters
-from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.audit import Drawn, commissioned, drawn_from, unread
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
+from ltm_bench.plan.request import MaxCost
 from ltm_bench.score.audits.records import Audit, Commission, Rate, Reading, write_down
 
 SHOWN = 20
 """Number of contradicted verdicts printed; the page shows all."""
 
 
+app = group()
+
+
+@command(
+    app,
+    "audit standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna --max-cost 2",
+    "audit standard-32k-gpt-6-luna-seed0 --person --sample 100",
+)
 def audit(
     run: RunName = None,
     judge: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_AUDIT_JUDGE",
-            help="A calibrated judge (see judge check): an agent, as for --agent.",
+        Option(
+            "A calibrated judge (see judge check): an agent, as for --agent.", "NAME", variable="AUDIT_JUDGE"
         ),
     ] = None,
     person: Annotated[
-        bool,
-        typer.Option(
-            "--person", envvar="LTM_BENCH_AUDIT_PERSON", help="Read the replies yourself, instead of a judge."
-        ),
+        bool, Option("Read the replies yourself, instead of a judge.", variable="AUDIT_PERSON")
     ] = False,
     reviewer: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_REVIEWER",
-            help="Name to record for the reader; your user name by default.",
-        ),
+        str | None, Option("Name to record for the reader; your user name by default.", "NAME")
     ] = None,
     sample: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            parser=whole("--sample", 1),
-            envvar="LTM_BENCH_AUDIT_SAMPLE",
-            help="Number of verdicts to draw, across all scenarios and outcomes.",
+        Option(
+            "Number of verdicts to draw, across all scenarios and outcomes.",
+            "N",
+            least=1,
+            variable="AUDIT_SAMPLE",
         ),
     ] = 300,
-    seed: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            parser=whole("--seed"),
-            envvar="LTM_BENCH_AUDIT_SEED",
-            help="The same seed draws the same verdicts.",
-        ),
-    ] = 0,
+    seed: Annotated[int, Option("The same seed draws the same verdicts.", "N", variable="AUDIT_SEED")] = 0,
     max_cost: MaxCost = None,
 ) -> None:
     """Measure how often the scorer errs: a judge, or you, read a sample of replies without seeing its verdicts."""
@@ -80,7 +70,7 @@ def audit(
         raise ConfigError("audit: name a judge (--judge NAME), or read the replies yourself (--person)")
     folder = find_run(run)
     if judge is not None:
-        options = api.Options(budget=Budget(max_cost), notify=lambda line: err().print(safe(line)))
+        options = api.Options(max_cost=max_cost, notify=lambda line: err().print(safe(line)))
         try:
             scored = asyncio.run(audit_run(folder, judge, options, sample=sample, seed=seed))
         except KeyboardInterrupt:
@@ -167,13 +157,3 @@ def _row(name: str, rate: Rate) -> list[str]:
         "–" if rate.error is None else f"{100 * rate.error:.1f} %",
         "–" if interval is None else f"{100 * interval.low:.1f} – {100 * interval.high:.1f} %",
     ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        epilog=examples_of(
-            "audit standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna --max-cost 2",
-            "audit standard-32k-gpt-6-luna-seed0 --person --sample 100",
-        )
-    )(audit)

@@ -8,11 +8,10 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ltm_bench.api import published
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import RunName, examples_of, output_option
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import RunName, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.errors import LogError
 from ltm_bench.export.bundle import files, pack
@@ -20,7 +19,10 @@ from ltm_bench.export.scrub import scrub
 from ltm_bench.plan.folders import find_run
 from ltm_bench.report.publishing import replace_file
 
+app = group()
 
+
+@command(app, "bundle", "bundle standard-32k-gpt-6-luna-seed0 -o luna.zip")
 def bundle(
     run: RunName = None,
     output: Annotated[
@@ -55,8 +57,3 @@ def bundle(
     out().print(f"bundle: {target} ({len(content):,} bytes, SHA-256 {digest})")
     if removed:
         out().print(f"secrets removed: {removed}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=examples_of("bundle", "bundle standard-32k-gpt-6-luna-seed0 -o luna.zip"))(bundle)

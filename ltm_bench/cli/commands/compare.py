@@ -5,29 +5,37 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ltm_bench import api
 from ltm_bench.cli.comparison import load_runs, print_cells, print_pairs, print_spread, write_comparison
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.options import Json, Runs, examples_of, output_option
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import Json, Runs, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.cli.sheets import print_compared
 from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.plan.declaring import Option
 from ltm_bench.report.paper_table import FORMS
 
+app = group()
 
+
+@command(
+    app,
+    "compare standard-120k-gpt-6-luna-seed0 standard-120k-vector_memory-seed0 -o compare.html",
+    "compare --json > all.json",
+    "compare --format latex > table.tex",
+)
 def compare(
     runs: Runs = None,
     output: Annotated[Path | None, output_option("compare", "Write a page to this file.")] = None,
     as_json: Json = False,
     form: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            envvar="LTM_BENCH_COMPARE_FORMAT",
-            help=f"Print a table for a paper instead: {' or '.join(FORMS)}.",
+        Option(
+            f"Print a table for a paper instead: {' or '.join(FORMS)}.",
+            "NAME",
+            flags=("--format",),
+            variable="COMPARE_FORMAT",
         ),
     ] = None,
 ) -> None:
@@ -58,14 +66,3 @@ def compare(
     print_compared(comparison.sets)
     if output is not None:
         out().print(f"page: {output}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        epilog=examples_of(
-            "compare standard-120k-gpt-6-luna-seed0 standard-120k-vector_memory-seed0 -o compare.html",
-            "compare --json > all.json",
-            "compare --format latex > table.tex",
-        )
-    )(compare)

@@ -8,25 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from ltm_bench.cli.options import Json, examples_of, group
+from ltm_bench.cli.console import err, out
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import Json
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.declaring import Option
 
-_datasets = group("List, download and inspect public sets of dialogues.")
+app = group("List, download and inspect public sets of dialogues.")
 
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="The set's name; see datasets list.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the program."""
-    app.add_typer(_datasets, name="datasets")
-
-
-@_datasets.command("list", epilog=examples_of("datasets list"))
+@command(app, "datasets list", name="list")
 def list_sets(as_json: Json = False) -> None:
     """List the public sets. Each is a suite of `run`, and so is NAME-woven."""
     from rich import box
     from rich.table import Table
 
-    from ltm_bench.cli.console import out
     from ltm_bench.datasets.public import public_sets
 
     rows = [
@@ -47,25 +45,16 @@ def list_sets(as_json: Json = False) -> None:
     out().print(table)
 
 
-@_datasets.command("fetch", epilog=examples_of("datasets fetch longmemeval-s", "run --suite longmemeval-s"))
+@command(app, "datasets fetch longmemeval-s", "run --suite longmemeval-s", name="fetch")
 def fetch(
     name: _Name,
     into: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            envvar="LTM_BENCH_INTO",
-            help="Where to put it; by default, where run looks for it.",
-        ),
+        Path | None, Option("Where to put it; by default, where run looks for it.", "FOLDER")
     ] = None,
-    url: Annotated[
-        str | None, typer.Option(metavar="URL", envvar="LTM_BENCH_URL", help="A mirror of the file.")
-    ] = None,
+    url: Annotated[str | None, Option("A mirror of the file.", "URL")] = None,
 ) -> None:
     """Download a public set. Prints its licence and checksum first, and keeps nothing that does not match."""
-    from ltm_bench.cli.console import out
     from ltm_bench.cli.downloading import downloads
-    from ltm_bench.core.errors import ConfigError
     from ltm_bench.datasets.fetching import fetch_file
     from ltm_bench.datasets.public import public_set
 
@@ -85,24 +74,15 @@ def fetch(
     out().print(f"use it with: ltm-bench run --suite {name}" + (f" --data {found.path}" if into else ""))
 
 
-@_datasets.command(
-    "show", epilog=examples_of("datasets show locomo", "datasets show beam-100k --data chats/100K")
-)
+@command(app, "datasets show locomo", "datasets show beam-100k --data chats/100K", name="show")
 def show(
     name: _Name,
     data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            envvar="LTM_BENCH_DATA",
-            help="Its file or folder; by default, where fetch puts it.",
-        ),
+        Path | None, Option("Its file or folder; by default, where fetch puts it.", "PATH")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Show a public set and the content of its file: histories, questions by type, wrong keys, bad records, hash."""
-    from ltm_bench.cli.console import err, out
-    from ltm_bench.core.errors import ConfigError
     from ltm_bench.datasets.dialogue import content_hash
     from ltm_bench.datasets.public import contents, public_set
 

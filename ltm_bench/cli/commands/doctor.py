@@ -10,10 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import typer
-
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.findings import print_finding
-from ltm_bench.cli.options import AgentName, BaseUrl, Settings, Span, Tokenizer, examples_of
 from ltm_bench.core.agent import Agent, Finding
 from ltm_bench.core.errors import ConfigError, LtmBenchError
 from ltm_bench.core.messages import Message
@@ -22,25 +20,30 @@ from ltm_bench.core.tokens import DEFAULT, counter
 from ltm_bench.filler.filler import shipped
 from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.request import AgentName, BaseUrl, Settings, Span, Tokenizer
 from ltm_bench.plan.suites import SPAN
-from ltm_bench.plan.values import parse_settings, parse_span
+from ltm_bench.plan.values import parse_span
 
 _BYTES_PER_TOKEN = 60
 """Bytes of a run folder per token: log, transcript and the agent's store."""
 _ROUNDS = 3
 
 
+app = group()
+
+
+@command(app, "doctor", "doctor --agent gpt-6-luna --span 120k")
 def doctor(
     agent: AgentName = "vector_memory",
     span: Span = None,
     tokenizer: Tokenizer = DEFAULT,
-    setting: Settings = None,
+    settings: Settings = None,
     base_url: BaseUrl = None,
 ) -> None:
     """Check that a run would work, before it costs anything. Asks the provider, but makes no paid call."""
     tokens = parse_span(span or SPAN)
     failed = False
-    for finding in _findings(agent, tokens, tokenizer, parse_settings(setting or []), base_url):
+    for finding in _findings(agent, tokens, tokenizer, settings or {}, base_url):
         failed = failed or not finding.ok
         print_finding(finding)
     if failed:
@@ -112,8 +115,3 @@ def _price(agent: Agent) -> Finding:
             True, f"price: unknown to {price_list()}; cost will show as unknown, --max-cost cannot be used"
         )
     return Finding(True, f"price: known to {price_list()}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=examples_of("doctor", "doctor --agent gpt-6-luna --span 120k"))(doctor)

@@ -7,55 +7,19 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated
 
-import typer
 from rich import box
 from rich.table import Table
 
 from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.forecasting import duration, forecast_lines
-from ltm_bench.cli.options import (
-    Acknowledge,
-    AgentName,
-    Baseline,
-    BaseUrl,
-    Cache,
-    Config,
-    Connections,
-    Data,
-    Examples,
-    FailUnder,
-    FillerKind,
-    Fresh,
-    Isolated,
-    Judges,
-    LogLevel,
-    MaxCost,
-    MaxDrop,
-    MaxRetries,
-    Name,
-    Parameters,
-    Questions,
-    Quick,
-    Quiet,
-    Repeats,
-    Scenario,
-    Seed,
-    Settings,
-    Span,
-    Suite,
-    Tags,
-    Timeout,
-    Tokenizer,
-    examples_of,
-)
-from ltm_bench.cli.parsing import seconds
+from ltm_bench.cli.options import Config, LogLevel, Quiet
 from ltm_bench.core.pricing import price_list
-from ltm_bench.core.tokens import DEFAULT
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.planning import Plan, make_plan
-from ltm_bench.plan.request import Request
-from ltm_bench.plan.values import parse_parameters, parse_settings, spell_span
+from ltm_bench.plan.request import RUN, Judges, MaxCost, Repeats, Request
+from ltm_bench.plan.values import seconds, spell_span
 from ltm_bench.report.words import plural
-from ltm_bench.runner.conversations import CONCURRENT
 from ltm_bench.runner.estimate import REPLIES, Estimate
 from ltm_bench.runner.estimate import estimate as simulate
 from ltm_bench.runner.measured import seconds_per_reply
@@ -63,46 +27,28 @@ from ltm_bench.runner.measured import seconds_per_reply
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
 
+app = group()
+
+
+@command(
+    app,
+    "estimate --span 120k --agent gpt-6-luna",
+    "estimate --span 32k --agent http -A url=https://host/chat --scenario colours --latency 2.5",
+    idle=RUN,
+)
 def estimate(
-    span: Span = None,
-    agent: AgentName = "vector_memory",
-    suite: Suite = "standard",
-    data: Data = None,
-    scenario: Scenario = None,
-    examples: Examples = None,
-    seed: Seed = 0,
+    request: Request,
     repeats: Repeats = 1,
-    isolated: Isolated = False,
-    filler: FillerKind = "scripted",
-    questions: Questions = "in-line",
-    acknowledge: Acknowledge = "live",
-    quick: Quick = False,
-    tokenizer: Tokenizer = DEFAULT,
-    setting: Settings = None,
-    parameter: Parameters = None,
-    base_url: BaseUrl = None,
     latency: Annotated[
         float | None,
-        typer.Option(
-            metavar="SECONDS",
-            parser=seconds("--latency"),
-            envvar="LTM_BENCH_LATENCY",
-            help="How long a reply takes; by default, as measured in earlier runs of this agent.",
+        Option(
+            "How long a reply takes; by default, as measured in earlier runs of this agent.",
+            "SECONDS",
+            seconds,
         ),
     ] = None,
-    judge: Judges = None,
+    judges: Judges = (),
     max_cost: MaxCost = None,
-    # The following options have no effect here; they are accepted so that a `run` line works unchanged.
-    name: Name = None,
-    fresh: Fresh = False,
-    timeout: Timeout = None,
-    max_retries: MaxRetries = None,
-    connections: Connections = CONCURRENT,
-    cache: Cache = False,
-    fail_under: FailUnder = None,
-    baseline: Baseline = None,
-    max_drop: MaxDrop = 0.05,
-    tag: Tags = None,
     config: Config = None,
     quiet: Quiet = False,
     log_level: LogLevel = None,
@@ -110,24 +56,6 @@ def estimate(
     """Estimate what a run would use and cost. Takes the options of `run`, simulates its schedule, and makes no call."""
     for key in _KEYS:  # adapters require one, but nothing is called
         os.environ.setdefault(key, "estimate")
-    request = Request(
-        span=span,
-        agent=agent,
-        suite=suite,
-        data=data,
-        scenarios=scenario or (),
-        examples=examples,
-        seed=seed,
-        isolated=isolated,
-        filler=filler,
-        questions=questions,
-        acknowledge=acknowledge,
-        quick=quick,
-        tokenizer=tokenizer,
-        settings=parse_settings(setting or ()),
-        base_url=base_url,
-        parameters=parse_parameters(parameter or ()),
-    )
     plan = make_plan(request)
     manifest = plan.manifest
     measured = seconds_per_reply(manifest.agent, manifest.span) if latency is None else latency
@@ -152,7 +80,7 @@ def estimate(
         out().print(line)
     if any(each.overflows for each in found.values()):
         out().print("Some messages do not fit into the window at all.")
-    if judge:
+    if judges:
         out().print("Judges are asked only about undecided replies; their cost is not included.")
     if max_cost is not None and likely.dollars is not None and repeats * likely.dollars > max_cost:
         out().print(
@@ -227,13 +155,3 @@ def _dollars(plan: Plan, found: Estimate, times: int = 1) -> str:
 
 def _money(amount: Decimal | None) -> str:
     return "unknown" if amount is None else f"${amount:.2f}"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        epilog=examples_of(
-            "estimate --span 120k --agent gpt-6-luna",
-            "estimate --span 32k --agent http -A url=https://host/chat --scenario colours --latency 2.5",
-        )
-    )(estimate)

@@ -6,22 +6,28 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ltm_bench.api import load_run
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import RunName, examples_of, kinds, output_option
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import RunName, kinds, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.export.formats import format_named, known
 from ltm_bench.export.source import source_of
+from ltm_bench.plan.declaring import Option
 from ltm_bench.report.publishing import replace_file
 
+app = group()
 
+
+@command(
+    app,
+    "export --format csv",
+    "export standard-32k-gpt-6-luna-seed0 --format junit -o junit.xml",
+    "export --format inspect -o logs/2026-11-22T10-00-00_colours_1.json  # `inspect view` lists such names",
+)
 def export(
     run: RunName = None,
-    form: Annotated[
-        str, typer.Option("--format", metavar="NAME", envvar="LTM_BENCH_FORMAT", help=kinds(known()))
-    ] = "csv",
+    form: Annotated[str, Option(kinds(known()), "NAME", flags=("--format",))] = "csv",
     output: Annotated[
         Path | None,
         output_option(
@@ -42,14 +48,3 @@ def export(
     target.parent.mkdir(parents=True, exist_ok=True)
     replace_file(target, content)
     out().print(f"{form}: {target}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        epilog=examples_of(
-            "export --format csv",
-            "export standard-32k-gpt-6-luna-seed0 --format junit -o junit.xml",
-            "export --format inspect -o logs/2026-11-22T10-00-00_colours_1.json  # `inspect view` lists such names",
-        )
-    )(export)

@@ -6,22 +6,13 @@ from typing import Annotated
 
 import typer
 
-from ltm_bench.cli.options import examples_of, group
+from ltm_bench.cli.console import err, out
+from ltm_bench.cli.declared import command, group
 
-_import = group("Import published results.")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the program."""
-    app.add_typer(_import, name="import")
+app = group("Import published results.")
 
 
-@_import.callback()
-def _group() -> None:
-    """Import published results."""
-
-
-@_import.command("goodai", epilog=examples_of("import goodai goodai-ltm-benchmark/data/tests", "list runs"))
+@command(app, "import goodai goodai-ltm-benchmark/data/tests", "list runs", name="goodai")
 def import_goodai(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Their definitions and results (v1 to v3, MIT licence).")
@@ -29,7 +20,6 @@ def import_goodai(
 ) -> None:
     """Import GoodAI's published results: one run per agent and span, scored by us, with their scores beside ours."""
     from ltm_bench.api import published
-    from ltm_bench.cli.console import err, out
     from ltm_bench.core.tokens import counter
     from ltm_bench.datasets.goodai.importing import import_runs
     from ltm_bench.plan.folders import REPORTS

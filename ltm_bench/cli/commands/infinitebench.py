@@ -5,38 +5,23 @@ from typing import Annotated
 
 import typer
 
-from ltm_bench.cli.options import examples_of, group
+from ltm_bench.cli.console import out
+from ltm_bench.cli.declared import command, group
+from ltm_bench.plan.declaring import Option
 
-_infinitebench = group("Download the public files of InfiniteBench.")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the program."""
-    app.add_typer(_infinitebench, name="infinitebench")
+app = group("Download the public files of InfiniteBench.")
 
 
-@_infinitebench.callback()
-def _group() -> None:
-    """Download the public files of InfiniteBench."""
-
-
-@_infinitebench.command(
-    "fetch", epilog=examples_of("infinitebench fetch longbook_qa_eng", "run --suite infinitebench-files")
-)
+@command(app, "infinitebench fetch longbook_qa_eng", "run --suite infinitebench-files", name="fetch")
 def fetch(
     tasks: Annotated[
         list[str] | None,
         typer.Argument(metavar="TASK...", help="The tasks; by default, all twelve (2.5 GB)."),
     ] = None,
-    into: Annotated[
-        Path, typer.Option(metavar="FOLDER", envvar="LTM_BENCH_INTO", help="Where to put the files.")
-    ] = Path("data/infinitebench"),
-    url: Annotated[
-        str | None, typer.Option(metavar="URL", envvar="LTM_BENCH_URL", help="A mirror of the files.")
-    ] = None,
+    into: Annotated[Path, Option("Where to put the files.", "FOLDER")] = Path("data/infinitebench"),
+    url: Annotated[str | None, Option("A mirror of the files.", "URL")] = None,
 ) -> None:
     """Download public files of InfiniteBench (MIT), and record their checksums."""
-    from ltm_bench.cli.console import out
     from ltm_bench.cli.downloading import downloads
     from ltm_bench.datasets.infinitebench.fetching import URL, fetch_tasks
 

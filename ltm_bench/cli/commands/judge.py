@@ -6,14 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
-import typer
 from rich import box
 from rich.table import Table
 
 from ltm_bench.api import check_price
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.options import MaxCost, examples_of, group
-from ltm_bench.cli.parsing import whole
+from ltm_bench.cli.declared import command, group
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ThresholdMissed
 from ltm_bench.core.messages import Outcome
@@ -24,40 +22,27 @@ from ltm_bench.judge.costs import quote
 from ltm_bench.judge.judges import Judge, find_judges
 from ltm_bench.judge.memory import FILE, LEAST, MOST_FLIPS, THRESHOLD, Calibration, Memory
 from ltm_bench.judge.trials import Trial, trials
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.request import MaxCost
 from ltm_bench.score.statistics.intervals import wilson
 
+app = group("Calibrate judges.")
 
+
+@command(
+    app, "judge check --judge gpt-6-luna", "judge check --judge gpt-6-luna --bank locomo-audit:~/locomo-audit"
+)
 def check(
-    judge: Annotated[
-        list[str],
-        typer.Option("--judge", metavar="NAME", envvar="LTM_BENCH_JUDGE", help="An agent, as for --agent."),
-    ],
-    cases: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            parser=whole("--cases", 10),
-            envvar="LTM_BENCH_CASES",
-            help="Maximum number of cases.",
-        ),
-    ] = 300,
+    judge: Annotated[list[str], Option("An agent, as for --agent.", "NAME")],
+    cases: Annotated[int, Option("Maximum number of cases.", "N", least=10)] = 300,
     repeats: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            parser=whole("--repeats", 1),
-            envvar="LTM_BENCH_REPEATS",
-            help="How often to repeat some of the cases, to check that the judge is consistent.",
-        ),
+        Option("How often to repeat some of the cases, to check that the judge is consistent.", "N", least=1),
     ] = 3,
     bank: Annotated[
         str | None,
-        typer.Option(
-            metavar="KIND:FOLDER",
-            envvar="LTM_BENCH_BANK",
-            help="Published answers with votes, instead of our own cases: locomo-audit:FOLDER.",
-        ),
+        Option("Published answers with votes, instead of our own cases: locomo-audit:FOLDER.", "KIND:FOLDER"),
     ] = None,
     max_cost: MaxCost = None,
 ) -> None:
@@ -172,21 +157,3 @@ def _table(first: str, *others: str) -> Table:
     for name in others:
         table.add_column(name, justify="right")
     return table
-
-
-def _nothing() -> None:
-    """Calibrate judges."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    judging = group("Calibrate judges.")
-    judging.callback()(_nothing)
-    judging.command(
-        "check",
-        epilog=examples_of(
-            "judge check --judge gpt-6-luna",
-            "judge check --judge gpt-6-luna --bank locomo-audit:~/locomo-audit",
-        ),
-    )(check)
-    app.add_typer(judging, name="judge")

@@ -7,39 +7,33 @@ from typing import Annotated
 
 import typer
 
-from ltm_bench.cli.options import examples_of, group
+from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.declared import command, group
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.declaring import Option
 
-_leaderboard = group("Build a leaderboard of verified runs.")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the program."""
-    app.add_typer(_leaderboard, name="leaderboard")
+app = group("Build a leaderboard of verified runs.")
 
 
-@_leaderboard.callback()
-def _group() -> None:
-    """Build a leaderboard of verified runs."""
-
-
-@_leaderboard.command("build", epilog=examples_of("leaderboard build bundles -o site"))
+@command(app, "leaderboard build bundles -o site", name="build")
 def build(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Where the bundles are (see bundle): all its .zip files.")
     ],
     output: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FOLDER",
-            envvar="LTM_BENCH_LEADERBOARD_OUTPUT",
-            help="Where the pages go: a new folder, or an earlier leaderboard's, which is replaced.",
+        Option(
+            "Where the pages go: a new folder, or an earlier leaderboard's, which is replaced.",
+            "FOLDER",
+            flags=(
+                "-o",
+                "--output",
+            ),
+            variable="LEADERBOARD_OUTPUT",
         ),
     ] = Path("site"),
 ) -> None:
     """Verify and score every bundle in a folder, and write the pages. Calls no agent, downloads nothing."""
-    from ltm_bench.cli.console import err, out, safe
     from ltm_bench.export.leaderboard.pages import Built, write_site
     from ltm_bench.report.words import plural
 
@@ -56,7 +50,7 @@ def build(
     )
 
 
-@_leaderboard.command("draw", epilog=examples_of("leaderboard draw bundles/mine.zip"))
+@command(app, "leaderboard draw bundles/mine.zip", name="draw")
 def draw(
     bundle: Annotated[
         Path, typer.Argument(metavar="BUNDLE", help="Any run of the submitted agent, as a bundle.")
@@ -67,8 +61,6 @@ def draw(
     import tempfile
     from datetime import UTC, datetime
 
-    from ltm_bench.cli.console import out, safe
-    from ltm_bench.core.errors import ConfigError
     from ltm_bench.export.bundle import unpack
     from ltm_bench.export.leaderboard.seeds import DRAWN, HIGHEST, Draw, draws, identity
     from ltm_bench.export.verify import verify

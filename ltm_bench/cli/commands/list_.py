@@ -8,14 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-import typer
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from ltm_bench.cli.console import out, print_table, safe
-from ltm_bench.cli.options import Json, group
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import all_runs
 from ltm_bench.plan.presets import presets as known_presets
 from ltm_bench.plan.suites import read_suite
@@ -124,6 +125,10 @@ _SORTS: Mapping[str, _Sort] = {
 """Sort keys of runs."""
 
 
+app = group("List agents, scenarios, suites or runs.")
+
+
+@command(app, name="agents")
 def list_agents(as_json: Json = False) -> None:
     """List agents: presets and adapters, yours included.
 
@@ -132,24 +137,22 @@ def list_agents(as_json: Json = False) -> None:
     print_rows(_agents(), as_json=as_json)
 
 
+@command(app, name="scenarios")
 def list_scenarios(as_json: Json = False) -> None:
     """List scenarios, yours included."""
     print_rows(_scenarios(), as_json=as_json)
 
 
+@command(app, name="suites")
 def list_suites(as_json: Json = False) -> None:
     """List suites, yours included."""
     print_rows(_suites(), as_json=as_json)
 
 
+@command(app, name="runs")
 def list_runs(
     sort: Annotated[
-        str,
-        typer.Option(
-            metavar="KEY",
-            envvar="LTM_BENCH_SORT",
-            help=f"{', '.join(_SORTS)}; newest, best or most expensive first.",
-        ),
+        str, Option(f"{', '.join(_SORTS)}; newest, best or most expensive first.", "KEY")
     ] = "started",
     as_json: Json = False,
 ) -> None:
@@ -162,16 +165,3 @@ def list_runs(
         out().print(json.dumps([asdict(run) for run in runs], indent=1))
         return
     print_rows([_row(run) for run in runs], as_json=False)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    listing = group("List agents, scenarios, suites or runs.")
-    for name, command in (
-        ("agents", list_agents),
-        ("scenarios", list_scenarios),
-        ("suites", list_suites),
-        ("runs", list_runs),
-    ):
-        listing.command(name)(command)
-    app.add_typer(listing, name="list")

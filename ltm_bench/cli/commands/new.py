@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 import typer
 
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import examples_of, group
+from ltm_bench.cli.declared import command, group
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plugins.files import catalogue
 
 SCENARIO = '''"""{title}: something is told, changes once, and is asked for at the end."""
@@ -187,29 +188,22 @@ def create(kind: Literal["scenarios", "agents"], name: str, template: str) -> No
 NewName = Annotated[str, typer.Argument(metavar="NAME", help="Its name, which also names the file.")]
 
 
+app = group("Create a scenario or an adapter.")
+
+
+@command(app, "new agent notebook", "new agent my_product --memory", name="agent")
 def new_agent(
     name: NewName,
     memory: Annotated[
         bool,
-        typer.Option(
-            "--memory",
-            envvar="LTM_BENCH_MEMORY",
-            help="For a memory product: with every hook (recall, settle, memories, forget, fork, reserve, …).",
-        ),
+        Option("For a memory product: with every hook (recall, settle, memories, forget, fork, reserve, …)."),
     ] = False,
 ) -> None:
     """Create agents/NAME.py, a commented adapter that passes `check` as it is."""
     create("agents", name, MEMORY if memory else AGENT)
 
 
+@command(app, "new scenario ladder", name="scenario")
 def new_scenario(name: NewName) -> None:
     """Create scenarios/NAME.py, a commented scenario that passes `check` as it is."""
     create("scenarios", name, SCENARIO)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    new = group("Create a scenario or an adapter.")
-    new.command("agent", epilog=examples_of("new agent notebook", "new agent my_product --memory"))(new_agent)
-    new.command("scenario", epilog=examples_of("new scenario ladder"))(new_scenario)
-    app.add_typer(new, name="new")

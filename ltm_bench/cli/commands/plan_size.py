@@ -12,11 +12,13 @@ from rich.table import Table
 
 from ltm_bench.cli.comparison import load_runs
 from ltm_bench.cli.console import out, safe
-from ltm_bench.cli.options import Json, Suite, examples_of
-from ltm_bench.cli.parsing import number, positive
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.declaring import Option
+from ltm_bench.plan.request import Suite
 from ltm_bench.plan.scenarios import find_suite
-from ltm_bench.plan.values import parse_span
+from ltm_bench.plan.values import number, parse_span, positive
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.sizing import Basis, assumed, measured
 from ltm_bench.score.statistics.power import MOST, Size, examples_needed, seeds_needed
@@ -25,14 +27,22 @@ _SEEDS = (1, 2, 3, 5, 10)
 """Numbers of seeds in the table."""
 
 
+app = group()
+
+
+@command(
+    app,
+    "plan-size --detect 0.5",
+    "plan-size --detect 0.5 standard-32k-gpt-6-luna-seed0 standard-32k-vector_memory-seed0",
+    name="plan-size",
+)
 def plan_size(
     detect: Annotated[
         float,
-        typer.Option(
-            metavar="POINTS",
-            parser=number("--detect", "points of the score, such as 0.5", positive),
-            envvar="LTM_BENCH_DETECT",
-            help="The difference to detect, in points of the score; every scenario adds at most 1.",
+        Option(
+            "The difference to detect, in points of the score; every scenario adds at most 1.",
+            "POINTS",
+            number("points of the score, such as 0.5", positive),
         ),
     ],
     runs: Annotated[
@@ -94,14 +104,3 @@ def _table(scenarios: int, examples: Mapping[int, int | None]) -> Table:
                 str(seeds), f"{each:,}", f"{Size(scenarios=scenarios, examples=each, seeds=seeds).total:,}"
             )
     return table
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "plan-size",
-        epilog=examples_of(
-            "plan-size --detect 0.5",
-            "plan-size --detect 0.5 standard-32k-gpt-6-luna-seed0 standard-32k-vector_memory-seed0",
-        ),
-    )(plan_size)

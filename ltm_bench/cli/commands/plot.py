@@ -5,50 +5,46 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ltm_bench import api
 from ltm_bench.cli.comparison import load_runs
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import Runs, examples_of, kinds, output_option
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import Runs, kinds, output_option
 from ltm_bench.cli.outputs import check_output
-from ltm_bench.cli.parsing import parse_pairs, whole
+from ltm_bench.plan.declaring import Option
+from ltm_bench.plan.values import parse_pairs
 from ltm_bench.report import charts
 
+app = group()
 
+
+@command(
+    app,
+    "plot --kind distance -o distance.svg",
+    "plot RUN RUN RUN --kind spans -o spans.pdf",
+    "plot RUN RUN --scenario colours --label RUN=ours --width 320 -o colours.pdf",
+)
 def plot(
     runs: Runs = None,
-    kind: Annotated[
-        str, typer.Option(metavar="NAME", envvar="LTM_BENCH_KIND", help=kinds(charts.known()))
-    ] = "scenarios",
+    kind: Annotated[str, Option(kinds(charts.known()), "NAME")] = "scenarios",
     output: Annotated[Path, output_option("plot", "The file to write: .svg, .png or .pdf.")] = Path(
         "plot.svg"
     ),
     scenario: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_PLOT_SCENARIO",
-            help="Only this scenario; can be repeated. Costs and latencies are still of whole runs.",
+        Option(
+            "Only this scenario. Costs and latencies are still of whole runs.",
+            "NAME",
+            variable="PLOT_SCENARIO",
         ),
     ] = None,
     width: Annotated[
         int | None,
-        typer.Option(
-            metavar="PIXELS",
-            parser=whole("--width", 100),
-            envvar="LTM_BENCH_WIDTH",
-            help="Width of the plot in pixels, without labels and legend; 460 by default.",
+        Option(
+            "Width of the plot in pixels, without labels and legend; 460 by default.", "PIXELS", least=100
         ),
     ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="RUN=TEXT",
-            envvar="LTM_BENCH_LABEL",
-            help="A label to use instead of a run's agent; can be repeated.",
-        ),
-    ] = None,
+    label: Annotated[list[str] | None, Option("A label to use instead of a run's agent.", "RUN=TEXT")] = None,
 ) -> None:
     """Draw a chart of one or more runs. Needs the extra `plot`."""
     check_output(output)
@@ -57,14 +53,3 @@ def plot(
         *load_runs(runs or ()), kind=kind, path=output, scenarios=scenario or (), labels=labels, width=width
     )
     out().print(f"{kind}: {output}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        epilog=examples_of(
-            "plot --kind distance -o distance.svg",
-            "plot RUN RUN RUN --kind spans -o spans.pdf",
-            "plot RUN RUN --scenario colours --label RUN=ours --width 320 -o colours.pdf",
-        )
-    )(plot)

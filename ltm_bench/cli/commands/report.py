@@ -5,24 +5,31 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-import typer
-
 from ltm_bench.api import published
-from ltm_bench.cli.options import RunName, examples_of
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import RunName
 from ltm_bench.cli.summary import print_page
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
 
+app = group()
 
+
+@command(
+    app,
+    "report",
+    "report standard-32k-gpt-6-luna-seed0",
+    "report standard-32k-gpt-6-luna-seed0 --reference reciter",
+)
 def report(
     run: RunName = None,
     reference: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_REFERENCE",
-            help="Beside floor and ceiling, show what this agent scores in the same conversation: reciter (recites "
+        Option(
+            "Beside floor and ceiling, show what this agent scores in the same conversation: reciter (recites "
             "its last "
             "40 messages) or parrot.",
+            "NAME",
         ),
     ] = None,
 ) -> None:
@@ -30,14 +37,3 @@ def report(
     folder = find_run(run)
     asyncio.run(published(folder, None, {}, besides=reference or ()))
     print_page(folder / "report.html")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        epilog=examples_of(
-            "report",
-            "report standard-32k-gpt-6-luna-seed0",
-            "report standard-32k-gpt-6-luna-seed0 --reference reciter",
-        )
-    )(report)

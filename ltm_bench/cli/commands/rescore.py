@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import asyncio
 
-import typer
-
 from ltm_bench import api
 from ltm_bench.cli.console import err, out
-from ltm_bench.cli.options import Judges, MaxCost, RunName, examples_of
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import RunName
 from ltm_bench.cli.summary import print_run
 from ltm_bench.cli.verdicts import stored_verdicts
-from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import RunIncomplete
 from ltm_bench.plan.folders import find_run
+from ltm_bench.plan.request import Judges, MaxCost
+
+app = group()
 
 
-def rescore(run: RunName = None, judge: Judges = None, max_cost: MaxCost = None) -> None:
+@command(app, "rescore", "rescore standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna")
+def rescore(run: RunName = None, judges: Judges = (), max_cost: MaxCost = None) -> None:
     """Re-score a run from its log, and show what changed. Its agent is not called."""
     folder = find_run(run)
     before = stored_verdicts(folder)
-    options = api.Options(budget=Budget(max_cost), judges=judge or (), notify=lambda line: err().print(line))
+    options = api.Options(max_cost=max_cost, judges=judges, notify=lambda line: err().print(line))
     try:
         scored = asyncio.run(api.rescore(folder, options))
     except KeyboardInterrupt:
@@ -31,10 +33,3 @@ def rescore(run: RunName = None, judge: Judges = None, max_cost: MaxCost = None)
         out().print(f"{key}: was {before[key]}, now {after[key]}")
     out().print(f"{len(after)} verdicts, {len(changed)} changed")
     print_run(scored)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=examples_of("rescore", "rescore standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna"))(
-        rescore
-    )

@@ -10,15 +10,15 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ltm_bench.api import Run, published
 from ltm_bench.cli.console import out, safe
-from ltm_bench.cli.options import RunName, examples_of
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import RunName
 from ltm_bench.cli.summary import print_run
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
 from ltm_bench.score.audits.judgements import Override, append, ratings, reply_hash, settle
 from ltm_bench.score.results.examples import Question
@@ -34,17 +34,19 @@ KEYS = {
 _HELP = "c correct, p partial, w wrong, o outdated, a abstained, l leaked; s skip, q quit"
 
 
+app = group()
+
+
+@command(
+    app,
+    "review",
+    "review standard-32k-gpt-6-luna-seed0 --reviewer Ada",
+    "review standard-32k-gpt-6-luna-seed0 --reviewer Ben",
+)
 def review(
     run: RunName = None,
-    reviewer: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", envvar="LTM_BENCH_REVIEWER", help="Who decides; by default, your user name."
-        ),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", envvar="LTM_BENCH_REVIEW_ALL", help="Review all verdicts.")
-    ] = False,
+    reviewer: Annotated[str | None, Option("Who decides; by default, your user name.", "NAME")] = None,
+    every: Annotated[bool, Option("Review all verdicts.", flags=("--all",), variable="REVIEW_ALL")] = False,
 ) -> None:
     """Review undecided and doubtful verdicts; your decisions are kept beside the originals.
 
@@ -124,7 +126,7 @@ def _show(place: int, count: int, example: str, question: Question) -> None:
 
 
 @dataclass(frozen=True)
-class Decision:
+class Ruling:
     """A reviewer's decision on a reply."""
 
     outcome: Outcome
@@ -139,7 +141,7 @@ class Skip(Enum):
     THE_REST = "q"
 
 
-def _decide() -> Decision | Skip:
+def _decide() -> Ruling | Skip:
     """Read a decision. End of input skips the rest."""
     try:
         while True:
@@ -158,7 +160,7 @@ def _decide() -> Decision | Skip:
                 reason = ""
                 while not reason:
                     reason = input("reason > ").strip()
-                return Decision(KEYS[key], score, reason)
+                return Ruling(KEYS[key], score, reason)
             out().print(_HELP)
     except EOFError:
         return Skip.THE_REST
@@ -170,14 +172,3 @@ def _published(folder: Path) -> Run:
 
 def _count(things: Sequence[object], one: str, more: str) -> str:
     return f"{len(things)} {one if len(things) == 1 else more}"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        epilog=examples_of(
-            "review",
-            "review standard-32k-gpt-6-luna-seed0 --reviewer Ada",
-            "review standard-32k-gpt-6-luna-seed0 --reviewer Ben",
-        )
-    )(review)

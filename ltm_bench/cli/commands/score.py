@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltm_bench.cli.options import Json, MaxCost, examples_of, group
+from ltm_bench.cli.console import err, out
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import Json
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
+from ltm_bench.plan.declaring import Option
+from ltm_bench.plan.request import MaxCost
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.answers import Answer
@@ -19,41 +25,25 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.marks import Sheet
     from ltm_bench.judge.vague import FalseAccepts
 
-_score = group("Score prediction files of other benchmarks, in their own formats.")
+app = group("Score prediction files of other benchmarks, in their own formats.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the program."""
-    app.add_typer(_score, name="score")
-
-
-@_score.command("infinitebench", epilog=examples_of("score infinitebench results/gpt4/preds_*.jsonl"))
+@command(app, "score infinitebench results/gpt4/preds_*.jsonl", name="infinitebench")
 def score_infinitebench(
     files: Annotated[
         list[Path],
         typer.Argument(metavar="FILE...", help="Prediction files, JSON lines or lists, gzipped or not."),
     ],
     mode: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODE",
-            envvar="LTM_BENCH_MODE",
-            help="official-2024-06, official-newest, or strict (ours); all by default.",
-        ),
+        str | None, Option("official-2024-06, official-newest, or strict (ours); all by default.", "MODE")
     ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TASK", envvar="LTM_BENCH_TASK", help="The task, if it is not in the file's name."
-        ),
-    ] = None,
+    task: Annotated[str | None, Option("The task, if it is not in the file's name.", "TASK")] = None,
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_MODEL",
-            help="The model; by default, the folder's name. For gpt4, math_calc skips a number, as the official "
+        Option(
+            "The model; by default, the folder's name. For gpt4, math_calc skips a number, as the official "
             "program does.",
+            "NAME",
         ),
     ] = None,
     as_json: Json = False,
@@ -69,11 +59,11 @@ def score_infinitebench(
     _print(rows, as_json=as_json)
 
 
-@_score.command(
-    "counting-stars",
-    epilog=examples_of(
-        "score counting-stars results/*.jsonl", "score counting-stars reports/counting-stars-*"
-    ),
+@command(
+    app,
+    "score counting-stars results/*.jsonl",
+    "score counting-stars reports/counting-stars-*",
+    name="counting-stars",
 )
 def score_counting_stars(
     files: Annotated[
@@ -86,8 +76,6 @@ def score_counting_stars(
     as_json: Json = False,
 ) -> None:
     """Score prediction files or runs of Counting-Stars by length, with an additional order-aware figure."""
-    from ltm_bench.cli.console import out
-
     rows = {path: _rows_of_run(path) if path.is_dir() else [_row_of_file(path)] for path in files}
     if as_json:
         _print([row for found in rows.values() for row in found], as_json=True)
@@ -117,45 +105,34 @@ _Files = Annotated[
 ]
 _Judge = Annotated[
     str | None,
-    typer.Option(
-        "--judge",
-        metavar="NAME",
-        envvar="LTM_BENCH_JUDGE",
-        help="An agent that judges answers without a label; its verdicts are kept beside the file.",
+    Option(
+        "An agent that judges answers without a label; its verdicts are kept beside the file.",
+        "NAME",
+        flags=("--judge",),
     ),
 ]
 
 
 def _data(what: str) -> Any:
-    return typer.Option(
-        "--data", metavar="PATH", envvar="LTM_BENCH_DATA", help=f"The set itself: {what}; see datasets list."
-    )
+    return Option(f"The set itself: {what}; see datasets list.", "PATH", flags=("--data",))
 
 
-@_score.command(
-    "locomo",
-    epilog=examples_of(
-        "score locomo results/*.jsonl", "score locomo mine.json --data locomo10.json --wrong vague.jsonl"
-    ),
+@command(
+    app,
+    "score locomo results/*.jsonl",
+    "score locomo mine.json --data locomo10.json --wrong vague.jsonl",
+    name="locomo",
 )
 def score_locomo(
     files: _Files,
     data: Annotated[Path | None, _data("locomo10.json")] = None,
     errors: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            envvar="LTM_BENCH_ERRORS",
-            help="An audit's list of wrong keys; the one by dial481 (99 keys) if left out.",
-        ),
+        Option("An audit's list of wrong keys; the one by dial481 (99 keys) if left out.", "FILE"),
     ] = None,
     wrong: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            envvar="LTM_BENCH_WRONG",
-            help="Deliberately wrong answers with the same judge's votes, to see how many it passes.",
-        ),
+        Option("Deliberately wrong answers with the same judge's votes, to see how many it passes.", "FILE"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -170,9 +147,7 @@ def score_locomo(
     print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
 
 
-@_score.command(
-    "longmemeval", epilog=examples_of("score longmemeval mine.jsonl --data longmemeval_oracle.json")
-)
+@command(app, "score longmemeval mine.jsonl --data longmemeval_oracle.json", name="longmemeval")
 def score_longmemeval(
     files: _Files,
     data: Annotated[Path | None, _data("longmemeval_oracle.json, or another of its files")] = None,
@@ -183,7 +158,6 @@ def score_longmemeval(
     """Score prediction files of LongMemEval: a judge's labels by type, on average, and on abstentions."""
     from ltm_bench.cli.judging import asked, asked_vaguely
     from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.answers import read_answers
     from ltm_bench.datasets.longmemeval.scoring import judged, questions_of, score_file
 
@@ -198,7 +172,7 @@ def score_longmemeval(
     print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
-@_score.command("beam", epilog=examples_of("score beam evaluation-mine.json --data chats/100K/1"))
+@command(app, "score beam evaluation-mine.json --data chats/100K/1", name="beam")
 def score_beam(
     files: _Files,
     data: Annotated[Path | None, _data("a conversation's folder, or a folder of them")] = None,
@@ -209,7 +183,6 @@ def score_beam(
     """Score prediction files of BEAM by ability, with a judge's scores, as in its program and its paper."""
     from ltm_bench.cli.judging import asked, asked_vaguely
     from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.beam.scoring import judged, questions_of, score_file
 
     questions = questions_of(data, _complain)
@@ -223,9 +196,8 @@ def score_beam(
     print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
-@_score.command(
-    "factconsolidation",
-    epilog=examples_of("score factconsolidation results.json --data Conflict_Resolution.json"),
+@command(
+    app, "score factconsolidation results.json --data Conflict_Resolution.json", name="factconsolidation"
 )
 def score_factconsolidation(
     files: _Files,
@@ -245,7 +217,6 @@ def _answers_of(path: Path) -> list[Answer] | None:
     """Return an agent's answers if this is a run's folder; None for a file."""
     if not path.is_dir():
         return None
-    from ltm_bench.core.errors import ConfigError
     from ltm_bench.datasets.answers import said_in_run
     from ltm_bench.log.reader import read_questions
 
@@ -268,7 +239,6 @@ def _passed(wrong: Path, sheet: Sheet) -> FalseAccepts | None:
 
 
 def _rows_of_run(run: Path) -> list[dict[str, Any]]:
-    from ltm_bench.core.errors import ConfigError
     from ltm_bench.datasets.counting_stars.figures import answered
 
     tests = answered(_answers(run))
@@ -315,7 +285,6 @@ def _without(row: Mapping[str, Any], column: str) -> dict[str, Any]:
 
 
 def _complain(line: str) -> None:
-    from ltm_bench.cli.console import err
 
     err().print(line)
 
@@ -323,8 +292,6 @@ def _complain(line: str) -> None:
 def _print(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     from rich import box
     from rich.table import Table
-
-    from ltm_bench.cli.console import out
 
     if as_json:
         out().print_json(json.dumps(rows))

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from ltm_bench.cli.console import err, out, safe
-from ltm_bench.cli.options import RunName, examples_of
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import RunName
 from ltm_bench.cli.verdicts import stored_verdicts
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.reader import conversations, read_manifest, read_turns
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
 
+app = group()
 
+
+@command(app, "show --example colours/1", "show standard-32k-gpt-6-luna-seed0 --filler")
 def show(
     run: RunName = None,
-    example: Annotated[
-        str | None,
-        typer.Option(metavar="ID", envvar="LTM_BENCH_EXAMPLE", help="Only this example, e.g. colours/0."),
-    ] = None,
-    filler: Annotated[
-        bool, typer.Option("--filler", envvar="LTM_BENCH_SHOW_FILLER", help="Show filler in full as well.")
-    ] = False,
+    example: Annotated[str | None, Option("Only this example, e.g. colours/0.", "ID")] = None,
+    filler: Annotated[bool, Option("Show filler in full as well.", variable="SHOW_FILLER")] = False,
 ) -> None:
     """Print the transcript of a run or of one example, with its verdicts."""
     folder = find_run(run)
@@ -59,10 +57,3 @@ def show(
 def _first_line(text: str) -> str:
     line = text.partition("\n")[0]
     return line if line == text and len(line) < 100 else line[:100] + " …"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        epilog=examples_of("show --example colours/1", "show standard-32k-gpt-6-luna-seed0 --filler")
-    )(show)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
@@ -14,45 +14,30 @@ from rich import box
 from rich.table import Table
 
 from ltm_bench.adapters.http import caching
-from ltm_bench.api import CACHE, Run, compare, published
+from ltm_bench.api import CACHE, Options, Run, compare, published, rescore
 from ltm_bench.cli.comparison import write_comparison
+from ltm_bench.cli.config_file import values_of
 from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.display import SweepDisplay
 from ltm_bench.cli.forecasting import sweep_lines
-from ltm_bench.cli.options import (
-    Acknowledge,
-    BaseUrl,
-    Cache,
-    Connections,
-    Fresh,
-    Isolated,
-    LogLevel,
-    MaxCost,
-    MaxRetries,
-    Name,
-    Parameters,
-    Questions,
-    Quick,
-    Quiet,
-    Settings,
-    Tags,
-    Timeout,
-    examples_of,
-    output_option,
-)
+from ltm_bench.cli.options import LogLevel, Quiet, output_option
 from ltm_bench.cli.outputs import check_output
-from ltm_bench.cli.parsing import parse_tags, seconds, whole
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
+from ltm_bench.judge.judges import find_judges
 from ltm_bench.log.environment import record_tags
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.planning import Plan
-from ltm_bench.plan.request import PLAIN, CallSettings
+from ltm_bench.plan.request import RUN, Conduct, Connections, NewRun, Repeats, Request
+from ltm_bench.plan.values import seconds
 from ltm_bench.report.publishing import DERIVED
 from ltm_bench.runner import ray as clusters
 from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, forecast
-from ltm_bench.runner.grid import Grid, jobs_of, read_grid, remake, with_resources
+from ltm_bench.runner.grid import Grid, jobs_of, remake, resources_in
 from ltm_bench.runner.measured import seconds_per_reply
+from ltm_bench.runner.ray.resources import Resources
 from ltm_bench.runner.sweep import Job, JobResult
 from ltm_bench.runner.sweep import sweep as run_all
 
@@ -67,6 +52,8 @@ class Cluster:
     """Seconds between copies of a run to a URL."""
     connections: int
     """Maximum concurrent calls to one provider."""
+    resources: Mapping[str, Resources]
+    """What a run needs from a node, by agent."""
 
     @property
     def url(self) -> str | None:
@@ -79,55 +66,38 @@ class Cluster:
         return REPORTS if self.shared is None or self.url is not None else Path(self.shared)
 
 
+def _take(ctx: typer.Context, file: Path | None) -> Path | None:
+    if file is not None:
+        ctx.default_map = values_of(ctx, file, besides=("resources",))
+    return file
+
+
+app = group()
+
+
+@command(
+    app,
+    "sweep --agent gpt-6-luna --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
+    "sweep sweep.toml --max-connections 32 --max-cost 100",
+    "sweep sweep.toml --executor ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
+    idle=RUN,
+)
 def sweep(
+    grid: Grid,
+    request: Request,
+    new: NewRun,
+    conduct: Conduct,
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="A TOML file: agents, spans, seeds, suites, examples, …"),
-    ] = None,
-    agent: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", envvar="LTM_BENCH_AGENT", help="An agent; can be repeated."),
-    ] = None,
-    span: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TOKENS", envvar="LTM_BENCH_SPAN", help="A span; can be repeated."),
-    ] = None,
-    seed: Annotated[
-        list[int] | None,
-        typer.Option(
-            metavar="N",
-            parser=whole("--seed"),
-            envvar="LTM_BENCH_SEED",
-            help="A seed; can be repeated.",
+        typer.Argument(
+            metavar="FILE",
+            is_eager=True,
+            callback=_take,
+            help="A TOML file: agents, spans, seeds, suites, and other options by their names.",
         ),
     ] = None,
-    suite: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", envvar="LTM_BENCH_SUITE", help="A suite; can be repeated."),
-    ] = None,
-    examples: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            parser=whole("--examples", 1),
-            envvar="LTM_BENCH_EXAMPLES",
-            help="Examples per scenario, instead of the suites'.",
-        ),
-    ] = None,
-    isolated: Isolated = False,
-    questions: Questions = "in-line",
-    acknowledge: Acknowledge = "live",
-    quick: Quick = False,
+    repeats: Repeats = 1,
     connections: Connections = 16,
-    max_cost: MaxCost = None,
-    setting: Settings = None,
-    parameter: Parameters = None,
-    base_url: BaseUrl = None,
-    timeout: Timeout = None,
-    max_retries: MaxRetries = None,
-    cache: Cache = False,
-    name: Name = None,
-    fresh: Fresh = False,
     output: Annotated[
         Path | None,
         output_option(
@@ -136,43 +106,30 @@ def sweep(
     ] = None,
     executor: Annotated[
         str | None,
-        typer.Option(
-            "--executor",
-            "--backend",
-            "--on",
-            metavar="CLUSTER",
-            envvar=["LTM_BENCH_EXECUTOR", "LTM_BENCH_ON"],
-            help="Where to run them: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
+        Option(
+            "Where to run them: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
+            "CLUSTER",
+            flags=("--executor", "--backend", "--on"),
+            variable=("EXECUTOR", "ON"),
         ),
     ] = None,
     resources: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME=N,…",
-            envvar="LTM_BENCH_RESOURCES",
-            help="On a cluster: what a run needs from a node, such as num_cpus=1,num_gpus=0.5; FILE can set it per "
-            "agent.",
+        Option(
+            "On a cluster: what a run needs from a node, such as num_cpus=1,num_gpus=0.5; FILE can set it per agent.",
+            "NAME=N,…",
         ),
     ] = None,
     shared: Annotated[
         str | None,
-        typer.Option(
-            metavar="PLACE",
-            envvar="LTM_BENCH_SHARED",
-            help="On a cluster: where the runs go, a folder that all nodes see or a URL (s3://…); by default, "
-            "reports/.",
+        Option(
+            "On a cluster: where the runs go, a folder that all nodes see or a URL (s3://…); by default, reports/.",
+            "PLACE",
         ),
     ] = None,
     checkpoint: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            parser=seconds("--checkpoint"),
-            envvar="LTM_BENCH_CHECKPOINT",
-            help="On a cluster: how often an active run is copied to a URL.",
-        ),
+        float, Option("On a cluster: how often an active run is copied to a URL.", "SECONDS", seconds)
     ] = 30.0,
-    tag: Tags = None,
     quiet: Quiet = False,
     log_level: LogLevel = None,
 ) -> None:
@@ -182,55 +139,50 @@ def sweep(
     for option, value in (("--resources", resources), ("--shared", shared)):
         if value is not None and executor is None:
             raise ConfigError(f"{option} {value}: this only applies to a cluster; add --executor ray")
-    calls = CallSettings(timeout, max_retries)
-    if executor is not None and (calls != PLAIN or cache):
+    if executor is not None and (conduct.calls or conduct.cache):
         raise ConfigError(
             f"--executor {executor}: --timeout, --max-retries and --cache are for calls from this machine; set the "
             "agents' own settings, such as -A timeout=300"
         )
     if output is not None:
         check_output(output)
-    tags = parse_tags(tag or [])
-    flags = {
-        "agents": agent,
-        "spans": span,
-        "seeds": seed,
-        "suites": suite,
-        "examples": examples,
-        "isolated": isolated,
-        "questions": questions if questions != "in-line" else None,
-        "acknowledge": acknowledge if acknowledge != "live" else None,
-        "quick": quick,
-        "settings": setting,
-        "parameters": parameter,
-        "base_url": base_url,
-    }
-    given = {key: value for key, value in flags.items() if value}
-    grid = with_resources((Grid() if file is None else read_grid(file)).model_copy(update=given), resources)
-    cluster = None if executor is None else Cluster(shared, checkpoint, connections)
-    reports = REPORTS if cluster is None else cluster.reports
-    jobs, budget = jobs_of(grid, calls, reports, name=name, fresh=fresh), Budget(max_cost)
+    find_judges(conduct.judges)
+    needs = resources_in(file, grid.agents, resources)
+    cluster = None if executor is None else Cluster(shared, checkpoint, connections, needs)
+    options = replace(
+        Options.of(conduct),
+        reports=REPORTS if cluster is None else cluster.reports,
+        notify=lambda line: err().print(safe(line)),
+    )
+    budget = options.budget
+    jobs, skipped = jobs_of(
+        grid, request, repeats=repeats, calls=conduct.calls, reports=options.reports, new=new
+    )
+    for line in skipped:
+        err().print(safe(line))
     try:
         if cluster is None:
             err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider")
             _print_forecasts(jobs)
-            with caching(REPORTS / CACHE if cache else None), SweepDisplay(jobs, budget) as display:
+            with caching(REPORTS / CACHE if conduct.cache else None), SweepDisplay(jobs, budget) as display:
                 ended = asyncio.run(run_all(jobs, budget, display, connections=connections))
         else:
-            ended = _elsewhere(jobs, budget, grid, cluster)
+            ended = _elsewhere(jobs, budget, cluster)
+        runs = {}
+        for place, each in enumerate(ended):
+            if _begun(each):
+                record_tags(each.job.folder, conduct.tags or {})
+                ended[place], runs[each.job.folder] = asyncio.run(_published(each, options))
     except KeyboardInterrupt:
         raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
-    for each in ended:
-        if _begun(each):
-            record_tags(each.job.folder, tags)
-    runs = {each.job.folder: asyncio.run(_published(each)) for each in ended if _begun(each)}
     if cluster is not None and cluster.url is not None:
         _bring_pages(cluster.url, [each.job for each in ended if each.job.folder in runs])
     _print(ended, runs)
     _write_together(
-        [run for run in runs.values() if run.complete], output or reports / f"{name or 'sweep'}.html"
+        [run for run in runs.values() if run.complete],
+        output or options.reports / f"{new.name or 'sweep'}.html",
     )
-    _raise_if_unfinished(ended, max_cost)
+    _raise_if_unfinished(ended, budget.limit)
 
 
 def _print_forecasts(jobs: Sequence[Job]) -> None:
@@ -261,10 +213,16 @@ def _begun(done: JobResult) -> bool:
     return not isinstance(done.problem, LogError) and (done.job.folder / "events.jsonl").exists()
 
 
-async def _published(done: JobResult) -> Run:
+async def _published(done: JobResult, options: Options) -> tuple[JobResult, Run]:
+    """Publish a run, and have judges decide what is undecided. A judge that cannot go on leaves it unfinished."""
     job = done.job
-    results = await published(job.folder, job.plan, done.verdicts or {})
-    return Run(job.folder, job.plan.manifest, results)
+    run = Run(job.folder, job.plan.manifest, await published(job.folder, job.plan, done.verdicts or {}))
+    if options.judges and done.problem is None:
+        try:
+            run = await rescore(job.folder, options)
+        except (BudgetReached, RunIncomplete) as error:
+            done = replace(done, problem=error)
+    return done, run
 
 
 def _write_together(runs: Sequence[Run], page: Path) -> None:
@@ -289,8 +247,8 @@ def _raise_if_unfinished(ended: Sequence[JobResult], limit: Decimal | None) -> N
     raise RunIncomplete(what)
 
 
-def _elsewhere(jobs: Sequence[Job], budget: Budget, grid: Grid, cluster: Cluster) -> list[JobResult]:
-    terms = clusters.Terms(remake, cluster.connections, cluster.url, grid.resources, cluster.checkpoint)
+def _elsewhere(jobs: Sequence[Job], budget: Budget, cluster: Cluster) -> list[JobResult]:
+    terms = clusters.Terms(remake, cluster.connections, cluster.url, cluster.resources, cluster.checkpoint)
     for job in jobs[:1]:
         terms.shared(job)  # an unusable URL is an error of the command, not of every run
     with clusters.connected() as ray:
@@ -335,14 +293,3 @@ def _row(done: JobResult, run: Run | None) -> list[str]:
         "" if interval is None else f"{interval.low:.2f} – {interval.high:.2f}",
         "free" if run.manifest.agent.free else "unknown" if cost is None else f"${cost:.4f}",
     ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        epilog=examples_of(
-            "sweep --agent gpt-6-luna --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
-            "sweep sweep.toml --max-connections 32 --max-cost 100",
-            "sweep sweep.toml --executor ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
-        )
-    )(sweep)

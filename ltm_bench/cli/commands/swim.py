@@ -9,34 +9,31 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ltm_bench.cli.options import (
+from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.options import Json, RunName
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError, RunIncomplete
+from ltm_bench.core.tokens import DEFAULT
+from ltm_bench.plan.declaring import Option
+from ltm_bench.plan.request import (
+    RUN,
     AgentName,
     BaseUrl,
-    Fresh,
-    Json,
-    Judges,
+    Conduct,
     MaxCost,
-    Name,
-    RunName,
+    NewRun,
+    Request,
     Settings,
     Span,
-    examples_of,
-    group,
+    Tokenizer,
 )
-from ltm_bench.cli.parsing import whole
-from ltm_bench.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.swim import Document
     from ltm_bench.datasets.swim.tasks import Task
 
-_swim = group("Ask about your own documents, as SWiM does: generate, validate, run, show.")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the program."""
-    app.add_typer(_swim, name="swim")
+app = group("Ask about your own documents, as SWiM does: generate, validate, run, show.")
 
 
 def _shares(option: str, text: str) -> list[float]:
@@ -55,23 +52,24 @@ Documents = Annotated[
 ]
 
 
-@_swim.command("generate", epilog=examples_of("swim generate docs/ --agent gpt-6-luna -o tasks.json"))
+@command(app, "swim generate docs/ --agent gpt-6-luna -o tasks.json", name="generate")
 def swim_generate(
     documents: Documents,
     agent: AgentName,
     output: Annotated[
         Path,
-        typer.Option(
-            "-o", "--output", metavar="FILE", envvar="LTM_BENCH_SWIM_OUTPUT", help="The file for the tasks."
+        Option(
+            "The file for the tasks.",
+            "FILE",
+            flags=(
+                "-o",
+                "--output",
+            ),
+            variable="SWIM_OUTPUT",
         ),
     ] = Path("tasks.json"),
-    each: Annotated[
-        int,
-        typer.Option(
-            metavar="N", parser=whole("--each", 1), envvar="LTM_BENCH_EACH", help="Tasks per document."
-        ),
-    ] = 1,
-    setting: Settings = None,
+    each: Annotated[int, Option("Tasks per document.", "N", least=1)] = 1,
+    settings: Settings = None,
     max_cost: MaxCost = None,
 ) -> None:
     """Have a model write questions and answers, document by document. Continues where it stopped."""
@@ -79,15 +77,11 @@ def swim_generate(
 
     from rich.progress import Progress
 
-    from ltm_bench.cli.console import err, out, safe
-    from ltm_bench.core.budget import Budget
-    from ltm_bench.core.errors import RunIncomplete
     from ltm_bench.datasets.swim.authoring import write_all
     from ltm_bench.plan.agents import resolve_agent
-    from ltm_bench.plan.values import parse_settings
 
     read = _documents(documents)
-    make = resolve_agent(agent, parse_settings(setting or ())).source
+    make = resolve_agent(agent, settings).source
     tasks = _tasks(output) if output.exists() else {}
     done = {name for task in tasks.values() for name in task.answer_docs}
     waiting = [document for document in read if document.name not in done]
@@ -106,27 +100,20 @@ def swim_generate(
         raise RunIncomplete(f"{failed} documents have no task yet; the same command asks about them again")
 
 
-@_swim.command(
-    "validate",
-    epilog=examples_of(
-        "swim validate tasks.json docs/ --validator Ada", "swim validate tasks.json docs/ --agent gpt-6-luna"
-    ),
+@command(
+    app,
+    "swim validate tasks.json docs/ --validator Ada",
+    "swim validate tasks.json docs/ --agent gpt-6-luna",
+    name="validate",
 )
 def swim_validate(
     tasks: TasksFile,
     documents: Documents,
-    validator: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", envvar="LTM_BENCH_VALIDATOR", help="Who decides; by default, your user name."
-        ),
-    ] = None,
+    validator: Annotated[str | None, Option("Who decides; by default, your user name.", "NAME")] = None,
     agent: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_CHECKER",
-            help="A model that checks all tasks; a person still has to review them.",
+        Option(
+            "A model that checks all tasks; a person still has to review them.", "NAME", variable="CHECKER"
         ),
     ] = None,
     max_cost: MaxCost = None,
@@ -134,9 +121,7 @@ def swim_validate(
     """Accept, edit or reject tasks, one by one. Continues where it stopped."""
     import getpass
 
-    from ltm_bench.cli.console import out
     from ltm_bench.cli.reviewing import review_tasks
-    from ltm_bench.core.budget import Budget
     from ltm_bench.datasets.swim.tasks import unvalidated, write_tasks
 
     read, known = _documents(documents), _tasks(tasks)
@@ -153,122 +138,61 @@ def swim_validate(
     out().print(f"{tasks}: {len(known) - left} reviewed, {rejected} of them rejected, {left} left")
 
 
-@_swim.command(
-    "run",
-    epilog=examples_of(
-        "swim run tasks.json docs/ --agent gpt-6-luna --span 128k --judge gpt-6-luna",
-        "swim run tasks.json docs/ --agent gpt-6-luna --agent vector_memory --test position --delivery chunked",
-        "swim run tasks.json docs/ --agent gpt-6-luna --test voting --test control --runs 5",
-    ),
+@command(
+    app,
+    "swim run tasks.json docs/ --agent gpt-6-luna --span 128k --judge gpt-6-luna",
+    "swim run tasks.json docs/ --agent gpt-6-luna --agent vector_memory --test position --delivery chunked",
+    "swim run tasks.json docs/ --agent gpt-6-luna --test voting --test control --runs 5",
+    name="run",
+    idle=RUN,
 )
 def swim_run(
     tasks: TasksFile,
     documents: Documents,
-    agent: Annotated[
-        list[str],
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_AGENT",
-            help="An agent; can be repeated to compare several.",
-        ),
-    ],
+    *,
+    agents: Annotated[Sequence[str], Option("An agent; several are compared.", "NAME")],
     span: Span = None,
-    test: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_TEST",
-            help="position, size, absent, voting or control; can be repeated; position by default.",
-        ),
-    ] = None,
-    depths: Annotated[
-        str,
-        typer.Option(
-            metavar="LIST",
-            envvar="LTM_BENCH_DEPTHS",
-            help="Depths of the answer's document.",
-        ),
-    ] = "0,0.25,0.5,0.75,1",
+    tests: Annotated[
+        Sequence[str], Option("position (the default), size, absent, voting or control.", "NAME")
+    ] = ("position",),
+    depths: Annotated[str, Option("Depths of the answer's document.", "LIST")] = "0,0.25,0.5,0.75,1",
     shares: Annotated[
-        str,
-        typer.Option(
-            metavar="LIST",
-            envvar="LTM_BENCH_SHARES",
-            help="Shares of the span filled with other documents.",
-        ),
+        str, Option("Shares of the span filled with other documents.", "LIST")
     ] = "0,0.25,0.5,0.75,1",
-    runs: Annotated[
-        int,
-        typer.Option(
-            metavar="K",
-            parser=whole("--runs", 1),
-            envvar="LTM_BENCH_RUNS",
-            help="Conversations per question of voting and control.",
-        ),
-    ] = 5,
-    control: Annotated[
-        str,
-        typer.Option(
-            metavar="DEPTH",
-            envvar="LTM_BENCH_CONTROL",
-            help="The depth of the control.",
-        ),
-    ] = "0.25",
-    delivery: Annotated[
-        str,
-        typer.Option(metavar="KIND", envvar="LTM_BENCH_DELIVERY", help="one_shot, chunked, or scattered."),
-    ] = "one_shot",
-    questions: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            parser=whole("--questions", 1),
-            envvar="LTM_BENCH_QUESTIONS",
-            help="Maximum number of questions.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            parser=whole("--seed"),
-            envvar="LTM_BENCH_SEED",
-            help="The same seed gives the same order of documents.",
-        ),
-    ] = 0,
-    setting: Settings = None,
+    runs: Annotated[int, Option("Conversations per question of voting and control.", "K", least=1)] = 5,
+    control: Annotated[str, Option("The depth of the control.", "DEPTH")] = "0.25",
+    delivery: Annotated[str, Option("one_shot, chunked, or scattered.", "KIND")] = "one_shot",
+    questions: Annotated[int | None, Option("Maximum number of questions.", "N", least=1)] = None,
+    seed: Annotated[int, Option("The same seed gives the same order of documents.", "N")] = 0,
+    tokenizer: Tokenizer = DEFAULT,
+    settings: Settings = None,
     base_url: BaseUrl = None,
-    judge: Judges = None,
-    max_cost: MaxCost = None,
-    name: Name = None,
-    fresh: Fresh = False,
+    conduct: Conduct,
+    new: NewRun,
 ) -> None:
     """Ask about documents: at every depth, among ever more others, without the relevant one, or several times."""
     from dataclasses import replace
     from functools import partial
 
     from ltm_bench.api import compare, start
-    from ltm_bench.cli.carrying_out import carry_out
     from ltm_bench.cli.comparison import write_comparison
-    from ltm_bench.cli.console import err, out, safe
     from ltm_bench.cli.swim_figures import show_figures
-    from ltm_bench.core.budget import Budget
+    from ltm_bench.cli.watching import watch_all
     from ltm_bench.datasets.swim import keep
     from ltm_bench.datasets.swim.suite import Tests
-    from ltm_bench.plan.request import Request
     from ltm_bench.plan.suites import SPAN
-    from ltm_bench.plan.values import parse_settings, parse_span
+    from ltm_bench.plan.values import parse_span
     from ltm_bench.script.deliveries import room
 
-    tests = Tests(
-        names=tuple(dict.fromkeys(test or ["position"])),
+    chosen = Tests(
+        names=tuple(dict.fromkeys(tests)),
         depths=_shares("--depths", depths),
         shares=_shares("--shares", shares),
         runs=runs,
         delivery=delivery,
         control=_shares("--control", control)[0],
     )
-    tests.check()
+    chosen.check()
     span = span or SPAN
     kept = keep(_documents(documents), _tasks(tasks), room(parse_span(span)))
     for name, why in kept.dropped.items():
@@ -277,44 +201,34 @@ def swim_run(
         raise ConfigError(f"{tasks}: no task fits a span of {span}; choose a larger one")
     request = Request(
         span=span,
-        agent=agent[0],
         suite="swim",
-        scenarios=tests.names,
+        scenarios=chosen.names,
         seed=seed,
         isolated=True,
-        settings=parse_settings(setting or ()),
+        tokenizer=tokenizer,
+        settings=settings,
         base_url=base_url,
-        parameters=tests.parameters(tasks, documents, min(questions or len(kept.tasks), len(kept.tasks))),
+        parameters=chosen.parameters(tasks, documents, min(questions or len(kept.tasks), len(kept.tasks))),
     )
-    agents = list(dict.fromkeys(agent))
-    held = [
-        carry_out(
-            partial(start, replace(request, agent=each), name=_name(name, each, agents), fresh=fresh),
-            budget=Budget(max_cost),
-            judges=judge or (),
-        )
-        for each in agents
+    several = list(dict.fromkeys(agents))
+    executions = [
+        partial(start, replace(request, agent=agent), name=_name(new.name, agent, several), fresh=new.fresh)
+        for agent in several
     ]
-    for each in held:
+    done = watch_all(executions, conduct)
+    for each in done:
         show_figures(each.folder, "local", None, as_json=False)
-    if len(held) > 1:
-        page = held[0].folder.with_name(f"{name or 'swim'}-compare.html")
-        write_comparison(compare(*held), [each.folder for each in held], page)
+    if len(done) > 1:
+        page = done[0].folder.with_name(f"{new.name or 'swim'}-compare.html")
+        write_comparison(compare(*done), [each.folder for each in done], page)
         out().print(f"page of all: {page}")
 
 
-@_swim.command(
-    "show", epilog=examples_of("swim show", "swim show swim-32k-gpt-6-luna-seed0-isolated --embedder local")
-)
+@command(app, "swim show", "swim show swim-32k-gpt-6-luna-seed0-isolated --embedder local", name="show")
 def swim_show(
     run: RunName = None,
     embedder: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            envvar="LTM_BENCH_EMBEDDER",
-            help="Embedder for votes: local, python:module:callable, or a model at --base-url.",
-        ),
+        str, Option("Embedder for votes: local, python:module:callable, or a model at --base-url.", "NAME")
     ] = "local",
     base_url: BaseUrl = None,
     as_json: Json = False,
@@ -357,7 +271,6 @@ def _check(
     path: Path, tasks: dict[str, Task], documents: Sequence[Document], agent: str, budget: Budget
 ) -> None:
     """Have a model check all tasks, and print the doubtful ones."""
-    from ltm_bench.cli.console import err, out, safe
     from ltm_bench.datasets.swim.authoring import check_all
     from ltm_bench.plan.agents import resolve_agent
 

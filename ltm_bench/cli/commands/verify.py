@@ -9,12 +9,15 @@ from typing import Annotated
 import typer
 
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import examples_of
+from ltm_bench.cli.declared import command, group
 from ltm_bench.export.bundle import unpack
 from ltm_bench.export.verify import verify as verify_folder
 from ltm_bench.plan.folders import find_run
 
+app = group()
 
+
+@command(app, "verify luna.zip", "verify standard-32k-gpt-6-luna-seed0")
 def verify(
     run: Annotated[
         str, typer.Argument(metavar="BUNDLE_OR_RUN", help="A bundle's file, or a run's name or folder.")
@@ -40,8 +43,3 @@ def _verify(folder: Path) -> None:
     )
     for then, today in found.changed_scorers.items():
         out().print(f"scored with {then}; today's version is {today}: `ltm-bench rescore` shows what it says")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=examples_of("verify luna.zip", "verify standard-32k-gpt-6-luna-seed0"))(verify)

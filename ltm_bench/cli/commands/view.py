@@ -6,27 +6,24 @@ import os
 from secrets import token_urlsafe
 from typing import Annotated
 
-import typer
-
 from ltm_bench.cli.console import out
-from ltm_bench.cli.options import examples_of
-from ltm_bench.cli.parsing import whole
+from ltm_bench.cli.declared import command, group
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
 
+app = group()
 
+
+@command(app, "view", "view --port 8001")
 def view(
-    port: Annotated[
-        int,
-        typer.Option(metavar="N", parser=whole("--port", 1), envvar="LTM_BENCH_PORT", help="The port."),
-    ] = 7700,
+    port: Annotated[int, Option("The port.", "N", least=1)] = 7700,
     host: Annotated[
         str,
-        typer.Option(
-            metavar="ADDRESS",
-            envvar="LTM_BENCH_HOST",
-            help="The address to listen on. If others can reach it, visitors need a token: the value of "
+        Option(
+            "The address to listen on. If others can reach it, visitors need a token: the value of "
             "LTM_BENCH_TOKEN, or else one that is generated and shown.",
+            "ADDRESS",
         ),
     ] = "127.0.0.1",
 ) -> None:
@@ -39,7 +36,7 @@ def view(
 
         given = os.environ.get(TOKEN)
         secret = given if given is not None or is_loopback(host) else token_urlsafe(18)
-        app = application(REPORTS, secret)
+        site = application(REPORTS, secret)
     except ImportError as error:
         raise ConfigError(
             "view: the server is not installed; get it with pip install 'ltm-bench[view]'"
@@ -55,7 +52,7 @@ def view(
     shown = f"[{host}]" if ":" in host else host
     ask = "" if secret is None else "?token=…" if given is not None else f"?token={secret}"
     out().print(f"http://{shown}:{port}/{ask} shows {REPORTS.resolve()}; stop with Ctrl-C")
-    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
+    uvicorn.run(site, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
 
 
 TOKEN = "LTM_BENCH_TOKEN"
@@ -65,8 +62,3 @@ _LAST_PORT = 65535
 
 _SHORTEST = 12
 """Minimum length of a token."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=examples_of("view", "view --port 8001"))(view)

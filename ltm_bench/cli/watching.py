@@ -1,0 +1,76 @@
+"""Runs at the terminal: shows progress, prints scores, and says how to resume a run that stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.api import Options, Run
+from ltm_bench.cli.console import err
+from ltm_bench.cli.display import RunDisplay
+from ltm_bench.cli.summary import print_run
+from ltm_bench.core.errors import RunIncomplete
+from ltm_bench.plan.planning import Plan
+from ltm_bench.plan.request import Conduct
+
+Execution = Callable[[Options], Coroutine[Any, Any, Run]]
+"""Carries out a run with these options."""
+
+
+def watch_all(executions: Iterable[Execution], conduct: Conduct) -> list[Run]:
+    """Carry out runs one after the other, on one budget, and print the results of each. Raises RunIncomplete."""
+    runs = []
+    for execute in executions:
+        run, spent = watch(execute, conduct)
+        runs.append(run)
+        if conduct.max_cost is not None:
+            conduct = replace(conduct, max_cost=max(Decimal(), Decimal(conduct.max_cost) - spent))
+    return runs
+
+
+def watch(execute: Execution, conduct: Conduct, resumable: str | None = None) -> tuple[Run, Decimal]:
+    """Carry out a run, and print its results. Returns it, and what was spent.
+
+    Args:
+        execute: Carries it out.
+        conduct: How it is carried out.
+        resumable: The run's name, if known before it starts.
+
+    Raises:
+        RunIncomplete: It was interrupted, or had to stop.
+    """
+    display = RunDisplay()
+    names: list[str] = [resumable] if resumable is not None else []
+
+    def begin(plan: Plan, folder: Path) -> None:
+        names.append(folder.name)
+        display.begin(plan, folder)
+
+    def stopped(run: Run) -> None:
+        display.end()
+        print_run(run)
+
+    options = replace(
+        Options.of(conduct),
+        progress=display,
+        notify=lambda line: err().print(line),
+        foresee=display.foresee,
+        watch=begin,
+        stopped=stopped,
+    )
+    try:
+        run = asyncio.run(execute(options))
+    except KeyboardInterrupt:
+        asked = "".join(f" --judge {name}" for name in conduct.judges)
+        name = f" {names[-1]}" if names else ""
+        raise RunIncomplete(
+            f"interrupted; nothing is lost: `ltm-bench resume{name}{asked}` continues from here"
+        ) from None
+    finally:
+        display.end()
+    print_run(run)
+    return run, options.budget.spent
