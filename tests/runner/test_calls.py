@@ -575,7 +575,7 @@ def test_what_was_deferred_is_done_once_and_only_after_its_own_turns(begin: Begi
             await bench.calls.delete([query], message(turns - 1), turns=turns)
         assert [bench.calls.has_deferred(turns) for turns in (1, 2, 3, 5)] == [True, False, True, True]
         for turns in (3, 3, 4, 5, 5, 1):
-            await bench.calls.stand_after(turns)
+            await bench.calls.restore_to(turns)
 
     asyncio.run(talk())
     assert agent.heard[2:] == ["my parrot", "my cat"]
