@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ltm_bench.api.execution import Options, check_price, published
+from ltm_bench.api.options import Options
+from ltm_bench.api.publication import publish
+from ltm_bench.api.running import check_price
 from ltm_bench.api.runs import Run
 from ltm_bench.judge.audit import commission_judge, drawn_from, have_read, unread
 from ltm_bench.judge.costs import quote
@@ -46,4 +48,4 @@ async def audit(folder: Path, judge: str, options: Options, *, sample: int, seed
             memory.close()
         if lost:
             options.notify(f"{lost} answers were missing or unreadable; the same command asks for them again")
-        return Run(folder, manifest, await published(folder, None, {}, manifest))
+        return await publish(folder, None, {})

@@ -28,7 +28,15 @@ from ltm_bench.log.reader import log_digest, read_manifest
 from ltm_bench.plugins.matchers import built_in
 from ltm_bench.report.words import counted
 from ltm_bench.score.audits.auditing import audits
-from ltm_bench.score.audits.judgements import judgements, majority, overrides, reply_hash, vague_trials
+from ltm_bench.score.audits.judgements import (
+    judgements,
+    majority,
+    overrides,
+    ratings,
+    reply_hash,
+    vague_trials,
+)
+from ltm_bench.score.audits.records import read_records
 from ltm_bench.score.results.examples import VERDICT, ExampleResult, Question
 from ltm_bench.score.results.headline import (
     count_outcomes,
@@ -146,7 +154,7 @@ def _against_verdicts(results: Results, verdicts: Mapping[Place, VerdictLine]) -
 
 def _against_records(results: Results, run: Path) -> Iterator[str]:
     """Compare verdicts by judges and by hand with the files that record them."""
-    judged, by_hand = judgements(run), overrides(run)
+    judged, by_hand = judgements(run), overrides(ratings(run))
     for place, question in _questions(results):
         if place.turn is None:
             continue
@@ -186,7 +194,7 @@ def _against_audits(results: Results, run: Path) -> Iterator[str]:
     """Compare the results of audits with the readings in `audit.jsonl`."""
     stated, found = (
         {(each.auditor, each.key): (each.total.read, each.contradictions) for each in of}
-        for of in (results.audits, audits(run, confident(results.examples)))
+        for of in (results.audits, audits(read_records(run), confident(results.examples)))
     )
     for auditor, key in stated.keys() | found.keys():
         if stated.get((auditor, key)) != found.get((auditor, key)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from io import FileIO
+from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Self
 
@@ -100,8 +100,12 @@ class ForkFile:
             self._file = None
 
 
-def answers_in(log: Path) -> Mapping[int, Answered]:
+def answers_in(log: Path, file: BufferedReader | None = None) -> Mapping[int, Answered]:
     """Return the replies to a conversation's forks by id: from its log or, before that has them, from the side file.
+
+    Args:
+        log: The log's path.
+        file: The log, if it is open already; it stays at its place.
 
     Raises:
         LogError: The side file is damaged.
@@ -112,22 +116,26 @@ def answers_in(log: Path) -> Mapping[int, Answered]:
             found.pop(asked.id, None)
         elif answered is not None:
             found[answered.id] = answered
-    return found | {each.id: each for each in _at_the_end(log)}
+    if file is None and log.exists():
+        with log.open("rb") as own:
+            found |= {each.id: each for each in _at_the_end(own)}
+    elif file is not None:
+        place = file.tell()
+        found |= {each.id: each for each in _at_the_end(file)}
+        file.seek(place)
+    return found
 
 
-def _at_the_end(log: Path) -> Iterator[Answered]:
+def _at_the_end(file: BufferedReader) -> Iterator[Answered]:
     """Yield the replies to forks at the end of a log, read backwards."""
-    if not log.exists():
-        return
-    with log.open("rb") as file:
-        start, tail = file.seek(0, os.SEEK_END), b""
-        while start > 0:
-            end, start = start, max(0, start - _BLOCK)
-            file.seek(start)
-            tail = file.read(end - start) + tail
-            lines = tail.split(b"\n")[1:]
-            if any(line and not line.startswith(_CLOSING) for line in lines):
-                break
+    start, tail = file.seek(0, os.SEEK_END), b""
+    while start > 0:
+        end, start = start, max(0, start - _BLOCK)
+        file.seek(start)
+        tail = file.read(end - start) + tail
+        lines = tail.split(b"\n")[1:]
+        if any(line and not line.startswith(_CLOSING) for line in lines):
+            break
     for line in tail.split(b"\n"):
         if line.startswith(_CLOSING[0]):
             try:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import ValidationError
 
@@ -32,12 +34,34 @@ class EventReader:
     """Yields the events of one conversation's log, one by one; its manifest line and a torn last line are skipped.
 
     Raises LogError for any other damage. Readers can rely on an event's fields, and on everything it refers to having
-    come before.
+    come before. As a context manager it opens the log once for all that it is asked for.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._hash = hashlib.sha256()
+        self._file: BufferedReader | None = None
+
+    def __enter__(self) -> Self:
+        with _readable(self.path):
+            self._file = opened(self.path)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def manifest(self) -> Manifest:
+        """Return the manifest on the first line; the log must be open. Raises LogError if there is none."""
+        assert self._file is not None
+        with _readable(self.path):
+            self._file.seek(0)
+            return _manifest_in(self._file.readline(), self.path)
+
+    def answers(self) -> Mapping[int, Answered]:
+        """Return the replies to its forks by id; while its events are read, they go on from the same place."""
+        return answers_in(self.path, self._file)
 
     @property
     def digest(self) -> str:
@@ -46,50 +70,52 @@ class EventReader:
 
     def __iter__(self) -> Iterator[Event]:
         """Read the log from its beginning."""
+        if self._file is None:
+            with self:
+                yield from self
+            return
         self._hash = hashlib.sha256()
         asked: int | None = None
         forks: set[int] = set()
         speaking: set[str] = set()
-        try:
-            with opened(self.path) as file:
-                for number, line in enumerate(file, start=1):
-                    self._hash.update(line)
-                    try:
-                        event = decode(line)
-                    except NotAnEvent as error:
-                        if not line.endswith(b"\n"):
-                            return
-                        if number == 1 and _manifest_of(line) is not None:
-                            continue
-                        raise self._damaged(number, str(error)) from error
-                    if isinstance(event, Sent):
-                        asked = event.turn
-                        if event.example is not None:
-                            speaking.add(event.example)
-                    elif isinstance(event, Replied):
-                        if asked != event.turn:
-                            problem = f"damaged event, replied: turn = {event.turn}: no message of that turn is waiting"
-                            raise self._damaged(number, problem)
-                        asked = None
-                    elif isinstance(event, Forked):
-                        forks.add(event.id)
+        with _readable(self.path):
+            self._file.seek(0)
+            for number, line in enumerate(self._file, start=1):
+                self._hash.update(line)
+                try:
+                    event = decode(line)
+                except NotAnEvent as error:
+                    if not line.endswith(b"\n"):
+                        return
+                    if number == 1 and _manifest_of(line) is not None:
+                        continue
+                    raise self._damaged(number, str(error)) from error
+                if isinstance(event, Sent):
+                    asked = event.turn
+                    if event.example is not None:
                         speaking.add(event.example)
-                    elif isinstance(event, Answered):
-                        if event.id not in forks:
-                            problem = f"damaged event, answered: id = {event.id}: no such fork is waiting"
-                            raise self._damaged(number, problem)
-                        forks.remove(event.id)
-                    elif isinstance(event, Ended | Published):
-                        if event.example not in speaking:
-                            where = f"{event.event}: example = {event.example!r:.60}"
-                            raise self._damaged(number, f"damaged event, {where}: it is not under way")
-                        if isinstance(event, Ended):
-                            speaking.remove(event.example)
-                    yield event
-        except OSError as error:
-            raise LogError(f"{self.path}: {error.strerror or error}") from error
-        except ValueError as error:
-            raise LogError(f"{self.path}: {error}") from error
+                elif isinstance(event, Replied):
+                    if asked != event.turn:
+                        problem = (
+                            f"damaged event, replied: turn = {event.turn}: no message of that turn is waiting"
+                        )
+                        raise self._damaged(number, problem)
+                    asked = None
+                elif isinstance(event, Forked):
+                    forks.add(event.id)
+                    speaking.add(event.example)
+                elif isinstance(event, Answered):
+                    if event.id not in forks:
+                        problem = f"damaged event, answered: id = {event.id}: no such fork is waiting"
+                        raise self._damaged(number, problem)
+                    forks.remove(event.id)
+                elif isinstance(event, Ended | Published):
+                    if event.example not in speaking:
+                        where = f"{event.event}: example = {event.example!r:.60}"
+                        raise self._damaged(number, f"damaged event, {where}: it is not under way")
+                    if isinstance(event, Ended):
+                        speaking.remove(event.example)
+                yield event
 
     def _damaged(self, number: int, problem: str) -> LogError:
         return LogError(f"{self.path}:{number}: {problem}; restore the file from a copy")
@@ -100,16 +126,24 @@ def read_events(path: Path) -> Iterator[Event]:
     return iter(EventReader(path))
 
 
-def read_manifest(run: Path) -> Manifest:
-    """Return the manifest of a run. Raises LogError if it is missing or of another format."""
-    path = run / "events.jsonl"
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn the problems of reading a file into LogError."""
     try:
-        with opened(path) as file:
-            line = file.readline()
+        yield
     except OSError as error:
         raise LogError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:
         raise LogError(f"{path}: {error}") from error
+
+
+def read_manifest(run: Path) -> Manifest:
+    """Return the manifest of a run. Raises LogError if it is missing or of another format."""
+    with EventReader(run / "events.jsonl") as log:
+        return log.manifest()
+
+
+def _manifest_in(line: bytes, path: Path) -> Manifest:
     first = _manifest_of(line)
     if first is None:
         raise LogError(f"{path}:1: the first line is not a manifest; this is not a run of ltm-bench")
@@ -157,13 +191,8 @@ def logs(run: Path, manifest: Manifest | None = None) -> list[Path]:
 
 
 def _file_digest(path: Path) -> str:
-    try:
-        with opened(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise LogError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise LogError(f"{path}: {error}") from error
+    with _readable(path), opened(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_finished(path: Path) -> bool:

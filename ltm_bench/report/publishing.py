@@ -1,14 +1,15 @@
 """Writes what is derived from a run's log: verdicts.jsonl, results.json, report.html and transcript.html.
 
-The log is read once: the transcript is written while the results are summed.
+The log is read once: the transcript is written while the results are summed. Whoever asks judges does so between
+`drafted` and `Draft.publish`, so that their answers reach pages which are written once.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,21 +22,19 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
 from ltm_bench.report.page import render_page
 from ltm_bench.report.transcript import TranscriptWriter
+from ltm_bench.score.audits.judgements import Place
 from ltm_bench.score.results.examples import Question
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.files import RunFiles
+from ltm_bench.score.results.fold import Fold, TurnListener
 from ltm_bench.score.results.run import Results
+from ltm_bench.score.results.scoring import results_of
 
 DERIVED = ("verdicts.jsonl", "results.json", "report.html", "transcript.html")
 """The files that `publish` writes."""
 
 
 def publish(
-    run: Path,
-    manifest: Manifest,
-    *,
-    about: Mapping[str, About],
-    references: Mapping[str, float],
-    verdicts: Mapping[tuple[str, int], Verdict] | None = None,
+    run: Path, manifest: Manifest, *, about: Mapping[str, About], references: Mapping[str, float]
 ) -> Results:
     """Score a run, and write everything that is derived from its log.
 
@@ -44,35 +43,69 @@ def publish(
         manifest: The run's manifest.
         about: Descriptions of the scenarios.
         references: Scores of baseline and oracle on the same examples.
-        verdicts: Known verdicts of today's matchers, by example and turn; the others are computed.
 
     Raises:
         LogError: The log is damaged.
         ConfigError: A file cannot be written.
     """
+    with RunFiles(run, manifest) as files, drafted(files) as draft:
+        return draft.publish(about, references)
+
+
+class Draft:
+    """A run that has been read, and is still to be published: until then, judges may change its verdicts."""
+
+    def __init__(self, fold: Fold, writer: TranscriptWriter) -> None:
+        self.fold = fold
+        self._writer = writer
+
+    def publish(self, about: Mapping[str, About], references: Mapping[str, float]) -> Results:
+        """Write everything that is derived from the log.
+
+        Args:
+            about: Descriptions of the scenarios.
+            references: Scores of baseline and oracle on the same examples.
+        """
+        run, manifest = self.fold.files.folder, self.fold.files.manifest
+        results = results_of(self.fold, about=about, references=references)
+        results = _with_calibrations(results, run.parent)
+        self._writer.finish(results)
+        replace_file(run / "verdicts.jsonl", b"".join(_verdict_lines(results)))
+        replace_file(run / "results.json", _json(results))
+        replace_file(run / "report.html", render_page(results, manifest).encode("utf-8", "replace"))
+        return results
+
+
+@contextmanager
+def drafted(
+    files: RunFiles,
+    *,
+    verdicts: Mapping[Place, Verdict] | None = None,
+    background: TurnListener | None = None,
+) -> Iterator[Draft]:
+    """Read a run, and write its transcript as far as its verdicts are final.
+
+    Args:
+        files: The run.
+        verdicts: Known verdicts of today's matchers, by example and turn; the others are computed.
+        background: Gets every turn, if judges are to be asked.
+
+    Raises:
+        LogError: The log is damaged.
+        ConfigError: A file cannot be written.
+    """
+    run = files.folder
+    judged = background is not None
     try:
-        with TranscriptWriter(run / "transcript.html", manifest) as writer:
-            results = score_run(
-                run,
-                manifest,
-                about=about,
-                references=references,
-                verdicts=verdicts,
-                explain=True,
-                listener=writer,
-            )
-            results = _with_calibrations(results, run.parent)
-            writer.finish(results)
+        with TranscriptWriter(run / "transcript.html", files.manifest, judged=judged) as writer:
+            listeners = (writer,) if background is None else (writer, background)
+            yield Draft(Fold(files, verdicts=verdicts, explain=True, listeners=listeners), writer)
     except OSError as error:
         place = error.filename or run
         raise ConfigError(
-            f"{place}: cannot be written: {error.strerror or error}; the log is unharmed; mend this (free some "
-            f"space, say), then write the pages with `ltm-bench report {run.name}`"
+            f"{place}: cannot be written: {error.strerror or error}; the log is unharmed; make room or make it "
+            f"writable, then write the pages with `ltm-bench report {run.name}`"
         ) from error
-    replace_file(run / "verdicts.jsonl", b"".join(_verdict_lines(results)))
-    replace_file(run / "results.json", _json(results))
-    replace_file(run / "report.html", render_page(results, manifest).encode("utf-8", "replace"))
-    return results
 
 
 def _verdict_lines(results: Results) -> list[bytes]:

@@ -17,7 +17,7 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, is_finished, read_manifest
 from ltm_bench.report.anchors import anchor
 from ltm_bench.score.results.examples import Question
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.scoring import score_run
 
 LAST = 40
 """Maximum turns of a conversation shown."""

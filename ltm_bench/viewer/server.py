@@ -15,7 +15,7 @@ from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.templating import macro, script, templates
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.scoring import score_run
 from ltm_bench.viewer.access import HEADERS, MEDIA, HostGate, TokenGate, find_file
 from ltm_bench.viewer.live import Look, Said
 from ltm_bench.viewer.search import search_runs

@@ -1,4 +1,4 @@
-"""Draws verdicts to audit, and sums up the auditor's readings. Pure, except for reading the records.
+"""Draws verdicts to audit, and sums up the auditor's readings. Pure.
 
 Only confident verdicts are drawn: those that the matcher decided by itself. The strata are scenario and outcome.
 """
@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.audits.correction import Measured, Seen, scorer_error
 from ltm_bench.score.audits.judgements import reply_hash
 from ltm_bench.score.audits.raters import kappa
-from ltm_bench.score.audits.records import Audit, Commission, Contradiction, Rate, Reading, Records, records
+from ltm_bench.score.audits.records import Audit, Commission, Contradiction, Rate, Reading, Records
 
 
 class Confident(NamedTuple):
@@ -68,9 +67,8 @@ def draw(verdicts: Sequence[Confident], size: int, seed: int) -> list[Confident]
     return sorted((each for name, n in taken.items() for each in strata[name][:n]), key=luck)
 
 
-def audits(run: Path, verdicts: Sequence[Confident]) -> list[Audit]:
-    """Return the results of a run's audits, the newest last. Raises LogError."""
-    known = records(run)
+def audits(known: Records, verdicts: Sequence[Confident]) -> list[Audit]:
+    """Return the results of a run's audits, the newest last."""
     return [audit(verdicts, commission, known) for commission in known.commissions.values()]
 
 

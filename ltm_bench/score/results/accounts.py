@@ -111,6 +111,11 @@ class Bookkeeping:
             self._account("beside the agent", each, each.model)
         return price
 
+    @property
+    def spent(self) -> Decimal | None:
+        """What all calls of the agent cost; None if a price is unknown."""
+        return self._all.dollars
+
     def price(self, usage: Usage | None) -> Decimal | None:
         """Return the price of one call; None if unknown."""
         return None if usage is None else dollars(usage, self._on)
@@ -127,11 +132,10 @@ class Bookkeeping:
             price = None if opinion.dollars is None else Decimal(str(opinion.dollars))
             judges.setdefault((f"judge {opinion.judge}", opinion.model), _Sum()).add(opinion.used, price)
         judged = [opinion.dollars for opinion in opinions]
-        spent = self._all.dollars
         return Costs(
             calls=self._all.calls,
             usage=self._all.figures,
-            dollars=None if spent is None else round(float(spent), 6),
+            dollars=None if self.spent is None else round(float(self.spent), 6),
             judge_dollars=None if None in judged else round(sum(each or 0.0 for each in judged), 6),
             price_list=price_list(self._on),
             accounts=[each.account(*key) for key, each in (self._accounts | judges).items()],

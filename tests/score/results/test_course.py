@@ -10,7 +10,7 @@ import pytest
 from ltm_bench.core.messages import Usage
 from ltm_bench.report.words import filler_and_time
 from ltm_bench.score.results.course import MOST_STEPS, Calls
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.scoring import score_run
 
 if TYPE_CHECKING:
     from tests.conftest import Command
