@@ -12,11 +12,11 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import Finding, Memory, Turn
+from ltm_bench import Memory, Turn
 from ltm_bench.adapters import (
+    Inheriting,
     MemoryProduct,
     fingerprint,
-    installed,
     is_about,
     json_of,
     need,
@@ -29,40 +29,31 @@ _NOBODY = "nobody in particular"
 _WHO = {"user": "User", "agent": "You"}
 
 
-class Adk(MemoryProduct):
+class Adk(Inheriting, MemoryProduct):
     """Remembers what was said, separately for every user, and answers through another adapter.
 
     Args:
-        core: The adapter that answers and its model, e.g. `openai:gpt-6-luna`.
         base_url: The API of the core's model; default: the provider's.
         memories: Number of events recalled per message; ADK finds ten at most.
-        recent: Number of newest turns that the core sees verbatim.
-        window: Tokens of the core's prompt, without its reply.
         timeout: Seconds to wait for one answer of the core.
         max_retries: Retries of a failed request of the core.
+        settings: Those of every `MemoryProduct`.
     """
 
     keeps_users = True
+    package = "google-adk"
 
     def __init__(
         self,
         *,
-        core: str,
         base_url: str | None = None,
         memories: int = 10,
-        recent: int = 4,
-        window: int = 8192,
         timeout: float = 120.0,
         max_retries: int = 4,
+        **settings: Any,
     ) -> None:
-        super().__init__(
-            None,
-            core=core,
-            core_settings={"base_url": base_url, "timeout": timeout, "max_retries": max_retries},
-            memories=memories,
-            recent=recent,
-            window=window,
-        )
+        core = {"base_url": base_url, "timeout": timeout, "max_retries": max_retries}
+        super().__init__(None, core, memories=memories, **settings)
         self._service: Any = None
         self._turns: dict[str, Turn] = {}
         """The turn of every event, by the event's id."""
@@ -132,10 +123,6 @@ class Adk(MemoryProduct):
                 file.write(json.dumps(line) + "\n")
             await self._service.delete_memory(app_name=_APP, user_id=_named(memory.user), memory_id=memory.id)
         return len(gone)
-
-    async def examine(self) -> Sequence[Finding]:
-        """Check whether ADK is installed."""
-        return [installed("adk", "google-adk")]
 
 
 def _named(user: str | None) -> str:

@@ -12,11 +12,10 @@ import anthropic
 
 from ltm_bench import Finding, Finish, Reply, Usage
 from ltm_bench.adapters import (
-    KEPT,
-    SYSTEM,
     Compacted,
     ConfigError,
     Endpoint,
+    Inheriting,
     Prompt,
     SdkChatModel,
     Tool,
@@ -56,23 +55,21 @@ def _tool(tool: Tool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
 
 
-class AnthropicChat(SdkChatModel):
+class AnthropicChat(Inheriting, SdkChatModel):
     """A conversation with one model.
 
     Args:
         model: The model's name.
         base_url: Another server that speaks the Messages API; default: ANTHROPIC_BASE_URL, else Anthropic's.
-        system: The system message.
         window: The model's context window in its own tokens; history beyond it is dropped in steps.
         max_output: Maximum tokens of one reply, thinking included; subtracted from the window.
         effort: How much the model thinks and writes (low, medium, high, …); not sent unless set.
-        truncate: What to drop when a conversation outgrows the window: step (its oldest turns), middle, none (it ends).
-        keep: The share of the window that stays in use after a step.
         compact_at: Prompt tokens above which Anthropic replaces the conversation by a summary (beta); default: never.
         clear_tools_at: Prompt tokens above which Anthropic removes older tool results (beta); only matters with tools.
         ttl: Lifetime of the provider's prompt cache, 5m or 1h; with 1h the cost is unknown.
         timeout: Seconds to wait for one reply.
         max_retries: Retries of a failed request (rate limits, server errors, broken connections).
+        settings: Those of every `ChatModel`.
     """
 
     sdk = anthropic
@@ -80,23 +77,22 @@ class AnthropicChat(SdkChatModel):
     sdk_error = anthropic.AnthropicError
     too_long = re.compile(r"prompt is too long|exceeds? (the )?context|context.?(window|size)", re.IGNORECASE)
     writes_cost = True
+    lacks_settings = frozenset({"ratio"})
 
     def __init__(
         self,
         *,
         model: str,
         base_url: str | None = None,
-        system: str = SYSTEM,
         window: int = 200_000,
         max_output: int = 4096,
         effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None,
-        truncate: str = "step",
-        keep: float = KEPT,
         compact_at: int | None = None,
         clear_tools_at: int | None = None,
         ttl: Literal["5m", "1h"] = "5m",
         timeout: float = 120.0,
         max_retries: int = 4,
+        **settings: Any,
     ) -> None:
         endpoint = Endpoint(
             model=model,
@@ -107,15 +103,7 @@ class AnthropicChat(SdkChatModel):
             timeout=timeout,
             max_retries=max_retries,
         )
-        super().__init__(
-            endpoint,
-            system=system,
-            window=window,
-            max_output=max_output,
-            ratio=_RATIO,
-            truncate=truncate,
-            keep=keep,
-        )
+        super().__init__(endpoint, window=window, max_output=max_output, ratio=_RATIO, **settings)
         if ttl not in ("5m", "1h"):
             raise ConfigError(f"{model}: ttl = {ttl!r}: use '5m' or '1h'")
         self.lists_models = endpoint.is_vendor

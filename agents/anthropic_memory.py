@@ -13,16 +13,16 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaAsyncLocalFilesystemMemoryTool
 
-from ltm_bench import CannotResume, Memory, Message, Reply, Turn, Usage
+from ltm_bench import Memory, Message, Reply, Turn, Usage
 from ltm_bench.adapters import (
-    KEPT,
     SYSTEM,
     Change,
+    DurableAgent,
     Files,
     Folder,
     FolderJournal,
@@ -34,6 +34,7 @@ from ltm_bench.adapters import (
     at_least,
     aware_time,
     is_about,
+    require_scripted,
     stamped,
     user_folder,
 )
@@ -53,65 +54,29 @@ _PROMPTED = 3000
 """Maximum of Claude's tokens for the tool's description and Anthropic's own instructions for it."""
 
 
-class AnthropicMemory(AnthropicChat):
+class AnthropicMemory(DurableAgent, AnthropicChat):
     """A conversation with one model that keeps files about it.
 
     Args:
-        model: The model's name.
-        base_url: Another server that speaks the Messages API; default: ANTHROPIC_BASE_URL, else Anthropic's.
         system: The system message.
         window: Maximum tokens of a prompt, in the model's own; a quarter of them is for the tool.
-        max_output: Maximum tokens of one answer, thinking included; subtracted from the window.
         rounds: How often the model may use its memory for one reply.
-        effort: How much the model thinks and writes (low, medium, high, …); not sent unless set.
-        truncate: What to drop when a conversation outgrows the window: step (its oldest turns), middle, none (it ends).
-        keep: The share of the window that stays in use after a step.
-        clear_tools_at: Prompt tokens above which Anthropic removes older results of the tool (beta).
-        ttl: Lifetime of the provider's prompt cache, 5m or 1h; with 1h the cost is unknown.
-        timeout: Seconds to wait for one answer.
-        max_retries: Retries of a failed request (rate limits, server errors, broken connections).
+        settings: Those of `anthropic_chat`.
     """
 
     writes_in_reply = True
     keeps_users = True
+    lacks_settings = frozenset({"compact_at"})
 
     def __init__(
-        self,
-        *,
-        model: str,
-        base_url: str | None = None,
-        system: str = _SYSTEM,
-        window: int = 32_000,
-        max_output: int = 4096,
-        rounds: int = 6,
-        effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None,
-        truncate: str = "step",
-        keep: float = KEPT,
-        clear_tools_at: int | None = None,
-        ttl: Literal["5m", "1h"] = "5m",
-        timeout: float = 120.0,
-        max_retries: int = 4,
+        self, *, system: str = _SYSTEM, window: int = 32_000, rounds: int = 6, **settings: Any
     ) -> None:
         at_least("anthropic_memory", rounds=(rounds, 1), window=(window, 4096))
         self._rounds, self._spare = rounds, window // 4
-        super().__init__(
-            model=model,
-            base_url=base_url,
-            system=system,
-            window=window - self._spare,
-            max_output=max_output,
-            effort=effort,
-            truncate=truncate,
-            keep=keep,
-            clear_tools_at=clear_tools_at,
-            ttl=ttl,
-            timeout=timeout,
-            max_retries=max_retries,
-        )
+        super().__init__(system=system, window=window - self._spare, **settings)
         self._conversations: dict[str | None, Window] = {}
         self._written: dict[tuple[str | None, str, str], Change] = {}
         self._newest: Turn | None = None
-        self._restored = False
 
     # The files
 
@@ -133,10 +98,6 @@ class AnthropicMemory(AnthropicChat):
                 self._written.setdefault((change.user, path, line.strip()), change)
 
     # The agent
-
-    async def _ready(self) -> None:
-        if not self._restored:  # a new conversation, perhaps in the folder of an abandoned one
-            await self.restore(())
 
     def _turn_to(self, user: str | None) -> None:
         """Continue a user's own conversation."""
@@ -182,22 +143,20 @@ class AnthropicMemory(AnthropicChat):
 
         Raises CannotResume if the files are gone: only Claude could write them again.
         """
-        self._restored, there, replied = True, self._journal.exists, False
+        self._restored, there, replied = True, self._journal.exists, list[Turn]()
         self._conversations.clear()
         self._written.clear()
 
         def taken() -> Iterator[Turn]:
-            nonlocal replied
             for turn in turns:
                 self._take(turn)
-                replied |= turn.answered == "agent"
+                if turn.answered == "agent":
+                    replied[:] = [turn]
                 yield turn
 
         kept = self._journal.cut(taken())
-        if replied and not there:
-            raise CannotResume(
-                f"what Claude had written down is missing ({self._journal.path}); start the run again, with --fresh"
-            )
+        if not there:
+            require_scripted(replied, f"what Claude had written down is missing ({self._journal.path})")
         files: dict[str | None, dict[str, bytes]] = {}
         for change in kept:
             files[change.user] = change.done(files.get(change.user, {}))

@@ -11,33 +11,25 @@ are reported separately.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench import AgentError, Finding, Memory, Turn, Usage
+from ltm_bench import AgentError, Memory, Turn
 from ltm_bench.adapters import (
     ConfigError,
-    EmbeddingModel,
-    Endpoint,
-    MemoryProduct,
-    embedder_of,
-    hashing,
-    installed,
+    ExtractingProduct,
     is_about,
-    is_local,
     json_of,
     need,
-    sdk_client,
     sendable,
-    usage_of,
+    user_name,
     write_whole,
 )
 
@@ -56,53 +48,18 @@ class _Deletion(NamedTuple):
     query: str
 
 
-class Graphiti(MemoryProduct):
+class Graphiti(ExtractingProduct):
     """Remembers the facts that Graphiti extracts, separately for every user, and answers through another adapter.
 
     Args:
-        model: The model that extracts facts, as the server knows it; it must follow JSON schemas.
-        core: The adapter that answers, and its model; default: openai and the same model.
-        base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
-        embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
-        memories: Number of facts recalled per message.
-        recent: Number of newest turns that the core sees verbatim.
-        window: Tokens of the core's prompt, without its reply.
-        timeout: Seconds to wait for one answer of the extracting model, and of the core.
-        max_retries: Retries of a failed request.
+        settings: Those of every `ExtractingProduct`; the model must follow JSON schemas.
     """
 
-    keeps_users = True
+    package = "graphiti-core"
+    lacks_settings = frozenset({"dimensions"})
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        core: str = "",
-        base_url: str | None = None,
-        embedder: str = "text-embedding-3-small",
-        memories: int = 20,
-        recent: int = 4,
-        window: int = 8192,
-        timeout: float = 120.0,
-        max_retries: int = 4,
-    ) -> None:
-        endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=max_retries)
-        patience = {"timeout": timeout, "max_retries": max_retries}
-        super().__init__(
-            endpoint,
-            core=core or f"openai:{model}",
-            core_settings={"base_url": base_url, **patience},
-            memories=memories,
-            recent=recent,
-            window=window,
-        )
-        self._local = embedder_of(embedder) if is_local(embedder) else None
-        self._remote = (
-            None
-            if is_local(embedder)
-            else EmbeddingModel(embedder, endpoint.url, timeout=timeout, max_retries=max_retries)
-        )
-        self._client: Any = None
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
         self._server: Any = None
         self._falkor: Any = None
         self._graphs: dict[str | None, Any] = {}
@@ -124,10 +81,7 @@ class Graphiti(MemoryProduct):
             need("graphiti", package)
         if need("graphiti", "graphiti_core.telemetry.telemetry").is_telemetry_enabled():
             raise ConfigError("graphiti: its telemetry is on; unset GRAPHITI_TELEMETRY_ENABLED")
-        import openai
-
-        self._client = sdk_client(openai.AsyncOpenAI, openai.DefaultAsyncHttpxClient, self.endpoint)
-        self._watch(self._client.chat.completions)
+        self._watch(self.connect().chat.completions)
         self._states = home / "states"
         self._states.mkdir(exist_ok=True)
         self._deletions = home / "deletions.jsonl"
@@ -217,7 +171,7 @@ class Graphiti(MemoryProduct):
             model = clients.OpenAIGenericClient(settings, client=self._client)
             model._generate_response_with_retry = _asking(model)  # this adapter retries, with shorter pauses
             ranking = need("graphiti", "graphiti_core.cross_encoder.openai_reranker_client")
-            driver = _driver()(falkor_db=self._falkor, database=_named(user))
+            driver = _driver()(falkor_db=self._falkor, database=user_name(user))
             graph = need("graphiti", "graphiti_core").Graphiti(
                 graph_driver=driver,
                 llm_client=model,
@@ -230,7 +184,7 @@ class Graphiti(MemoryProduct):
 
     def _embedding(self) -> Any:
         base: Any = need("graphiti", "graphiti_core.embedder.client").EmbedderClient
-        embed = self._embed
+        embed = self._embedder.embed
 
         class Embedding(base):  # type: ignore[misc]  # its package is imported only here
             async def create(self, input_data: Any) -> list[float]:
@@ -242,42 +196,16 @@ class Graphiti(MemoryProduct):
 
         return Embedding()
 
-    async def _embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return the vectors of texts, and count what they cost; an embedder on this machine costs nothing."""
-        if not texts:
-            return []
-        if self._remote is None:
-            assert self._local is not None
-            return [list(map(float, row)) for row in hashing.whole(self._local(texts))]
-        before = self._remote.tokens
-        rows = await self._remote.embed(texts)
-        after = self._remote.tokens
-        self._tally.add(None if before is None or after is None else self._remote.usage(after - before))
-        return rows
-
     def _watch(self, completions: Any) -> None:
         """Count the usage of every extraction request, and send only parameters that current models accept."""
         create, vendor = completions.create, self.endpoint.is_vendor
-        provider = "openai" if self.endpoint.is_list_priced else None
 
         async def counted(**parameters: Any) -> Any:
             parameters.pop("temperature", None)
             if vendor:
                 parameters["max_completion_tokens"] = parameters.pop("max_tokens")
             answer = await create(**parameters)
-            spent = getattr(answer, "usage", None)
-            details = getattr(spent, "prompt_tokens_details", None)
-            self._tally.add(
-                None
-                if spent is None
-                else usage_of(
-                    prompt=spent.prompt_tokens,
-                    output=spent.completion_tokens,
-                    cache_read=getattr(details, "cached_tokens", 0),
-                    model=answer.model or self.endpoint.model,
-                    provider=provider,
-                )
-            )
+            self.count(answer)
             return answer
 
         completions.create = counted
@@ -298,7 +226,7 @@ class Graphiti(MemoryProduct):
                 episode_body=said,
                 source_description="a conversation with an assistant",
                 reference_time=turn.message.at,
-                group_id=_named(user),
+                group_id=user_name(user),
             )
             await self._keep(len(self._ledger.heard) + 1)
         known = {"episode": added.episode.uuid, "user": user, "at": turn.message.at.isoformat()}
@@ -320,25 +248,13 @@ class Graphiti(MemoryProduct):
         await self._start(count)
         return count
 
-    async def resumed(self, turns: Sequence[Turn]) -> None:
-        """Restore the usage of extraction since the last reply, which the next reply is billed for."""
-        self._tally.owe(turns, [heard.data["spent"] for heard in self._ledger.heard])
-
-    def billed(self, usage: Usage | None) -> Usage | None:
-        """Add Graphiti's usage since the last reply."""
-        return self._tally.settle(usage)
-
-    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
-        """Exclude the lookup just made from the usage of the next reply."""
-        return self._tally.apart()
-
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts that Graphiti finds for a user, by their words and by their vectors."""
         if not (query := sendable(query).strip()):
             return []
         with self._explaining():
             graph = await self._graph(user)
-            found = await graph.search(query, group_ids=[_named(user)], num_results=limit)
+            found = await graph.search(query, group_ids=[user_name(user)], num_results=limit)
         return [self._memory(edge, user) for edge in found]
 
     def _memory(self, edge: Any, user: str | None) -> Memory:
@@ -362,7 +278,7 @@ class Graphiti(MemoryProduct):
         with self._explaining():
             driver = (await self._graph(user)).driver
             try:
-                known = await edges.get_by_group_ids(driver, [_named(user)])
+                known = await edges.get_by_group_ids(driver, [user_name(user)])
             except nothing:
                 return []
         return sorted(known, key=lambda edge: (edge.created_at, edge.fact))
@@ -395,7 +311,7 @@ class Graphiti(MemoryProduct):
     async def _erase(self, user: str | None, query: str) -> int:
         """Delete what a user's graph says about something; return the number of facts."""
         nodes = need("graphiti", "graphiti_core.nodes")
-        driver, group = (await self._graph(user)).driver, [_named(user)]
+        driver, group = (await self._graph(user)).driver, [user_name(user)]
         entities = await nodes.EntityNode.get_by_group_ids(driver, group)
         named = {entity.uuid for entity in entities if is_about(entity.name, query)}
         kept, gone = list[Any](), list[Any]()
@@ -420,17 +336,10 @@ class Graphiti(MemoryProduct):
                 await episode.delete(driver)
         return len(gone)
 
-    async def examine(self) -> Sequence[Finding]:
-        """Check whether Graphiti is installed."""
-        return [installed("graphiti", "graphiti-core")]
-
     async def close(self) -> None:
         """Stop the database, and close the connections."""
-        await super().close()
         await self._stop()
-        for each in (self._client, self._remote):
-            if each is not None:
-                await each.close()
+        await super().close()
 
 
 def _driver() -> Any:
@@ -483,8 +392,3 @@ def _asking(model: Any) -> Any:
             ) from error
 
     return ask
-
-
-def _named(user: str | None) -> str:
-    """Return the name of a user's graph, in which Graphiti allows letters and digits only."""
-    return "everybody" if user is None else f"user_{hashlib.sha256(user.encode()).hexdigest()[:24]}"

@@ -8,10 +8,8 @@ before it searches. Times are the benchmark's. A reply's usage is the core's, wi
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
@@ -22,11 +20,12 @@ from ltm_bench import AgentError, Finding, Memory, Message, Turn
 from ltm_bench.adapters import (
     EXAMINING,
     Again,
-    Endpoint,
+    Forgotten,
     Heard,
-    MemoryProduct,
+    Patience,
+    ServedProduct,
     aware_time,
-    fingerprint,
+    halves_about,
     installed,
     is_about,
     json_of,
@@ -37,7 +36,6 @@ from ltm_bench.adapters import (
     sendable,
     write_whole,
 )
-from ltm_bench.adapters.extractive import question_in
 
 _PAGE = 100
 """Memories, or operations, of one request."""
@@ -51,55 +49,20 @@ _POLL = 2.0
 _UNDER_WAY = ("pending", "processing")
 
 
-class Hindsight(MemoryProduct):
+class Hindsight(ServedProduct):
     """Remembers in Hindsight's banks, separately for every user, and answers through another adapter.
 
     Args:
-        core: The adapter that answers, and its model, e.g. openai:gpt-6-luna.
-        core_url: The core's API, if not the provider's.
-        base_url: Hindsight's server, e.g. http://localhost:8888; default: HINDSIGHT_BASE_URL, else Hindsight's cloud.
-        memories: Number of facts and observations recalled per message.
-        recent: Number of newest turns that the core sees verbatim.
-        window: Tokens of the core's prompt, without its reply.
-        patience: Seconds to wait until Hindsight has consolidated.
         timeout: Seconds to wait for one answer of Hindsight, whose model has to extract first, and of the core.
-        max_retries: Retries of a failed request.
+        settings: Those of every `ServedProduct`.
     """
 
     keeps_users = True
-    charges_extra = True
+    vendor_url = "https://api.hindsight.vectorize.io"
+    core_waits_alike = True
 
-    def __init__(
-        self,
-        *,
-        core: str,
-        core_url: str | None = None,
-        base_url: str | None = None,
-        memories: int = 20,
-        recent: int = 4,
-        window: int = 8192,
-        patience: float = 1800.0,
-        timeout: float = 300.0,
-        max_retries: int = 4,
-    ) -> None:
-        endpoint = Endpoint(
-            model="hindsight",
-            base_url=base_url,
-            url_variable="HINDSIGHT_BASE_URL",
-            vendor_url="https://api.hindsight.vectorize.io",
-            key_variable="HINDSIGHT_API_KEY",
-            timeout=timeout,
-            max_retries=max_retries,
-        )
-        super().__init__(
-            endpoint,
-            core=core,
-            core_settings={"base_url": core_url, "timeout": timeout, "max_retries": max_retries},
-            memories=memories,
-            recent=recent,
-            window=window,
-        )
-        self._patience = patience
+    def __init__(self, *, timeout: float = 300.0, **settings: Any) -> None:
+        super().__init__(timeout=timeout, **settings)
         self._client: Any = None
         self._busy = set[str]()
         """Banks that Hindsight may still be working on."""
@@ -111,7 +74,7 @@ class Hindsight(MemoryProduct):
         await super().open(home)
         self._client = self._connect(self.endpoint.timeout)
         self._known = home / "banks.json"
-        self._forgotten = home / "forgotten.json"
+        self._forgotten = Forgotten(home / "forgotten.json")
 
     def _connect(self, timeout: float) -> Any:
         package = need("hindsight", "hindsight_client")
@@ -178,29 +141,22 @@ class Hindsight(MemoryProduct):
         delete = self._client.documents.delete_document
         await self._call(lambda: delete(bank, _document(number), **self._limits), unless=404)
 
-    def _left_out(self) -> set[tuple[str, int]]:
-        """Return the halves of turns that were forgotten: a turn's fingerprint, and 0 or 1 for message or reply."""
-        text = self._forgotten.read_text("utf-8") if self._forgotten.exists() else "[]"
-        return {(str(said), int(half)) for said, half in json_of(text)}
-
     # What Hindsight hears
 
     async def hear(self, turn: Turn) -> None:
         """Have Hindsight extract what a turn says."""
-        message, left_out = turn.message, self._left_out()
+        message = turn.message
         self._ledger.begin(message.turn)
-        said = [
-            f"{who}: {sendable(text)}" if text.strip() and (fingerprint(turn), half) not in left_out else ""
-            for half, (who, text) in enumerate((("User", message.text), ("Assistant", turn.reply.text)))
-        ]
+        both = (("User", message.text), ("Assistant", turn.reply.text))
+        said = [f"{who}: {sendable(text)}" if text.strip() else "" for who, text in both]
+        said = self._forgotten.left(turn, said)
         self._now = message.at
         await self._tell(message.turn, message.user, message.at.isoformat(), said)
         self._ledger.finish(turn, {"user": message.user, "at": message.at.isoformat(), "said": said})
 
     async def settle(self) -> None:
         """Wait until Hindsight has consolidated everything."""
-        until = time.monotonic() + self._patience
-        pause = _POLL / 32
+        patience = Patience(self._patience, first=_POLL / 32, longest=_POLL)
         while self._busy:
             bank = min(self._busy)
             found = await self._operations(bank)
@@ -210,14 +166,8 @@ class Hindsight(MemoryProduct):
                 if count := await self._unconsolidated(bank):
                     raise _failed(f"could not consolidate {count} fact(s), see its server's log")
                 self._busy.remove(bank)
-            elif time.monotonic() > until:
-                raise AgentError(
-                    f"Hindsight did not finish {under_way[0].task_type} within patience={self._patience:g} "
-                    f"seconds{_why(under_way)}; resume the run later, or raise patience"
-                )
-            else:
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, _POLL)
+            elif not await patience.lasts():
+                raise self.impatient(f"Hindsight did not finish {under_way[0].task_type}", _why(under_way))
 
     async def _operations(self, bank: str) -> list[Any]:
         """Return Hindsight's newest work on a bank, if that exists."""
@@ -261,7 +211,7 @@ class Hindsight(MemoryProduct):
     def query(self, message: Message) -> str:
         """Search for what a message asks, if it asks anything."""
         self._now = message.at
-        return question_in(message.text) or message.text
+        return super().query(message)
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts and observations that Hindsight recalls for a user."""
@@ -306,13 +256,13 @@ class Hindsight(MemoryProduct):
                 each
                 for each in self._ledger.heard
                 if each.data["user"] == user
-                and (_document(each.turn) in gone or any(is_about(text, query) for text in each.data["said"]))
+                and (_document(each.turn) in gone or halves_about(each.data["said"], query))
             ]
         if not cut:
             return count
-        halves = {each.turn: _halves_about(each, query) for each in cut}
-        left_out = self._left_out() | {(each.said, half) for each in cut for half in halves[each.turn]}
-        write_whole(self._forgotten, json.dumps(sorted(left_out)))
+        # Both halves of a turn that says nothing about it, but that something about it was made of.
+        halves = {each.turn: halves_about(each.data["said"], query) or (0, 1) for each in cut}
+        self._forgotten.add((each.said, half) for each in cut for half in halves[each.turn])
         # If we are killed now, a resumed run tells everything from there again, without what is left out.
         self._ledger.begin(min(halves))
         for each in cut:
@@ -359,12 +309,6 @@ def _memory(found: Any, user: str | None) -> Memory:
         id=found.id,
         user=user,
     )
-
-
-def _halves_about(heard: Heard, query: str) -> tuple[int, ...]:
-    """Return which halves of a turn to forget: only the reply if only that is about something, otherwise both."""
-    message, reply = (bool(text) and is_about(text, query) for text in heard.data["said"])
-    return (1,) if reply and not message else (0, 1)
 
 
 def _status(error: Exception) -> int:

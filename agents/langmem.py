@@ -10,24 +10,17 @@ reported separately.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import Finding, Memory, Turn, Usage
+from ltm_bench import Memory, Turn, Usage
 from ltm_bench.adapters import (
     ConfigError,
-    EmbeddingModel,
-    Endpoint,
-    MemoryProduct,
+    ExtractingProduct,
     at_least,
-    dimensions_of,
-    embedder_of,
-    hashing,
-    installed,
     is_about,
-    is_local,
     need,
     sendable,
     stamped,
@@ -35,56 +28,20 @@ from ltm_bench.adapters import (
 )
 
 
-class LangMem(MemoryProduct):
+class LangMem(ExtractingProduct):
     """Remembers what LangMem's manager keeps, separately for every user, and answers through another adapter.
 
     Args:
-        model: The model that manages the memories, as the server knows it; it must call tools.
-        core: The adapter that answers, and its model; default: openai and the same model.
-        base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
-        embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
-        dimensions: The embedder's dimensions; `local` and `wordllama` know theirs.
-        memories: Number of memories recalled per message.
         looked_at: Number of memories that the manager looks at before it changes any (LangMem's query_limit).
         deletes: Whether the manager may delete memories; LangMem's own default is no.
-        recent: Number of newest turns that the core sees verbatim.
-        window: Tokens of the core's prompt, without its reply.
-        timeout: Seconds to wait for one answer of the managing model, and of the core.
-        max_retries: Retries of a failed request.
+        settings: Those of every `ExtractingProduct`; the model must call tools.
     """
 
-    keeps_users = True
+    package = "langmem"
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        core: str = "",
-        base_url: str | None = None,
-        embedder: str = "text-embedding-3-small",
-        dimensions: int = 1536,
-        memories: int = 20,
-        looked_at: int = 5,
-        deletes: bool = False,
-        recent: int = 4,
-        window: int = 8192,
-        timeout: float = 120.0,
-        max_retries: int = 4,
-    ) -> None:
-        # Below 4, LangMem looks at none.
-        at_least("langmem", looked_at=(looked_at, 4), dimensions=(dimensions, 1))
-        endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=max_retries)
-        super().__init__(
-            endpoint,
-            core=core or f"openai:{model}",
-            core_settings={"base_url": base_url, "timeout": timeout, "max_retries": max_retries},
-            memories=memories,
-            recent=recent,
-            window=window,
-        )
-        self._local = embedder_of(embedder) if is_local(embedder) else None
-        self._remote = None if is_local(embedder) else EmbeddingModel(embedder, endpoint.url)
-        self._dimensions = dimensions_of(embedder, dimensions)
+    def __init__(self, *, looked_at: int = 5, deletes: bool = False, **settings: Any) -> None:
+        at_least("langmem", looked_at=(looked_at, 4))  # below that, LangMem looks at none
+        super().__init__(**settings)
         self._looked_at, self._deletes = looked_at, deletes
         self._told: dict[str, tuple[int, datetime, str | None]] = {}
         self._failures: list[BaseException] = []
@@ -117,7 +74,7 @@ class LangMem(MemoryProduct):
                 changes.update({op.key: op.value for op in ops if isinstance(op, put)})
                 return results
 
-        self._store = Store(index={"dims": self._dimensions, "embed": self._vectors})
+        self._store = Store(index={"dims": self._embedder.dimensions, "embed": self._vectors})
         self._model = chat.ChatOpenAI(
             model=place.model,
             base_url=place.url,
@@ -146,22 +103,9 @@ class LangMem(MemoryProduct):
         return self._managers[user]
 
     async def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
-        rows = [list(map(float, row)) for row in hashing.whole(await self._embed(texts))] if texts else []
-        if any(len(row) != self._dimensions for row in rows):
-            raise ConfigError(
-                f"langmem: the embedder's vectors have {len(rows[0])} numbers; set dimensions={len(rows[0])}"
-            )
-        return rows
-
-    async def _embed(self, texts: Sequence[str]) -> Any:
-        """Return the vectors of texts, and count what they cost; an embedder on this machine costs nothing."""
-        if self._local is not None:
-            return self._local(texts)
-        assert self._remote is not None
-        before = self._remote.tokens
-        rows = await self._remote.embed(texts)
-        after = self._remote.tokens
-        self._tally.add(None if before is None or after is None else self._remote.usage(after - before))
+        rows = await self._embedder.embed(texts)
+        if wrong := self._embedder.misfit(rows):
+            raise ConfigError(f"langmem: {wrong}")
         return rows
 
     async def _manage(self, turn: Turn) -> None:
@@ -233,15 +177,7 @@ class LangMem(MemoryProduct):
         for name, value in kept.items():
             if value is not None:
                 await self._store.aput(self._space(self._told[name][2]), name, value)
-        self._tally.owe(turns, [heard.data["spent"] for heard in self._ledger.heard])
-
-    def billed(self, usage: Usage | None) -> Usage | None:
-        """Add the manager's usage since the last reply."""
-        return self._tally.settle(usage)
-
-    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
-        """Exclude the lookup just made from the usage of the next reply."""
-        return self._tally.apart()
+        await super().resumed(turns)
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the nearest memories of a user."""
@@ -274,15 +210,9 @@ class LangMem(MemoryProduct):
             self._ledger.cut(len(self._ledger.heard))  # rewritten
         return len(gone)
 
-    async def examine(self) -> Sequence[Finding]:
-        """Check whether LangMem is installed."""
-        return [installed("langmem", "langmem")]
-
     async def close(self) -> None:
         """Close the connections."""
         await super().close()
-        if self._remote is not None:
-            await self._remote.close()
         if self._http is not None:
             await self._http.aclose()
 

@@ -16,11 +16,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import Agent, AgentError, CannotResume, Finding, Finish, Memory, Message, Reply, Turn, Usage
+from ltm_bench import AgentError, Finding, Finish, Memory, Message, Reply, Turn, Usage
 from ltm_bench.adapters import (
     EXAMINING,
     Again,
     ConfigError,
+    DurableAgent,
     Endpoint,
     Heard,
     Ledger,
@@ -30,6 +31,7 @@ from ltm_bench.adapters import (
     need,
     passing,
     pieces,
+    require_scripted,
     retrying,
     sendable,
     stamp,
@@ -50,7 +52,7 @@ _ENDED = ("end_turn", "tool_rule", "no_tool_call")
 _TOOLS = ("archival_memory_insert", "archival_memory_search", "conversation_search")
 
 
-class Letta(Agent):
+class Letta(DurableAgent):
     """One agent on a Letta server.
 
     Args:
@@ -102,7 +104,6 @@ class Letta(Agent):
         self._client: Any = None
         self._agent = ""
         self._passages: set[str] = set()
-        self._restored = False
 
     async def open(self, home: Path) -> None:
         """Find the run's agent on the server, or create it."""
@@ -140,8 +141,7 @@ class Letta(Agent):
 
     async def reply(self, message: Message) -> Reply:
         """Send the message to the agent, then record its state."""
-        if not self._restored:
-            await self.restore(())
+        await self._ready()
         self._ledger.begin(message.turn)
         with self._endpoint.explaining():
             answer = await self._send(sendable(stamped(message)))
@@ -164,8 +164,7 @@ class Letta(Agent):
 
     async def observe(self, turn: Turn) -> None:
         """Put a turn into the agent's archival memory."""
-        if not self._restored:
-            await self.restore(())
+        await self._ready()
         self._ledger.begin(turn.message.turn)
         made = []
         with self._endpoint.explaining():
@@ -245,10 +244,11 @@ class Letta(Agent):
         turns = list(turns)
         agreed = self._ledger.agreed(turns)
         heard = self._ledger.heard[:agreed]
-        if any(turn.answered == "agent" for turn in turns[agreed:]):
-            raise CannotResume(
-                f"the Letta agent {self._agent} has not heard turn {turns[agreed].message.turn} as the log has it, and "
-                "cannot be told what it answered; start the run again, with --fresh"
+        if missing := turns[agreed:]:
+            require_scripted(
+                missing,
+                f"the Letta agent {self._agent} has not heard turn {missing[0].message.turn} as the log has it, and "
+                "cannot be told what it answered",
             )
         self._passages = {passage for each in heard for passage in each.data["passages"]}
         if not self._ledger.clean(agreed):

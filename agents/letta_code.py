@@ -29,10 +29,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import Agent, AgentError, CannotResume, Finding, Memory, Message, Reply, Turn, Usage
+from ltm_bench import AgentError, Finding, Memory, Message, Reply, Turn, Usage
 from ltm_bench.adapters import (
     EXAMINING,
     ConfigError,
+    DurableAgent,
     Endpoint,
     Folder,
     FolderJournal,
@@ -41,6 +42,7 @@ from ltm_bench.adapters import (
     is_about,
     json_of,
     pieces,
+    require_scripted,
     scrubbed,
     sendable,
     stamp,
@@ -97,7 +99,7 @@ _MEANWHILE = "Before the next message, this was said. It has been answered: only
 _PART = "The rest follows. Reply with OK."
 
 
-class LettaCode(Agent):
+class LettaCode(DurableAgent):
     """One agent of Letta Code for each user.
 
     Args:
@@ -142,7 +144,6 @@ class LettaCode(Agent):
         self._newest: Turn | None = None
         self._running: dict[str | None, asyncio.subprocess.Process] = {}
         self._lock = asyncio.Lock()
-        self._restored = False
 
     # The program
 
@@ -283,10 +284,6 @@ class LettaCode(Agent):
 
     # The agent
 
-    async def _ready(self) -> None:
-        if not self._restored:  # a new conversation, perhaps in the folder of an abandoned one
-            await self.restore(())
-
     async def reply(self, message: Message) -> Reply:
         """Let the agent answer, and use its tools. On failure, all its files are restored."""
         await self._ready()
@@ -370,10 +367,8 @@ class LettaCode(Agent):
         Raises CannotResume if they are gone: only the agent could write them again.
         """
         turns, there = list(turns), self._journal.exists
-        if not there and any(turn.answered == "agent" for turn in turns):
-            raise CannotResume(
-                f"what the agent had written is missing ({self._journal.path}); start the run again, with --fresh"
-            )
+        if not there:
+            require_scripted(turns, f"what the agent had written is missing ({self._journal.path})")
         kept = self._journal.cut(turns)
         if there:
             await self.close()

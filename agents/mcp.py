@@ -21,12 +21,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import Agent, CannotResume, Finding, Memory, Message, Reply, Turn, Usage
+from ltm_bench import CannotResume, Finding, Memory, Message, Reply, Turn, Usage
 from ltm_bench.adapters import (
     SYSTEM,
     Address,
     ConfigError,
     Core,
+    DurableAgent,
     Folder,
     FolderJournal,
     Ledger,
@@ -42,6 +43,7 @@ from ltm_bench.adapters import (
     items_in,
     object_set,
     operating,
+    require_scripted,
     sendable,
     stamp,
     user_folder,
@@ -57,7 +59,7 @@ _DESCRIBED = 6000
 """Maximum tokens, in the core's own, for the descriptions of a server's tools in a prompt."""
 
 
-class Mcp(Agent):
+class Mcp(DurableAgent):
     """A core model with a memory behind MCP.
 
     Args:
@@ -147,7 +149,6 @@ class Mcp(Agent):
         self.keeps_users = self._local or "{user}" in store_arguments
         self._minds: dict[str | None, _Mind] = {}
         self._last: Turn | None = None
-        self._restored = False
 
     # The server
 
@@ -220,8 +221,8 @@ class Mcp(Agent):
             raise CannotResume(
                 f"the MCP server {self._address} has heard more than the log; start the run again, with --fresh"
             )
-        if self._chosen is None and any(turn.answered == "agent" for turn in turns[agreed:]):
-            raise CannotResume("what the core had stored is missing; start the run again, with --fresh")
+        if self._chosen is None:
+            require_scripted(turns[agreed:], "what the core had stored is missing")
         if self._local:
             self._ledger.cut(agreed)
             files = files_after(self._journal.cut(turns[:agreed]))
@@ -236,10 +237,6 @@ class Mcp(Agent):
             await self._take(turn)
         for turn in turns[agreed:]:
             await self.observe(turn)
-
-    async def _ready(self) -> None:
-        if not self._restored:  # a new conversation, perhaps in the folder of an abandoned one
-            await self.restore(())
 
     async def _take(self, turn: Turn) -> None:
         """Add a turn to those that the core sees."""

@@ -22,26 +22,17 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from ltm_bench import CannotResume, Finding, Memory, Turn, Usage
+from ltm_bench import CannotResume, Memory, Turn
 from ltm_bench.adapters import (
     ConfigError,
-    Endpoint,
-    MemoryProduct,
-    Tally,
-    at_least,
-    dimensions_of,
-    embedder_of,
+    CountedEmbedder,
+    ExtractingProduct,
     fingerprint,
-    hashing,
-    installed,
     is_about,
-    is_local,
     need,
-    sdk_client,
     sendable,
     stamp,
     stamped,
-    usage_of,
 )
 
 T = TypeVar("T")
@@ -58,56 +49,21 @@ _alone = Lock()
 """Held while Mem0 is set up, because it imports more modules then."""
 
 
-class Mem0(MemoryProduct):
+class Mem0(ExtractingProduct):
     """Remembers what Mem0 extracts, separately for every user, and answers through another adapter.
 
     Args:
-        model: The model that extracts facts, as the server knows it.
-        core: The adapter that answers, and its model; default: openai and the same model.
-        base_url: The OpenAI-compatible server of models and embeddings; default: OPENAI_BASE_URL, else OpenAI's.
-        embedder: The name of an embedding model there, `local`, `wordllama`, or `python:module:callable`.
-        dimensions: The embedder's dimensions; `local` and `wordllama` know theirs.
-        memories: Number of facts recalled per message.
-        recent: Number of newest turns that the core sees verbatim.
-        window: Tokens of the core's prompt, without its reply.
         reasoning: Whether `model` accepts no temperature and no max_tokens; default: by its name, as Mem0 decides.
-        timeout: Seconds to wait for one answer of the extracting model, and of the core.
-        max_retries: Retries of a failed request.
+        settings: Those of every `ExtractingProduct`.
     """
 
-    keeps_users = True
+    package = "mem0ai"
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        core: str = "",
-        base_url: str | None = None,
-        embedder: str = "text-embedding-3-small",
-        dimensions: int = 1536,
-        memories: int = 20,
-        recent: int = 4,
-        window: int = 8192,
-        reasoning: bool | None = None,
-        timeout: float = 120.0,
-        max_retries: int = 4,
-    ) -> None:
-        at_least("mem0", dimensions=(dimensions, 1))
-        endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=max_retries)
-        super().__init__(
-            endpoint,
-            core=core or f"openai:{model}",
-            core_settings={"base_url": base_url, "timeout": timeout, "max_retries": max_retries},
-            memories=memories,
-            recent=recent,
-            window=window,
-        )
-        self._embedder, self._own = embedder, is_local(embedder)
-        self._dimensions = dimensions_of(embedder, dimensions)
+    def __init__(self, *, reasoning: bool | None = None, **settings: Any) -> None:
+        super().__init__(**settings)
         self._reasoning = reasoning
-        self._calls = _Calls(endpoint, self._tally)
+        self._calls = _Calls(self.count)
         self._memory: Any = None
-        self._client: Any = None
         # Qdrant's files belong to the thread that opened them.
         self._thread = ThreadPoolExecutor(1, "mem0")
 
@@ -120,15 +76,13 @@ class Mem0(MemoryProduct):
         with _untold(home):
             for package in ("mem0", "qdrant_client", "httpx"):
                 need("mem0", package)
-        import openai
-
-        self._client = sdk_client(openai.AsyncOpenAI, openai.DefaultAsyncHttpxClient, self.endpoint)
+        self.connect()
         self._calls.loop = asyncio.get_running_loop()
         await self._call(self._open, home)
 
     def _open(self, home: Path) -> None:
         with _alone:
-            package, place = need("mem0", "mem0"), self.endpoint
+            package, place, embedder = need("mem0", "mem0"), self.endpoint, self._embedder
             model = {"model": place.model, "api_key": place.key, "openai_base_url": place.url}
             self._memory = package.Memory.from_config(
                 {
@@ -137,16 +91,18 @@ class Mem0(MemoryProduct):
                         "provider": "openai",
                         "config": {
                             **model,
-                            "model": "text-embedding-3-small" if self._own else self._embedder,
+                            "model": "text-embedding-3-small" if embedder.is_local else embedder.name,
                             # Sent only if it is not the default: servers reject the resulting parameter.
-                            **({} if self._dimensions == 1536 else {"embedding_dims": self._dimensions}),
+                            **(
+                                {} if embedder.dimensions == 1536 else {"embedding_dims": embedder.dimensions}
+                            ),
                         },
                     },
                     "vector_store": {
                         "provider": "qdrant",
                         "config": {
                             "collection_name": self._name,
-                            "embedding_model_dims": self._dimensions,
+                            "embedding_model_dims": embedder.dimensions,
                             "path": str(home.resolve() / "qdrant"),
                             "on_disk": True,
                         },
@@ -160,8 +116,8 @@ class Mem0(MemoryProduct):
                 part.client = self._client
             self._calls.watch(self._client.chat.completions)
             self._calls.watch(self._client.embeddings)
-            if self._own:
-                memory.embedding_model = _Own(self._embedder, self._dimensions)
+            if embedder.is_local:
+                memory.embedding_model = _Own(embedder)
 
     async def _call(self, function: Callable[..., T], *arguments: Any) -> T:
         try:
@@ -278,14 +234,6 @@ class Mem0(MemoryProduct):
         """Restore the usage of extraction since the last reply, which the next reply is billed for."""
         self._tally.owe(turns, [heard.data or () for heard in self._ledger.heard])
 
-    def billed(self, usage: Usage | None) -> Usage | None:
-        """Add Mem0's usage since the last reply."""
-        return self._tally.settle(usage)
-
-    def billed_apart(self) -> Callable[[Usage | None], Usage | None]:
-        """Exclude the lookup just made from the usage of the next reply."""
-        return self._tally.apart()
-
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts that Mem0 finds for a user."""
         return await self._call(self._search, query, limit, user)
@@ -299,17 +247,11 @@ class Mem0(MemoryProduct):
         """Delete the facts that mention something."""
         return await self._call(self._forget, query)
 
-    async def examine(self) -> Sequence[Finding]:
-        """Check whether Mem0 is installed."""
-        return [installed("mem0", "mem0ai")]
-
     async def close(self) -> None:
         """Close the files and connections."""
-        await super().close()
         await self._call(self._close)
         self._thread.shutdown()
-        if self._client is not None:
-            await self._client.close()
+        await super().close()
 
     def _close(self) -> None:
         if self._memory is not None:
@@ -358,9 +300,8 @@ class _Calls:
 
     loop: asyncio.AbstractEventLoop
 
-    def __init__(self, endpoint: Endpoint, tally: Tally) -> None:
-        self._provider = "openai" if endpoint.is_list_priced else None
-        self._tally = tally
+    def __init__(self, count: Callable[[Any], None]) -> None:
+        self._count = count
         self.failure: Exception | None = None
         self._asked: set[Future[Any]] = set()
         self._stopped = False
@@ -391,31 +332,17 @@ class _Calls:
             except Exception as error:  # Mem0 may ignore it
                 self.failure = error
                 raise
-            self._tally.add(self._usage(answer))
+            self._count(answer)
             return answer
 
         resource.create = answer_to
-
-    def _usage(self, answer: Any) -> Usage | None:
-        spent = getattr(answer, "usage", None)
-        if spent is None:
-            return None
-        details = getattr(spent, "prompt_tokens_details", None)
-        return usage_of(
-            prompt=spent.prompt_tokens,
-            output=getattr(spent, "completion_tokens", 0),  # embeddings have none
-            cache_read=getattr(details, "cached_tokens", 0),
-            model=answer.model,
-            provider=self._provider,
-        )
 
 
 class _Own:
     """One of our embedders, or the user's, in place of Mem0's."""
 
-    def __init__(self, name: str, dimensions: int) -> None:
-        self._embed = embedder_of(name)
-        self._dimensions = dimensions
+    def __init__(self, embedder: CountedEmbedder) -> None:
+        self._embedder = embedder
 
     def embed(self, text: str, action: str | None = None) -> list[float]:
         """Return the vector of a text."""
@@ -423,7 +350,7 @@ class _Own:
 
     def embed_batch(self, texts: Sequence[str], action: str | None = None) -> list[list[float]]:
         """Return the vectors of texts."""
-        rows = [list(map(float, row)) for row in hashing.whole(self._embed(texts))] if texts else []
-        if any(len(row) != self._dimensions for row in rows):
-            raise ValueError(f"vectors of {len(rows[0])} numbers; set dimensions={len(rows[0])}")
+        rows = self._embedder.embed_here(texts)
+        if wrong := self._embedder.misfit(rows):
+            raise ValueError(wrong)
         return rows

@@ -13,9 +13,8 @@ from openai.types.chat import ChatCompletion
 
 from ltm_bench import Finding, Finish, Reply, Usage
 from ltm_bench.adapters import (
-    KEPT,
-    SYSTEM,
     Endpoint,
+    Inheriting,
     Prompt,
     SdkChatModel,
     ToolAnswer,
@@ -31,28 +30,27 @@ _VENDOR_RATIO = 1.05
 _OTHER_RATIO = 1.25
 
 
-class OpenAIChat(SdkChatModel):
+class OpenAIChat(Inheriting, SdkChatModel):
     """A conversation with one model. Sends only the settings that are given: by default no temperature, no effort.
 
     Args:
         model: The model's name, as the server knows it.
         base_url: Another server that speaks the protocol; default: OPENAI_BASE_URL, else OpenAI's.
         key_variable: The environment variable that holds the key.
-        system: The system message.
         window: The model's context window in its own tokens; history beyond it is dropped in steps.
         max_output: Maximum tokens of one reply, reasoning included; subtracted from the window.
         effort: Reasoning effort, for models that have it.
         temperature: Sampling temperature, for models that still accept one.
-        truncate: What to drop when a conversation outgrows the window: step (its oldest turns), middle, none (it ends).
-        keep: The share of the window that stays in use after a step.
         timeout: Seconds to wait for one reply.
         max_retries: Retries of a failed request (rate limits, server errors, broken connections).
+        settings: Those of every `ChatModel`.
     """
 
     sdk = openai
     client_class = openai.AsyncOpenAI
     sdk_error = openai.OpenAIError
     too_long = re.compile(r"context.?length|context.?size|context.?window|prompt is too long", re.IGNORECASE)
+    lacks_settings = frozenset({"ratio"})
 
     def __init__(
         self,
@@ -60,28 +58,19 @@ class OpenAIChat(SdkChatModel):
         model: str,
         base_url: str | None = None,
         key_variable: str = "OPENAI_API_KEY",
-        system: str = SYSTEM,
         window: int = 128_000,
         max_output: int = 1024,
         effort: str | None = None,
         temperature: float | None = None,
-        truncate: str = "step",
-        keep: float = KEPT,
         timeout: float = 120.0,
         max_retries: int = 4,
+        **settings: Any,
     ) -> None:
         endpoint = Endpoint.openai(
             model, base_url=base_url, key_variable=key_variable, timeout=timeout, max_retries=max_retries
         )
-        super().__init__(
-            endpoint,
-            system=system,
-            window=window,
-            max_output=max_output,
-            ratio=_VENDOR_RATIO if endpoint.is_vendor else _OTHER_RATIO,
-            truncate=truncate,
-            keep=keep,
-        )
+        ratio = _VENDOR_RATIO if endpoint.is_vendor else _OTHER_RATIO
+        super().__init__(endpoint, window=window, max_output=max_output, ratio=ratio, **settings)
         self.lists_models = endpoint.is_vendor
         self._effort, self._temperature = effort, temperature
         self._cache_key = ""

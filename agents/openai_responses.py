@@ -20,8 +20,6 @@ from openai.types.responses import Response
 from ltm_bench import Finish, Reply, Usage
 from ltm_bench.adapters import (
     EXAMINING,
-    KEPT,
-    SYSTEM,
     Again,
     Compacted,
     ConfigError,
@@ -69,57 +67,22 @@ class OpenAIResponses(OpenAIChat):
     """A conversation with one model, through another API.
 
     Args:
-        model: The model's name, as the server knows it.
-        base_url: Another server that speaks the protocol; default: OPENAI_BASE_URL, else OpenAI's.
-        key_variable: The environment variable that holds the key.
-        system: The system message.
-        window: The model's context window in its own tokens; history beyond it is dropped in steps.
-        max_output: Maximum tokens of one reply, reasoning included; subtracted from the window.
-        effort: Reasoning effort, for models that have it.
-        temperature: Sampling temperature, for models that still accept one.
-        truncate: What to drop when a conversation outgrows the window: step (its oldest turns), middle, none (it ends).
-        keep: The share of the window that stays in use after a step.
         compact_at: Prompt tokens above which OpenAI compacts the conversation; default: never.
         conversation: Where the conversation is kept: here, or there, as one of OpenAI's conversations.
-        timeout: Seconds to wait for one reply.
-        max_retries: Retries of a failed request (rate limits, server errors, broken connections).
+        settings: Those of `openai_chat`.
     """
 
     def __init__(
         self,
         *,
-        model: str,
-        base_url: str | None = None,
-        key_variable: str = "OPENAI_API_KEY",
-        system: str = SYSTEM,
-        window: int = 128_000,
-        max_output: int = 1024,
-        effort: str | None = None,
-        temperature: float | None = None,
-        truncate: str = "step",
-        keep: float = KEPT,
         compact_at: int | None = None,
         conversation: Literal["here", "there"] = "here",
-        timeout: float = 120.0,
-        max_retries: int = 4,
+        **settings: Any,
     ) -> None:
-        super().__init__(
-            model=model,
-            base_url=base_url,
-            key_variable=key_variable,
-            system=system,
-            window=window,
-            max_output=max_output,
-            effort=effort,
-            temperature=temperature,
-            truncate=truncate,
-            keep=keep,
-            timeout=timeout,
-            max_retries=max_retries,
-        )
+        super().__init__(**settings)
         self.compact(compact_at)
         if conversation not in ("here", "there"):
-            raise ConfigError(f"{model}: conversation = {conversation!r}: it is 'here' or 'there'")
+            raise ConfigError(f"{self.model}: conversation = {conversation!r}: it is 'here' or 'there'")
         self._stored = conversation == "there"
         self._id: str | None = None
         """OpenAI's name for the conversation that it keeps, if there is one."""

@@ -24,13 +24,12 @@ import httpx2
 
 from ltm_bench import AgentError, Finding, Finish, Reply, Usage
 from ltm_bench.adapters import (
-    KEPT,
-    SYSTEM,
     Again,
     Attempt,
     ChatModel,
     ConfigError,
     Endpoint,
+    Inheriting,
     Prompt,
     begin,
     client,
@@ -56,25 +55,25 @@ _PAUSE = 0.5
 """Seconds before the first retry."""
 
 
-class PydanticAIChat(ChatModel):
+class PydanticAIChat(Inheriting, ChatModel):
     """A conversation with one model. Sends only the settings that are given: by default no temperature, no effort.
 
     Args:
         model: The provider and the model, `provider:model`, as Pydantic AI names them.
         base_url: Another server that speaks the provider's protocol, if the provider allows one.
         key_variable: The environment variable that holds the key; default: the one that Pydantic AI reads.
-        system: The system message.
         window: The model's context window in its own tokens; history beyond it is dropped in steps.
         max_output: Maximum tokens of one reply, reasoning included; subtracted from the window.
         effort: How much the model thinks (minimal, low, medium, high, …); not sent unless set.
         temperature: Sampling temperature, for models that still accept one.
         settings: More of Pydantic AI's model settings, as JSON: `{"google_safety_settings": []}`.
         cache: Whether Pydantic AI marks what to cache, for providers that need this.
-        truncate: What to drop when a conversation outgrows the window: step (its oldest turns), middle, none (it ends).
-        keep: The share of the window that stays in use after a step.
         timeout: Seconds to wait for one reply.
         max_retries: Retries of a failed request (rate limits, server errors, broken connections).
+        shared: Those of every `ChatModel`.
     """
+
+    lacks_settings = frozenset({"ratio"})
 
     def __init__(
         self,
@@ -82,17 +81,15 @@ class PydanticAIChat(ChatModel):
         model: str,
         base_url: str | None = None,
         key_variable: str = "",
-        system: str = SYSTEM,
         window: int = 128_000,
         max_output: int = 4096,
         effort: str | None = None,
         temperature: float | None = None,
         settings: str = "{}",
         cache: bool = True,
-        truncate: str = "step",
-        keep: float = KEPT,
         timeout: float = 120.0,
         max_retries: int = 4,
+        **shared: Any,
     ) -> None:
         self._kind, _, self._model_name = model.partition(":")
         if not self._kind or not self._model_name:
@@ -107,15 +104,7 @@ class PydanticAIChat(ChatModel):
             timeout=timeout,
             max_retries=max_retries,
         )
-        super().__init__(
-            endpoint,
-            system=system,
-            window=window,
-            max_output=max_output,
-            ratio=_RATIO,
-            truncate=truncate,
-            keep=keep,
-        )
+        super().__init__(endpoint, window=window, max_output=max_output, ratio=_RATIO, **shared)
         more = object_set("pydantic_ai_chat", "settings", settings)
         self._base_url, self._key_variable = base_url, key_variable
         self.settings: dict[str, Any] = {"max_tokens": max_output, "request_timeout": timeout}

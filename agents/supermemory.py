@@ -10,23 +10,21 @@ What is forgotten is left out of the documents, and stays so in a resumed run (`
 
 from __future__ import annotations
 
-import asyncio
 import json
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ltm_bench import AgentError, Finding, Memory, Message, Turn
+from ltm_bench import AgentError, Memory, Turn
 from ltm_bench.adapters import (
-    Endpoint,
-    MemoryProduct,
+    Forgotten,
+    Patience,
+    ServedProduct,
     aware_time,
     bounded,
     fingerprint,
-    installed,
     is_about,
     json_of,
     name_in,
@@ -35,7 +33,6 @@ from ltm_bench.adapters import (
     sendable,
     write_whole,
 )
-from ltm_bench.adapters.extractive import question_in
 
 _PAGE = 100
 """Documents, chunks or facts listed per request."""
@@ -55,63 +52,25 @@ class Document(NamedTuple):
     content: str
 
 
-class Supermemory(MemoryProduct):
+class Supermemory(ServedProduct):
     """Remembers in Supermemory, separately for every user, and answers through another adapter.
 
     Args:
-        core: The adapter that answers, and its model, e.g. openai:gpt-6-luna.
-        core_url: The core's API, if not the provider's.
-        base_url: Supermemory's API; default: SUPERMEMORY_BASE_URL, else Supermemory's cloud.
-        memories: Number of memories recalled per message: facts and passages.
-        recent: Number of newest turns that the core sees verbatim.
-        window: Tokens of the core's prompt, without its reply.
         dreaming: How facts are formed: `instant`, from each turn by itself and at once, for an additional charge; or
             `dynamic`, Supermemory's default, from related turns together, some minutes later.
-        patience: Seconds to wait until Supermemory has processed its documents.
-        timeout: Seconds to wait for one answer.
-        max_retries: Retries of a failed request.
+        settings: Those of every `ServedProduct`.
     """
 
     keeps_users = True
-    charges_extra = True
+    vendor_url = "https://api.supermemory.ai"
+    package = "supermemory"
 
-    def __init__(
-        self,
-        *,
-        core: str,
-        core_url: str | None = None,
-        base_url: str | None = None,
-        memories: int = 20,
-        recent: int = 4,
-        window: int = 8192,
-        dreaming: Literal["instant", "dynamic"] = "instant",
-        patience: float = 1800.0,
-        timeout: float = 60.0,
-        max_retries: int = 4,
-    ) -> None:
-        endpoint = Endpoint(
-            model="supermemory",
-            base_url=base_url,
-            url_variable="SUPERMEMORY_BASE_URL",
-            vendor_url="https://api.supermemory.ai",
-            key_variable="SUPERMEMORY_API_KEY",
-            timeout=timeout,
-            max_retries=max_retries,
-        )
-        super().__init__(
-            endpoint,
-            core=core,
-            core_settings={"base_url": core_url},
-            memories=memories,
-            recent=recent,
-            window=window,
-        )
-        self._dreaming, self._patience = dreaming, patience
+    def __init__(self, *, dreaming: Literal["instant", "dynamic"] = "instant", **settings: Any) -> None:
+        super().__init__(**settings)
+        self._dreaming = dreaming
         self._users: list[str | None] = []
         self._turns: list[Turn] = []
         """Everything that Supermemory has heard."""
-        self._left_out: set[tuple[str, str]] = set()
-        """What was forgotten: fingerprints of turns, and whose words."""
         self._pending: dict[str, set[str]] = {}
         """Documents that may not have been processed yet, by namespace."""
         self._package: Any = None
@@ -124,11 +83,10 @@ class Supermemory(MemoryProduct):
         import httpx
 
         await super().open(home)
-        self._kept_users, self._forgotten = home / "users.json", home / "forgotten.json"
+        self._kept_users = home / "users.json"
+        self._forgotten = Forgotten(home / "forgotten.json")
         if self._kept_users.exists():
             self._users = json_of(self._kept_users.read_text("utf-8"))
-        if self._forgotten.exists():
-            self._left_out = {(said, who) for said, who in json_of(self._forgotten.read_text("utf-8"))}
         self._http = bounded(httpx.AsyncClient, timeout=self.endpoint.timeout, follow_redirects=True)
         self._client = self._package.AsyncSupermemory(
             api_key=self.endpoint.key,
@@ -167,7 +125,7 @@ class Supermemory(MemoryProduct):
     def _sides(self, turn: Turn) -> dict[str, str]:
         """Return what was said in a turn, by who said it, without what was forgotten."""
         said = fingerprint(turn)
-        return {who: text for who, text in _sides(turn).items() if (said, who) not in self._left_out}
+        return {who: text for who, text in _sides(turn).items() if (said, who) not in self._forgotten}
 
     async def _tell(self, turn: Turn) -> None:
         document = self._document(turn)
@@ -186,12 +144,15 @@ class Supermemory(MemoryProduct):
 
     async def settle(self) -> None:
         """Wait until Supermemory has processed everything."""
-        until, pause = time.monotonic() + self._patience, _POLL / 16
+        patience = self._patiently()
         while self._pending:
             with self.endpoint.explaining():
                 await self._poll()
             if self._pending:
-                pause = await self._wait(until, pause)
+                await self._wait(patience)
+
+    def _patiently(self) -> Patience:
+        return Patience(self._patience, first=_POLL / 16, longest=_POLL)
 
     async def _poll(self) -> None:
         """Drop the documents that have been processed; those that are not listed yet remain."""
@@ -213,16 +174,11 @@ class Supermemory(MemoryProduct):
             if not names:
                 del self._pending[namespace]
 
-    async def _wait(self, until: float, pause: float) -> float:
-        """Wait until the next poll, and return the pause after it. Raises AgentError if patience has run out."""
-        if time.monotonic() > until:
+    async def _wait(self, patience: Patience) -> None:
+        """Wait until the next poll. Raises AgentError if patience has run out."""
+        if not await patience.lasts():
             self._doubt()
-            raise AgentError(
-                f"Supermemory did not finish processing within patience={self._patience:g} seconds; resume the run "
-                "later, or raise patience"
-            )
-        await asyncio.sleep(pause)
-        return min(2 * pause, _POLL)
+            raise self.impatient("Supermemory did not finish processing")
 
     def _doubt(self) -> None:
         """Have a resumed run compare what Supermemory holds with the log: it deletes documents that failed, too."""
@@ -288,7 +244,7 @@ class Supermemory(MemoryProduct):
 
     async def _facts_of(self, namespace: str, name: str) -> Sequence[Any]:
         """Return what Supermemory learnt from a document, once it has been processed."""
-        until, pause = time.monotonic() + self._patience, _POLL / 16
+        patience = self._patiently()
         while True:
             try:
                 document = await self._client.documents.get(namespace, name, include=["memories"])
@@ -296,7 +252,7 @@ class Supermemory(MemoryProduct):
                 return ()
             if document.system.status == "failed" or _processed(document):
                 return document.memories or ()
-            pause = await self._wait(until, pause)
+            await self._wait(patience)
 
     async def _start_over(self) -> None:
         """Delete everything, and choose a new name: the old namespaces may not be free at once."""
@@ -317,10 +273,6 @@ class Supermemory(MemoryProduct):
                 self._pending.setdefault(self._namespace(turn.message.user), set()).add(document.name)
 
     # What it knows
-
-    def query(self, message: Message) -> str:
-        """Search for what a message asks, if it asks anything."""
-        return question_in(message.text) or message.text
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts and passages that Supermemory finds for a user, nearest first."""
@@ -386,8 +338,7 @@ class Supermemory(MemoryProduct):
             return 0
         sides = self._sides(turn)
         about = [who for who, text in sides.items() if is_about(text, query)] or list(sides)
-        self._left_out.update((said, who) for who in about)
-        write_whole(self._forgotten, json.dumps(sorted(self._left_out)))
+        self._forgotten.add((said, who) for who in about)
         await self._tell(turn)  # first, so that nothing else is lost if we are killed here
         done = await self._client.documents.delete(self._namespace(turn.message.user), ids=[old.name])
         self._check(done.errors)
@@ -398,10 +349,6 @@ class Supermemory(MemoryProduct):
         if errors:
             why = scrubbed(" ".join(errors[0].error.split()), [self.endpoint.key])
             raise AgentError(f"Supermemory did not forget everything ({why}); resume the run to try again")
-
-    async def examine(self) -> Sequence[Finding]:
-        """Check whether Supermemory's client is installed."""
-        return [installed("supermemory", "supermemory")]
 
     async def close(self) -> None:
         """Close the connections. The namespaces stay in Supermemory, so that the run can be resumed."""

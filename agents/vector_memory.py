@@ -24,19 +24,20 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltm_bench import Agent, Finding, Memory, Message, Reply, Turn, Usage
+from ltm_bench import Finding, Memory, Message, Reply, Turn, Usage
 from ltm_bench.adapters import (
     WRITE_NOTES,
     WRITE_QUERIES,
     ChromaStore,
     ConfigError,
     Core,
+    DurableAgent,
     EmbeddingModel,
-    Found,
+    MemoryStore,
+    NearPassage,
     Passage,
     Retrieval,
     Scratchpad,
-    Shelf,
     SqliteStore,
     State,
     VectorStore,
@@ -63,7 +64,7 @@ _NAMES = {"local": hashing.NAME, "wordllama": wordllama.NAME}
 """The names under which a store knows the vectors of local embedders."""
 
 
-class VectorMemory(Agent):
+class VectorMemory(DurableAgent):
     """Remembers everything in a vector store, and answers from the passages nearest to the question."""
 
     free = True
@@ -140,57 +141,52 @@ class VectorMemory(Agent):
         self._limit = memories
         self._owed = 0  # tokens embedded since the last reply
         self._newest, self._retrieval = recent, retrieval
-        self._store = _STORES[store]
+        self._kind = _STORES[store]
         self._vectors_of = _NAMES.get(embedder, embedder)
-        self._shelves: dict[str | None, Shelf] = {}
-        self._restored = False
+        self._stores: dict[str | None, MemoryStore] = {}
 
     async def open(self, home: Path) -> None:
         """Open the store in `home`."""
         self._home = home
-        self._shelves = {None: self._new_shelf(home)}
+        self._stores = {None: self._new_store(home)}
         if not self.free:  # notice a broken store before anything is paid for
             self.store.connect()
 
     @property
     def store(self) -> VectorStore:
         """The store for messages of no particular user."""
-        return self._shelves[None].store
+        return self._stores[None].store
 
-    def _new_shelf(self, home: Path) -> Shelf:
-        return Shelf(
+    def _new_store(self, home: Path) -> MemoryStore:
+        return MemoryStore(
             home,
-            self._store(self._vectors_of),
+            self._kind(self._vectors_of),
             recent=self._newest,
             retrieval=self._retrieval,
             pad=Scratchpad() if self.writes_in_reply else None,
         )
 
-    def _shelf(self, user: str | None) -> Shelf:
+    def _store_of(self, user: str | None) -> MemoryStore:
         """Return the store of one user, which holds nothing from anybody else."""
-        if user not in self._shelves:
-            shelf = self._shelves[user] = self._new_shelf(user_folder(self._home, user))
+        if user not in self._stores:
+            store = self._stores[user] = self._new_store(user_folder(self._home, user))
             if self._restored:  # drop leftovers of an abandoned conversation
-                shelf.restored(shelf.missing(0), ())
-        return self._shelves[user]
+                store.restored(store.missing(0), ())
+        return self._stores[user]
 
     async def restore(self, turns: Iterable[Turn]) -> None:
         """Keep the passages of these turns, drop all others, and add what is missing."""
         said = self._owed = 0
         for turn in turns:
-            own = self._shelf(turn.message.user).replay(turn)
+            own = self._store_of(turn.message.user).replay(turn)
             said = turn.message.turn + 1
             if turn.billed:  # earlier texts were counted with this reply
                 self._owed = 0
             self._owe(own)
-        for shelf in self._shelves.values():
-            missing = shelf.missing(said)
-            shelf.restored(missing, await self._embed([passage.text for passage in missing]))
+        for store in self._stores.values():
+            missing = store.missing(said)
+            store.restored(missing, await self._embed([passage.text for passage in missing]))
         self._restored = True
-
-    async def _ready(self) -> None:
-        if not self._restored:  # a new conversation, perhaps in the folder of an abandoned one
-            await self.restore(())
 
     async def observe(self, turn: Turn) -> None:
         """Remember a turn."""
@@ -202,16 +198,16 @@ class VectorMemory(Agent):
         for turn in turns:
             if turn.billed:  # in a resumed run, this reply has been counted, with all before it
                 self._owed = 0
-            self._owe(self._shelf(turn.message.user).remember(turn))
+            self._owe(self._store_of(turn.message.user).remember(turn))
         await self._catch_up()
 
     async def _catch_up(self) -> None:
         """Embed what has not been embedded yet."""
-        for shelf in self._shelves.values():
-            passages = shelf.take_late()
+        for store in self._stores.values():
+            passages = store.take_late()
             if passages:
                 with operating("write") as done:
-                    shelf.add(passages, await self._embed([passage.text for passage in passages]))
+                    store.add(passages, await self._embed([passage.text for passage in passages]))
                     done.used(*self._embedding(passage.text for passage in passages))
 
     def _owe(self, passages: Sequence[Passage]) -> None:
@@ -241,17 +237,17 @@ class VectorMemory(Agent):
         """Answer from memory, and remember the turn."""
         await self._ready()
         await self._catch_up()
-        shelf = self._shelf(message.user)
+        store = self._store_of(message.user)
         if self._core is None:
-            text = await self._extract(message, shelf.state())
+            text = await self._extract(message, store.state())
             reply = Reply(text, self._embedded(_wanted(message)))
         else:
-            said = await self._consult(self._core, message, shelf.state())
+            said = await self._consult(self._core, message, store.state())
             reply, pad = said.reply, said.pad
-            if shelf.pad is not None and pad is not None:
-                shelf.pad.note(message.turn, pad)
+            if store.pad is not None and pad is not None:
+                store.pad.note(message.turn, pad)
             reply = replace(reply, usage=_with(reply.usage, self._embedded(said.queries)))
-        self._owe(shelf.remember(Turn(message, reply)))
+        self._owe(store.remember(Turn(message, reply)))
         if self._remote is None:  # otherwise later: a paid reply must not be lost because embedding fails
             await self._catch_up()
         return reply
@@ -260,7 +256,7 @@ class VectorMemory(Agent):
         """Freeze what is remembered now; the call then searches and answers."""
         await self._ready()
         await self._catch_up()
-        state = self._shelf(message.user).state()
+        state = self._store_of(message.user).state()
 
         async def answer() -> Reply:
             if self._core is None:
@@ -322,7 +318,7 @@ class VectorMemory(Agent):
             if spoken_of is not None:
                 known = {each.passage for each in found}
                 around = state.held.around(spoken_of, self._limit)
-                found += [Found(passage, 0.0) for passage in around if passage not in known]
+                found += [NearPassage(passage, 0.0) for passage in around if passage not in known]
             done.used(*self._embedding([question]))
         with operating("answer"):
             return answer(message, [each.passage for each in found])
@@ -331,21 +327,21 @@ class VectorMemory(Agent):
         """Return the passages nearest to `query`, the nearest first; of several users, the best of each in turn."""
         await self._catch_up()
         ranked = []
-        for user, shelf in self._shelves.items():
-            found = await self._search(query, limit, shelf.state())
+        for user, store in self._stores.items():
+            found = await self._search(query, limit, store.state())
             ranked.append([Memory(p.text, p.at, p.turn, score, user=user) for p, score in found])
         return [each for rank in zip_longest(*ranked) for each in rank if each is not None][:limit]
 
     async def memories(self) -> AsyncIterator[Memory]:
         """Iterate over all passages."""
-        for user, shelf in self._shelves.items():
-            for memory in shelf.memories(user):
+        for user, store in self._stores.items():
+            for memory in store.memories(user):
                 yield memory
 
     async def forget(self, query: str) -> int:
         """Delete the passages about something; a resumed run does not restore them."""
         await self._catch_up()
-        return sum(shelf.forget(query) for shelf in self._shelves.values())
+        return sum(store.forget(query) for store in self._stores.values())
 
     def reserve(self, message: Message) -> Usage | None:
         """Return the most that a reply could use: a full window, and the longest reply of the core."""
@@ -365,7 +361,7 @@ class VectorMemory(Agent):
 
     async def examine(self) -> Sequence[Finding]:
         """Check whether the required packages are installed."""
-        wanted = [("chroma", "chromadb")] if self._store is ChromaStore else []
+        wanted = [("chroma", "chromadb")] if self._kind is ChromaStore else []
         if self._local is wordllama.embed:
             wanted.append(("local", "wordllama"))
         return [installed(*each) for each in wanted]
@@ -373,15 +369,15 @@ class VectorMemory(Agent):
     async def close(self) -> None:
         """Write pending data, and close the files."""
         try:
-            for shelf in self._shelves.values():
-                shelf.close()
+            for store in self._stores.values():
+                store.close()
         finally:
             if self._core is not None:
                 await self._core.close()
             if self._remote is not None:
                 await self._remote.close()
 
-    async def _search(self, query: str, limit: int, state: State) -> list[Found]:
+    async def _search(self, query: str, limit: int, state: State) -> list[NearPassage]:
         return state.nearest(query, (await self._embed([query]))[0], limit)
 
     async def _embed(self, texts: list[str]) -> Vectors:

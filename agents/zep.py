@@ -7,26 +7,22 @@ tokens: a reply's usage is the core's, with an unknown price.
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import AgentError, Finding, Memory, Message, Turn
+from ltm_bench import AgentError, Memory, Turn
 from ltm_bench.adapters import (
-    Endpoint,
-    MemoryProduct,
+    Patience,
+    ServedProduct,
     aware_time,
     bounded,
-    installed,
     name_in,
     need,
     pieces,
     sendable,
     write_whole,
 )
-from ltm_bench.adapters.extractive import question_in
 
 _MESSAGE = 4000
 """Maximum characters of a message; Zep accepts slightly more."""
@@ -44,54 +40,18 @@ _POLL = 4.0
 """The longest pause between two polls of a task, in seconds."""
 
 
-class Zep(MemoryProduct):
-    """Remembers in Zep's graph, and answers through another adapter.
+class Zep(ServedProduct):
+    """Remembers in Zep's graph, and answers through another adapter; half of what it recalls are facts, half episodes.
 
     Args:
-        core: The adapter that answers, and its model, e.g. openai:gpt-6-luna.
-        core_url: The core's API, if not the provider's.
-        base_url: Zep's API; default: ZEP_BASE_URL, else Zep's cloud.
-        memories: Number of memories recalled per message: half facts, half episodes.
-        recent: Number of newest turns that the core sees verbatim.
-        window: Tokens of the core's prompt, without its reply.
-        patience: Seconds to wait until Zep has processed its messages.
-        timeout: Seconds to wait for one answer.
-        max_retries: Retries of a failed request.
+        settings: Those of every `ServedProduct`.
     """
 
-    charges_extra = True
+    vendor_url = "https://api.getzep.com/api/v4"
+    package = "zep-cloud"
 
-    def __init__(
-        self,
-        *,
-        core: str,
-        core_url: str | None = None,
-        base_url: str | None = None,
-        memories: int = 20,
-        recent: int = 4,
-        window: int = 8192,
-        patience: float = 1800.0,
-        timeout: float = 60.0,
-        max_retries: int = 4,
-    ) -> None:
-        endpoint = Endpoint(
-            model="zep",
-            base_url=base_url,
-            url_variable="ZEP_BASE_URL",
-            vendor_url="https://api.getzep.com/api/v4",
-            key_variable="ZEP_API_KEY",
-            timeout=timeout,
-            max_retries=max_retries,
-        )
-        super().__init__(
-            endpoint,
-            core=core,
-            core_settings={"base_url": core_url},
-            memories=memories,
-            recent=recent,
-            window=window,
-        )
-        self._patience = patience
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
         self._tasks: list[str] = []
         self._client: Any = None
         self._http: Any = None
@@ -171,8 +131,7 @@ class Zep(MemoryProduct):
 
     async def settle(self) -> None:
         """Wait until Zep has processed everything."""
-        until = time.monotonic() + self._patience
-        pause = _POLL / 16
+        patience = Patience(self._patience, first=_POLL / 16, longest=_POLL)
         while self._tasks:
             with self.endpoint.explaining():
                 task = await self._client.task.get(self._tasks[0])
@@ -182,14 +141,8 @@ class Zep(MemoryProduct):
                 why = task.error.message if task.error is not None else "no reason is given"
                 self._ledger.begin(self._ledger.heard[-1].turn)  # so that it is told again
                 raise AgentError(f"Zep failed to process a message ({why}); resume the run later")
-            elif time.monotonic() > until:
-                raise AgentError(
-                    f"Zep did not finish processing within patience={self._patience:g} seconds; resume the run "
-                    "later, or raise patience"
-                )
-            else:
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, _POLL)
+            elif not await patience.lasts():
+                raise self.impatient("Zep did not finish processing")
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
         """Delete the run's user, and create a new one: replaced facts cannot be restored."""
@@ -204,10 +157,6 @@ class Zep(MemoryProduct):
         self._tasks = [task for heard in self._ledger.heard[-_UNSETTLED:] for task in heard.data]
 
     # What it knows
-
-    def query(self, message: Message) -> str:
-        """Search for what a message asks, if it asks anything."""
-        return question_in(message.text) or message.text
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts and episodes that Zep's search finds, alternating."""
@@ -227,10 +176,6 @@ class Zep(MemoryProduct):
         for place in range(max(len(known), len(heard))):
             found += known[place : place + 1] + heard[place : place + 1]
         return found[:limit]
-
-    async def examine(self) -> Sequence[Finding]:
-        """Check whether Zep's client is installed."""
-        return [installed("zep", "zep-cloud")]
 
     async def close(self) -> None:
         """Close the connections. The user stays in Zep, so that the run can be resumed."""

@@ -1,6 +1,7 @@
 """What all tests share: a model provider on this machine, and a short way of talking to an agent."""
 
 import asyncio
+import gc
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -39,6 +40,13 @@ if sys.platform == "win32":
         for path in Path(__file__).parent.rglob("test_*.py")
         if POSIX.search(path.read_text("utf-8"))
     ]
+
+
+def pytest_collection_finish() -> None:
+    """Exempt the collected tests from garbage collection, which would otherwise look through all of them each time."""
+    gc.collect()
+    gc.freeze()
+
 
 KEY = "sk-not-a-key-0123456789"
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)

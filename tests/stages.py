@@ -37,7 +37,7 @@ else:
     from notes import keep_notes
     from products import Call, Letta, Product, Supermemory, Zep, serving
 
-QUICK: dict[str, Any] = {"timeout": 1.5, "max_retries": 0}
+QUICK: dict[str, Any] = {"timeout": 3.0, "max_retries": 0}
 """For adapters that wait and try again. A shorter timeout is missed when the machine is busy for a moment."""
 
 

@@ -189,7 +189,7 @@ def test_a_group_whose_tests_ran_passes(groups: ModuleType, place: Path) -> None
             "its environment could not be created: installing ltm-bench missing==1: "
             "No solution found: Because there is no missing==1, all is lost.",
         ),
-        ({"packages": ("hangs==1",), "minutes": 0.02}, "hangs==1: stopped after 0.02 minutes"),
+        ({"packages": ("hangs==1",), "minutes": 0.05}, "hangs==1: stopped after 0.05 minutes"),
         ({"modules": ("no_such_module",)}, "finding the module no_such_module: ended with code 1"),
     ],
 )

@@ -45,11 +45,16 @@ By module:
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
 - `embeddings`: embedders by name; `hashing` is the local one, without a model; `wordllama` uses static embeddings.
 - `passages`, `vector_store`: turns cut into passages, and a store of them; `sqlite_store` ranks them exactly,
-  `chroma_store` by Chroma's index; `word_index` by words, with BM25. `shelf`: everything that a memory holds for one
-  user.
+  `chroma_store` by Chroma's index; `word_index` by words, with BM25. `memory_store`: everything that a memory holds
+  for one user.
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
-- `product`: `MemoryProduct`, which joins a memory product and a core; `ledger` records what a product has heard and
-  used, so that a run can be resumed.
+- `product`: `MemoryProduct`, which joins a memory product and a core. `extracting`: `ExtractingProduct`, for products
+  that run here and extract with a model; `served`: `ServedProduct`, for those behind a server. Both have the settings
+  that such products share.
+- `durable`: `DurableAgent`, whose memory outlives it; `ledger` records what a product has heard and used, so that a run
+  can be resumed; `forgotten`, what it was asked to forget.
+- `patience`: `Patience`, for servers that work in the background. `product_process`: a product in a process of its own.
+  `kept_folder`: a product's folder, and how it was after the last turns.
 - `operations`: `operating`, which reports how long a memory writes, retrieves and answers, and its usage.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
 - `FunctionAgent`: a function or callable object as an agent.
@@ -57,7 +62,8 @@ By module:
 - `mcp_server`: an MCP server and its tools; `mcp_roles`: which of them stores, searches, lists and deletes.
 - `templates`: JSON requests to unknown tools, and their answers.
 - `subjects`: `is_about`, whether a text is about something, by its words.
-- `settings`: `at_least` and `object_set`, which check a number and a JSON object. `files`, `text`: small helpers.
+- `settings`: `Inheriting`, with which an adapter inherits settings; `at_least` and `object_set`, which check a number
+  and a JSON object. `files`, `text`: small helpers.
   `need` imports an optional package.
 - `testing`: a local model provider that fails on demand, for tests; import it by its own name.
 
@@ -66,49 +72,124 @@ needs.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from ltm_bench.adapters import extractive, hashing, wordllama
-    from ltm_bench.adapters.answerer import Core, core_agent
-    from ltm_bench.adapters.chat import SYSTEM, ChatModel, SdkChatModel, sdk_client, stamped
-    from ltm_bench.adapters.chroma_store import ChromaStore
-    from ltm_bench.adapters.compaction import Compacted
-    from ltm_bench.adapters.embeddings import Embedder, EmbeddingModel, dimensions_of, embedder_of, is_local
-    from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
-    from ltm_bench.adapters.files import user_folder, write_whole
-    from ltm_bench.adapters.folder_journal import Change, Files, Folder, FolderJournal, files_after
-    from ltm_bench.adapters.http.retries import Again, passing, retrying
-    from ltm_bench.adapters.http.shared import attempt, bounded, client, read
-    from ltm_bench.adapters.http.traffic import Attempt, begin, tell
-    from ltm_bench.adapters.ledger import Heard, Ledger, Tally, fingerprint, name_in
-    from ltm_bench.adapters.mcp_roles import McpRoles
-    from ltm_bench.adapters.mcp_server import Address, McpServer, McpTools
-    from ltm_bench.adapters.operations import operating
-    from ltm_bench.adapters.passages import Passage, split_turn
-    from ltm_bench.adapters.product import MemoryProduct
-    from ltm_bench.adapters.scratchpad import WRITE_NOTES, WRITE_QUERIES, Scratchpad, read_queries
-    from ltm_bench.adapters.settings import at_least, object_set
-    from ltm_bench.adapters.shelf import Retrieval, Shelf, State
-    from ltm_bench.adapters.sqlite_store import SqliteStore
-    from ltm_bench.adapters.subjects import is_about
-    from ltm_bench.adapters.templates import filled, items_in
-    from ltm_bench.adapters.text import aware_time, pieces, sendable
-    from ltm_bench.adapters.tools import Tool, ToolAnswer, Toolbox, ToolCall, ToolUse, object_in
-    from ltm_bench.adapters.usage import usage_of
-    from ltm_bench.adapters.vector_store import Found, Held, VectorStore
-    from ltm_bench.adapters.window import KEPT, Prompt, Window
-    from ltm_bench.core.agent import Forks, UsageModel
-    from ltm_bench.core.clock import stamp
-    from ltm_bench.core.errors import ConfigError, LtmBenchError
-    from ltm_bench.core.extras import installed, need
-    from ltm_bench.core.keys import read_key, scrubbed
-    from ltm_bench.core.limits import json_of
-    from ltm_bench.core.pricing import provider_at
-    from ltm_bench.core.tokens import Counter, counter, keep_table
-    from ltm_bench.plugins.agents import agent_class, make_agent
-    from ltm_bench.plugins.functions import FunctionAgent
+    from ltm_bench.adapters import extractive as extractive
+    from ltm_bench.adapters import hashing as hashing
+    from ltm_bench.adapters import wordllama as wordllama
+    from ltm_bench.adapters.answerer import Core as Core
+    from ltm_bench.adapters.answerer import core_agent as core_agent
+    from ltm_bench.adapters.chat import SYSTEM as SYSTEM
+    from ltm_bench.adapters.chat import ChatModel as ChatModel
+    from ltm_bench.adapters.chat import SdkChatModel as SdkChatModel
+    from ltm_bench.adapters.chat import sdk_client as sdk_client
+    from ltm_bench.adapters.chat import stamped as stamped
+    from ltm_bench.adapters.chroma_store import ChromaStore as ChromaStore
+    from ltm_bench.adapters.compaction import Compacted as Compacted
+    from ltm_bench.adapters.durable import DurableAgent as DurableAgent
+    from ltm_bench.adapters.durable import require_scripted as require_scripted
+    from ltm_bench.adapters.embeddings import CountedEmbedder as CountedEmbedder
+    from ltm_bench.adapters.embeddings import Embedder as Embedder
+    from ltm_bench.adapters.embeddings import EmbeddingModel as EmbeddingModel
+    from ltm_bench.adapters.embeddings import dimensions_of as dimensions_of
+    from ltm_bench.adapters.embeddings import embedder_of as embedder_of
+    from ltm_bench.adapters.embeddings import is_local as is_local
+    from ltm_bench.adapters.endpoint import EXAMINING as EXAMINING
+    from ltm_bench.adapters.endpoint import Endpoint as Endpoint
+    from ltm_bench.adapters.extracting import ExtractingProduct as ExtractingProduct
+    from ltm_bench.adapters.files import user_folder as user_folder
+    from ltm_bench.adapters.files import user_name as user_name
+    from ltm_bench.adapters.files import write_whole as write_whole
+    from ltm_bench.adapters.folder_journal import Change as Change
+    from ltm_bench.adapters.folder_journal import Files as Files
+    from ltm_bench.adapters.folder_journal import Folder as Folder
+    from ltm_bench.adapters.folder_journal import FolderJournal as FolderJournal
+    from ltm_bench.adapters.folder_journal import files_after as files_after
+    from ltm_bench.adapters.forgotten import Forgotten as Forgotten
+    from ltm_bench.adapters.forgotten import halves_about as halves_about
+    from ltm_bench.adapters.http.retries import Again as Again
+    from ltm_bench.adapters.http.retries import passing as passing
+    from ltm_bench.adapters.http.retries import retrying as retrying
+    from ltm_bench.adapters.http.shared import attempt as attempt
+    from ltm_bench.adapters.http.shared import bounded as bounded
+    from ltm_bench.adapters.http.shared import client as client
+    from ltm_bench.adapters.http.shared import read as read
+    from ltm_bench.adapters.http.traffic import Attempt as Attempt
+    from ltm_bench.adapters.http.traffic import begin as begin
+    from ltm_bench.adapters.http.traffic import tell as tell
+    from ltm_bench.adapters.kept_folder import KeptFolder as KeptFolder
+    from ltm_bench.adapters.ledger import Heard as Heard
+    from ltm_bench.adapters.ledger import Ledger as Ledger
+    from ltm_bench.adapters.ledger import Tally as Tally
+    from ltm_bench.adapters.ledger import fingerprint as fingerprint
+    from ltm_bench.adapters.ledger import name_in as name_in
+    from ltm_bench.adapters.mcp_roles import McpRoles as McpRoles
+    from ltm_bench.adapters.mcp_server import Address as Address
+    from ltm_bench.adapters.mcp_server import McpServer as McpServer
+    from ltm_bench.adapters.mcp_server import McpTools as McpTools
+    from ltm_bench.adapters.memory_store import MemoryStore as MemoryStore
+    from ltm_bench.adapters.memory_store import Retrieval as Retrieval
+    from ltm_bench.adapters.memory_store import State as State
+    from ltm_bench.adapters.operations import operating as operating
+    from ltm_bench.adapters.passages import Passage as Passage
+    from ltm_bench.adapters.passages import split_turn as split_turn
+    from ltm_bench.adapters.patience import Patience as Patience
+    from ltm_bench.adapters.product import MemoryProduct as MemoryProduct
+    from ltm_bench.adapters.product_process import ProcessFailed as ProcessFailed
+    from ltm_bench.adapters.product_process import ProductProcess as ProductProcess
+    from ltm_bench.adapters.scratchpad import WRITE_NOTES as WRITE_NOTES
+    from ltm_bench.adapters.scratchpad import WRITE_QUERIES as WRITE_QUERIES
+    from ltm_bench.adapters.scratchpad import Scratchpad as Scratchpad
+    from ltm_bench.adapters.scratchpad import read_queries as read_queries
+    from ltm_bench.adapters.served import ServedProduct as ServedProduct
+    from ltm_bench.adapters.settings import Inheriting as Inheriting
+    from ltm_bench.adapters.settings import at_least as at_least
+    from ltm_bench.adapters.settings import object_set as object_set
+    from ltm_bench.adapters.sqlite_store import SqliteStore as SqliteStore
+    from ltm_bench.adapters.subjects import is_about as is_about
+    from ltm_bench.adapters.templates import filled as filled
+    from ltm_bench.adapters.templates import items_in as items_in
+    from ltm_bench.adapters.text import aware_time as aware_time
+    from ltm_bench.adapters.text import pieces as pieces
+    from ltm_bench.adapters.text import sendable as sendable
+    from ltm_bench.adapters.tools import Tool as Tool
+    from ltm_bench.adapters.tools import ToolAnswer as ToolAnswer
+    from ltm_bench.adapters.tools import Toolbox as Toolbox
+    from ltm_bench.adapters.tools import ToolCall as ToolCall
+    from ltm_bench.adapters.tools import ToolUse as ToolUse
+    from ltm_bench.adapters.tools import object_in as object_in
+    from ltm_bench.adapters.usage import usage_of as usage_of
+    from ltm_bench.adapters.vector_store import Held as Held
+    from ltm_bench.adapters.vector_store import NearPassage as NearPassage
+    from ltm_bench.adapters.vector_store import VectorStore as VectorStore
+    from ltm_bench.adapters.window import KEPT as KEPT
+    from ltm_bench.adapters.window import Prompt as Prompt
+    from ltm_bench.adapters.window import Window as Window
+    from ltm_bench.core.agent import Forks as Forks
+    from ltm_bench.core.agent import UsageModel as UsageModel
+    from ltm_bench.core.clock import stamp as stamp
+    from ltm_bench.core.errors import ConfigError as ConfigError
+    from ltm_bench.core.errors import LtmBenchError as LtmBenchError
+    from ltm_bench.core.extras import installed as installed
+    from ltm_bench.core.extras import need as need
+    from ltm_bench.core.keys import read_key as read_key
+    from ltm_bench.core.keys import scrubbed as scrubbed
+    from ltm_bench.core.limits import json_of as json_of
+    from ltm_bench.core.pricing import provider_at as provider_at
+    from ltm_bench.core.tokens import Counter as Counter
+    from ltm_bench.core.tokens import counter as counter
+    from ltm_bench.core.tokens import keep_table as keep_table
+    from ltm_bench.plugins.agents import agent_class as agent_class
+    from ltm_bench.plugins.agents import make_agent as make_agent
+    from ltm_bench.plugins.functions import FunctionAgent as FunctionAgent
+
+    Found: TypeAlias = NearPassage
+    Shelf: TypeAlias = MemoryStore
+    __all__: list[str]
 else:
+    _FORMER = {"Found": "NearPassage", "Shelf": "MemoryStore"}
+    """Names until 0.2.0, by which adapters may still import these."""
     _MODULES = ("extractive", "hashing", "wordllama")
     _WHERE = {
         name: module
@@ -116,12 +197,16 @@ else:
             "ltm_bench.adapters.answerer": "Core core_agent",
             "ltm_bench.adapters.chat": "ChatModel SYSTEM SdkChatModel sdk_client stamped",
             "ltm_bench.adapters.compaction": "Compacted",
-            "ltm_bench.adapters.embeddings": "Embedder EmbeddingModel dimensions_of embedder_of is_local",
+            "ltm_bench.adapters.durable": "DurableAgent require_scripted",
+            "ltm_bench.adapters.embeddings": "CountedEmbedder Embedder EmbeddingModel dimensions_of embedder_of "
+            "is_local",
             "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
             "ltm_bench.adapters.chroma_store": "ChromaStore",
             "ltm_bench.core.extras": "installed need",
-            "ltm_bench.adapters.files": "user_folder write_whole",
+            "ltm_bench.adapters.extracting": "ExtractingProduct",
+            "ltm_bench.adapters.files": "user_folder user_name write_whole",
             "ltm_bench.adapters.folder_journal": "Change Files Folder FolderJournal files_after",
+            "ltm_bench.adapters.forgotten": "Forgotten halves_about",
             "ltm_bench.adapters.mcp_roles": "McpRoles",
             "ltm_bench.adapters.mcp_server": "Address McpServer McpTools",
             "ltm_bench.adapters.templates": "filled items_in",
@@ -130,20 +215,24 @@ else:
             "ltm_bench.core.keys": "read_key scrubbed",
             "ltm_bench.core.limits": "json_of",
             "ltm_bench.adapters.http.traffic": "Attempt begin tell",
+            "ltm_bench.adapters.kept_folder": "KeptFolder",
             "ltm_bench.adapters.ledger": "Heard Ledger Tally fingerprint name_in",
             "ltm_bench.adapters.operations": "operating",
             "ltm_bench.adapters.passages": "Passage split_turn",
+            "ltm_bench.adapters.patience": "Patience",
             "ltm_bench.adapters.product": "MemoryProduct",
             "ltm_bench.adapters.scratchpad": "Scratchpad WRITE_NOTES WRITE_QUERIES read_queries",
-            "ltm_bench.adapters.settings": "at_least object_set",
-            "ltm_bench.adapters.shelf": "Retrieval Shelf State",
+            "ltm_bench.adapters.served": "ServedProduct",
+            "ltm_bench.adapters.settings": "Inheriting at_least object_set",
+            "ltm_bench.adapters.memory_store": "MemoryStore Retrieval State",
             "ltm_bench.adapters.sqlite_store": "SqliteStore",
             "ltm_bench.adapters.subjects": "is_about",
             "ltm_bench.adapters.text": "aware_time pieces sendable",
             "ltm_bench.adapters.tools": "Tool ToolAnswer ToolCall ToolUse Toolbox object_in",
             "ltm_bench.adapters.usage": "usage_of",
-            "ltm_bench.adapters.vector_store": "Found Held VectorStore",
+            "ltm_bench.adapters.vector_store": "Held NearPassage VectorStore",
             "ltm_bench.adapters.window": "KEPT Prompt Window",
+            "ltm_bench.adapters.product_process": "ProductProcess ProcessFailed",
             "ltm_bench.core.agent": "Forks UsageModel",
             "ltm_bench.core.clock": "stamp",
             "ltm_bench.core.errors": "ConfigError LtmBenchError",
@@ -157,6 +246,7 @@ else:
 
     def __getattr__(name: str) -> object:
         """Import a name when it is first asked for (PEP 562)."""
+        name = _FORMER.get(name, name)
         if name in _MODULES:
             return import_module(f"{__name__}.{name}")
         if name not in _WHERE:
@@ -166,101 +256,4 @@ else:
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
 
-
-__all__ = [
-    "EXAMINING",
-    "KEPT",
-    "SYSTEM",
-    "WRITE_NOTES",
-    "WRITE_QUERIES",
-    "Address",
-    "Again",
-    "Attempt",
-    "Change",
-    "ChatModel",
-    "ChromaStore",
-    "Compacted",
-    "ConfigError",
-    "Core",
-    "Counter",
-    "Embedder",
-    "EmbeddingModel",
-    "Endpoint",
-    "Files",
-    "Folder",
-    "FolderJournal",
-    "Forks",
-    "Found",
-    "FunctionAgent",
-    "Heard",
-    "Held",
-    "Ledger",
-    "LtmBenchError",
-    "McpRoles",
-    "McpServer",
-    "McpTools",
-    "MemoryProduct",
-    "Passage",
-    "Prompt",
-    "Retrieval",
-    "Scratchpad",
-    "SdkChatModel",
-    "Shelf",
-    "SqliteStore",
-    "State",
-    "Tally",
-    "Tool",
-    "ToolAnswer",
-    "ToolCall",
-    "ToolUse",
-    "Toolbox",
-    "UsageModel",
-    "VectorStore",
-    "Window",
-    "agent_class",
-    "at_least",
-    "attempt",
-    "aware_time",
-    "begin",
-    "bounded",
-    "client",
-    "core_agent",
-    "counter",
-    "dimensions_of",
-    "embedder_of",
-    "extractive",
-    "files_after",
-    "filled",
-    "fingerprint",
-    "hashing",
-    "installed",
-    "is_about",
-    "is_local",
-    "items_in",
-    "json_of",
-    "keep_table",
-    "make_agent",
-    "name_in",
-    "need",
-    "object_in",
-    "object_set",
-    "operating",
-    "passing",
-    "pieces",
-    "provider_at",
-    "read",
-    "read_key",
-    "read_queries",
-    "retrying",
-    "scrubbed",
-    "sdk_client",
-    "sendable",
-    "split_turn",
-    "stamp",
-    "stamped",
-    "tell",
-    "usage_of",
-    "user_folder",
-    "wordllama",
-    "write_whole",
-]
+    __all__ = sorted([*_MODULES, *_WHERE])

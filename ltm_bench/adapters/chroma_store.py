@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ltm_bench.adapters.passages import Passage
-from ltm_bench.adapters.vector_store import Found, Held, Stored, VectorStore, said
+from ltm_bench.adapters.vector_store import Held, NearPassage, Stored, VectorStore, said
 from ltm_bench.core.extras import extra
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Indexed(Held):
 
     store: ChromaStore
 
-    def nearest(self, query: Any, limit: int) -> list[Found]:
+    def nearest(self, query: Any, limit: int) -> list[NearPassage]:
         """Return the passages nearest to a vector, nearest first, ties in conversation order."""
         if not self.size:
             return []
@@ -49,7 +49,7 @@ class Indexed(Held):
         # Twice as many, since the index fills the last places with any of the equally near ones.
         found = self.store.ask(query, 2 * limit, until=self.passages[self.size - 1].turn if grown else None)
         ranked = sorted((-round(1 - distance, _DIGITS), key) for key, distance in found)[:limit]
-        return [Found(self._at(key), -score) for score, key in ranked]
+        return [NearPassage(self._at(key), -score) for score, key in ranked]
 
     def _at(self, key: str) -> Passage:
         return self.passages[bisect_left(self.passages, key, hi=self.size, key=lambda passage: passage.key)]

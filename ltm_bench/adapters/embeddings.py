@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ltm_bench.adapters import hashing, wordllama
 from ltm_bench.adapters.chat import sdk_client
 from ltm_bench.adapters.endpoint import Endpoint
+from ltm_bench.adapters.ledger import Tally
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Usage
 
@@ -121,3 +122,57 @@ class EmbeddingModel:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+
+class CountedEmbedder:
+    """A product's embedder: one on this machine, or a model at a server, whose usage is counted."""
+
+    def __init__(self, name: str, endpoint: Endpoint, tally: Tally, dimensions: int) -> None:
+        """Find the embedder. Raises ConfigError if it is not available.
+
+        Args:
+            name: `local`, `wordllama`; `python:module:callable`; else the name of a model at the endpoint.
+            endpoint: Where that is, and how long to wait for it.
+            tally: Counts the usage of the model.
+            dimensions: The dimensions of its vectors, unless the embedder's are known.
+        """
+        self.name, self.dimensions, self._tally = name, dimensions_of(name, dimensions), tally
+        self._local = embedder_of(name) if is_local(name) else None
+        patience: dict[str, Any] = {"timeout": endpoint.timeout, "max_retries": endpoint.max_retries}
+        self._remote = EmbeddingModel(name, endpoint.url, **patience) if self._local is None else None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs on this machine, and costs nothing."""
+        return self._local is not None
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector of length 1 per text. Raises AgentError."""
+        if self._remote is None:
+            return self.embed_here(texts)
+        if not texts:
+            return []
+        before = self._remote.tokens
+        rows = await self._remote.embed(texts)
+        after = self._remote.tokens
+        self._tally.add(None if before is None or after is None else self._remote.usage(after - before))
+        return _plain(rows)
+
+    def embed_here(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector of length 1 per text, of an embedder on this machine."""
+        assert self._local is not None
+        return _plain(self._local(texts)) if texts else []
+
+    def misfit(self, rows: Sequence[Sequence[float]]) -> str:
+        """Return what is wrong with the length of vectors; empty if nothing is."""
+        odd = next((len(row) for row in rows if len(row) != self.dimensions), None)
+        return "" if odd is None else f"the embedder's vectors have {odd} numbers; set dimensions={odd}"
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._remote is not None:
+            await self._remote.close()
+
+
+def _plain(rows: ArrayLike) -> list[list[float]]:
+    return [list(map(float, row)) for row in hashing.whole(rows)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 
@@ -21,3 +22,8 @@ def user_folder(home: Path, user: str | None, stem: str = "user") -> Path:
         return home
     letters = (c if c.isascii() and (c.islower() or c.isdigit()) else f"_{ord(c):x}_" for c in user)
     return home / f"{stem}-{''.join(letters)}"
+
+
+def user_name(user: str | None) -> str:
+    """Return a name for a user's things in a store that allows only letters and digits."""
+    return "everybody" if user is None else f"user_{hashlib.sha256(user.encode()).hexdigest()[:24]}"

@@ -8,18 +8,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ltm_bench.adapters.answerer import Core
+from ltm_bench.adapters.durable import DurableAgent
 from ltm_bench.adapters.endpoint import Endpoint
 from ltm_bench.adapters.ledger import Ledger, Tally, name_in
 from ltm_bench.adapters.operations import Operation, operating
 from ltm_bench.adapters.settings import at_least
-from ltm_bench.core.agent import Agent, Memory, session_of
+from ltm_bench.core.agent import Finding, Memory, session_of
+from ltm_bench.core.extras import installed
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 
 
-class MemoryProduct(Agent):
+class MemoryProduct(DurableAgent):
     """Base of the adapters of memory products. Subclasses write `hear`, `find` and `cut_back`.
 
     A ledger records each turn before and after the product hears it, so that a resumed run has the memory of its log:
@@ -29,33 +31,30 @@ class MemoryProduct(Agent):
     forks = "snapshot"
     charges_extra = False
     """Whether the product's own calls cost something that it does not report."""
+    package: ClassVar[str] = ""
+    """The package that comes with the extra of the adapter's name, for `ltm-bench doctor`."""
 
     def __init__(
         self,
         endpoint: Endpoint | None,
+        core_settings: Mapping[str, Any],
         *,
         core: str,
-        core_settings: Mapping[str, Any],
-        memories: int,
-        recent: int,
-        window: int,
+        memories: int = 20,
+        recent: int = 4,
+        window: int = 8192,
     ) -> None:
         """Set up the core.
 
         Args:
             endpoint: The product's server, or that of its model.
-            core: The adapter that answers and its model, e.g. `openai:gpt-6-luna`.
-            core_settings: Further settings of that adapter; None keeps its default.
+            core_settings: Further settings of the adapter that answers; None keeps its default.
+            core: The adapter that answers, and its model, e.g. openai:gpt-6-luna.
             memories: Number of memories recalled per message.
             recent: Number of newest turns that the core sees verbatim.
             window: Tokens of the core's prompt, without its reply.
         """
-        at_least(
-            type(self).__module__.rpartition(".")[2],
-            memories=(memories, 1),
-            recent=(recent, 0),
-            window=(window, 256),
-        )
+        at_least(self.adapter_name(), memories=(memories, 1), recent=(recent, 0), window=(window, 256))
         self._core = Core(core, core_settings, window)
         if endpoint is None:
             self.connections = self._core.connections
@@ -64,7 +63,11 @@ class MemoryProduct(Agent):
         self._limit = memories
         self._tally = Tally()
         self._recent: deque[Turn] = deque(maxlen=recent)
-        self._restored = False
+
+    @classmethod
+    def adapter_name(cls) -> str:
+        """Return the name of the adapter, which is that of its file."""
+        return cls.__module__.rpartition(".")[2]
 
     # What a subclass writes
 
@@ -203,10 +206,10 @@ class MemoryProduct(Agent):
 
         return answer
 
+    async def examine(self) -> Sequence[Finding]:
+        """Check whether the product's package is installed."""
+        return [installed(self.adapter_name().replace("_", "-"), self.package)] if self.package else []
+
     async def close(self) -> None:
         """Close the core's connections."""
         await self._core.close()
-
-    async def _ready(self) -> None:
-        if not self._restored:  # a new conversation in the folder of an older, interrupted one
-            await self.restore(())

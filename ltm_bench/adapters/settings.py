@@ -1,12 +1,52 @@
-"""Checks of settings that several adapters have."""
+"""Settings of adapters: inherited from a base class, and checked."""
 
 from __future__ import annotations
 
-from typing import Any
+from inspect import Parameter, Signature, signature
+from typing import Any, ClassVar
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.keys import scrubbed
 from ltm_bench.core.limits import json_of
+
+
+class Inheriting:
+    """Base of adapters that inherit settings: `**settings` in a constructor stand for those of the base class.
+
+    So a setting is declared once, with its type, default and meaning, and a subclass restates only what differs:
+
+        class Ours(ServedProduct):
+            def __init__(self, *, timeout: float = 300.0, colour: str = "red", **settings: Any) -> None:
+                super().__init__(timeout=timeout, **settings)
+    """
+
+    lacks_settings: ClassVar[frozenset[str]] = frozenset()
+    """Keyword arguments of the base class that are no settings here: the constructor passes them, or needs none."""
+
+    __signature__: ClassVar[Signature]
+    """All settings, where `inspect` looks for the arguments of a class."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Gather the settings of a new class."""
+        super().__init_subclass__(**more)
+        cls.__signature__ = Signature(list(_inherited(cls).values()))
+
+
+def _inherited(kind: type[Inheriting]) -> dict[str, Parameter]:
+    """Return the settings of a class by name, those of its base classes first."""
+    declared: list[dict[str, Parameter]] = []
+    for each in (each for each in kind.__mro__ if "__init__" in vars(each)):
+        constructor = vars(each)["__init__"]
+        try:
+            given = signature(constructor, eval_str=True).parameters
+        except NameError:  # a type that only type checkers know; the setting then has any type
+            given = signature(constructor).parameters
+        declared.insert(0, {name: one for name, one in given.items() if one.kind is Parameter.KEYWORD_ONLY})
+        if all(one.kind is not Parameter.VAR_KEYWORD for one in given.values()):
+            break
+    lacking = {name for each in kind.__mro__ for name in vars(each).get("lacks_settings", ())}
+    found = {name: one for settings in declared for name, one in settings.items()}
+    return {name: one for name, one in found.items() if name not in lacking}
 
 
 def at_least(adapter: str, **settings: tuple[int, int]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltm_bench.adapters.passages import Passage
-from ltm_bench.adapters.vector_store import Found, Held, Stored, VectorStore, said
+from ltm_bench.adapters.vector_store import Held, NearPassage, Stored, VectorStore, said
 
 if TYPE_CHECKING:
     from ltm_bench.adapters.hashing import Vectors
@@ -31,7 +31,7 @@ class Scanned(Held):
     vectors: Vectors
     """One row per passage."""
 
-    def nearest(self, query: Any, limit: int) -> list[Found]:
+    def nearest(self, query: Any, limit: int) -> list[NearPassage]:
         """Return the passages nearest to a vector, nearest first, ties in conversation order."""
         import numpy as np
 
@@ -43,7 +43,7 @@ class Scanned(Held):
         if limit < count:  # keep everything that ties with the last one that fits
             best = np.flatnonzero(scores >= np.partition(scores, count - limit)[count - limit])
         best = best[np.argsort(-scores[best], kind="stable")][:limit]
-        return [Found(self.passages[int(row)], float(scores[row])) for row in best]
+        return [NearPassage(self.passages[int(row)], float(scores[row])) for row in best]
 
 
 class SqliteStore(VectorStore):

@@ -32,7 +32,7 @@ class Stored(NamedTuple):
     vector: Any
 
 
-class Found(NamedTuple):
+class NearPassage(NamedTuple):
     """A passage near a query."""
 
     passage: Passage
@@ -49,7 +49,7 @@ class Held(ABC):
     size: int
 
     @abstractmethod
-    def nearest(self, query: Any, limit: int) -> list[Found]:
+    def nearest(self, query: Any, limit: int) -> list[NearPassage]:
         """Return the passages nearest to a vector, nearest first, ties in conversation order."""
 
     def around(self, at: datetime, limit: int) -> list[Passage]:

@@ -39,7 +39,7 @@ Truncate = Literal["step", "middle", "none"]
 
 
 @dataclass(frozen=True)
-class Exchange:
+class SentTurn:
     """One turn of the history, as it is sent."""
 
     message: str
@@ -65,13 +65,13 @@ class Exchange:
         self.__dict__.pop("json", None)
 
 
-class History(Sequence[Exchange]):
+class SentTurns(Sequence[SentTurn]):
     """The part of a conversation sent with a message: a view, so that long conversations are not copied every turn.
 
     The list of exchanges may grow behind it.
     """
 
-    def __init__(self, exchanges: Sequence[Exchange], head: int, start: int) -> None:
+    def __init__(self, exchanges: Sequence[SentTurn], head: int, start: int) -> None:
         self._exchanges = exchanges
         self._places = (range(head), range(start, len(exchanges)))
 
@@ -79,17 +79,17 @@ class History(Sequence[Exchange]):
         """Return the number of exchanges sent."""
         return sum(map(len, self._places))
 
-    def __iter__(self) -> Iterator[Exchange]:
+    def __iter__(self) -> Iterator[SentTurn]:
         """Iterate over them in order."""
         return map(self._exchanges.__getitem__, chain(*self._places))
 
     @overload
-    def __getitem__(self, index: int) -> Exchange: ...
+    def __getitem__(self, index: int) -> SentTurn: ...
 
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Exchange]: ...
+    def __getitem__(self, index: slice) -> Sequence[SentTurn]: ...
 
-    def __getitem__(self, index: int | slice) -> Exchange | Sequence[Exchange]:
+    def __getitem__(self, index: int | slice) -> SentTurn | Sequence[SentTurn]:
         """Return one of them, or several as a list."""
         if isinstance(index, slice):
             return list(self)[index]
@@ -103,7 +103,7 @@ class Prompt:
     """The parts of the next request, in order."""
 
     system: str
-    history: Sequence[Exchange]
+    history: Sequence[SentTurn]
     message: str
     tokens: int
     """All of it with its overhead, in the counter's tokens."""
@@ -191,7 +191,7 @@ class Window:
                 f"prompt, and the system message alone takes {self._frame}; "
                 "give a larger window or a smaller, positive max_output"
             )
-        self._exchanges: list[Exchange] = []
+        self._exchanges: list[SentTurn] = []
         self._head = 0  # number of first exchanges that are always sent
         self._start = 0  # the first exchange after those that is still sent
         self._sent = 0  # tokens of all exchanges that are sent
@@ -207,7 +207,7 @@ class Window:
         fit = self._fit(message)
         if fit is None:
             return None
-        history = History(self._exchanges, fit.head, fit.start)
+        history = SentTurns(self._exchanges, fit.head, fit.start)
         text, size = self._sized(message)
         return Prompt(self._system, history, text, self._frame + fit.sent + size)
 
@@ -243,7 +243,7 @@ class Window:
                 said, tokens = reply.said, size + reply.tokens + MESSAGE_OVERHEAD
                 # Always sent from now on; forks may still look at the old list.
                 self._exchanges, self._head, self._start, self._sent = [], 1, 1, 0
-            self._exchanges.append(Exchange(text, answer, tokens, said))
+            self._exchanges.append(SentTurn(text, answer, tokens, said))
             self._sent += tokens
 
     def _fit(self, message: str) -> _Fit | None:

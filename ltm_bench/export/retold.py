@@ -19,7 +19,7 @@ from ltm_bench.log.manifest import IMPORTED, Manifest
 from ltm_bench.log.reader import conversations, read_events
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plan.planning import reference_examples
-from ltm_bench.runner.conversation import json_form
+from ltm_bench.runner.recording import json_form
 from ltm_bench.script.scenario import Example
 from ltm_bench.script.sealed import SealedReply
 

@@ -58,34 +58,43 @@ def _rest(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scenarios(old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    gone, added = [n for n in old if n not in new], [n for n in new if n not in old]
+    yield from _names(list(old), list(new))
     shared = [name for name in old if name in new]
-    if gone and added and not shared:
+    counts = {(old[name]["examples"], new[name]["examples"]) for name in shared}
+    for name in shared:
+        there, now = old[name]["examples"], new[name]["examples"]
+        if there != now and len(counts) > 1:
+            yield _line(f"examples of {name}", there, now)
+        yield from _scenario(name, old[name], new[name])
+    for there, now in counts if len(counts) == 1 else ():
+        if there != now:
+            yield _line("examples", there, now)
+
+
+def _names(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    gone, added = [n for n in old if n not in new], [n for n in new if n not in old]
+    if gone and added and len(gone) == len(old):
         yield f"scenarios: {_some(gone)} there, {_some(added)} now"
     elif gone or added:
         if gone:
             yield f"scenarios only there: {_some(gone)}"
         if added:
             yield f"scenarios only now: {_some(added)}"
-    elif list(old) != list(new):
+    elif old != new:
         yield "the order of the scenarios has changed"
-    counts = {(old[name]["examples"], new[name]["examples"]) for name in shared}
-    for name in shared:
-        there, now = old[name], new[name]
-        if there["examples"] != now["examples"] and len(counts) > 1:
-            yield _line(f"examples of {name}", there["examples"], now["examples"])
-        for key, words in _OF_ENTRY.items():
-            if there.get(key) != now.get(key):
-                yield words.format(name=name)
-                break  # a changed file explains the changed version
-        parameters = _changes(there["parameters"], now["parameters"])
-        for key, (before, after) in parameters.items():
-            if key == "digest":
-                yield f"the files that the scenario {name} reads have changed"
-            else:
-                yield _line(f"{name}.{key}", before, after)
-    if len(counts) == 1 and (pair := counts.pop()) and pair[0] != pair[1]:
-        yield _line("examples", *pair)
+
+
+def _scenario(name: str, there: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how a scenario differs, apart from the number of its examples."""
+    for key, words in _OF_ENTRY.items():
+        if there.get(key) != now.get(key):
+            yield words.format(name=name)
+            break  # a changed file explains the changed version
+    for key, (before, after) in _changes(there["parameters"], now["parameters"]).items():
+        if key == "digest":
+            yield f"the files that the scenario {name} reads have changed"
+        else:
+            yield _line(f"{name}.{key}", before, after)
 
 
 _UNSET = object()

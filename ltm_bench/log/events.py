@@ -33,6 +33,7 @@ def is_usage(usage: object) -> bool:
     figures = (usage.uncached, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
     names = (usage.model, usage.provider)
     return (
+        # Not isinstance: a bool is an int, and would be written as `true`.
         all(type(n) is int and 0 <= n < LARGEST for n in figures)
         and all(name is None or isinstance(name, str) for name in names)
         and all(map(is_usage, usage.besides))
@@ -126,22 +127,10 @@ class Forked:
     @property
     def sent(self) -> Sent:
         """The same question as a message of the conversation."""
-        return Sent(
-            turn=self.id,
-            kind="ask",
-            example=self.example,
-            message=self.message,
-            tokens=self.tokens,
-            position=self.position,
-            due=self.due,
-            at=self.at,
-            expect=self.expect,
-            ideal=self.ideal,
-            buried=self.buried,
-            user=self.user,
-            shows=self.shows,
-            needs=self.needs,
-        )
+        same: dict[str, Any] = {
+            name: getattr(self, name) for name in _FIELDS[Forked] if name not in ("event", "id")
+        }
+        return Sent(turn=self.id, kind="ask", **same)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +221,8 @@ def decode(line: bytes) -> Event:
     except ValidationError as error:
         if error.errors(include_url=False)[0]["type"] != "json_invalid":
             raise NotAnEvent(_problem(error)) from error
-    # Lone surrogates are escaped in the log, and only `json` reads them.
+    # Lone surrogates are escaped in the log, and only `json` reads them; pydantic checks the rest of the event without
+    # them, and gets them back below.
     try:
         raw = json_of(line)
         event = _read(json.dumps(raw, ensure_ascii=False).encode("utf-8", "replace"))
@@ -249,6 +239,7 @@ _BESIDES = 20
 
 
 def _read(line: bytes) -> Event:
+    # Before it is parsed: nesting without a limit would exhaust the stack.
     if line.count(b'"besides"') > _BESIDES:
         raise NotAnEvent(f"damaged event, replied: usage has besides in more than {_BESIDES} levels")
     event = _EVENTS.validate_json(line)
@@ -284,6 +275,7 @@ def _items(event: Event) -> Iterator[tuple[str, object]]:
         value = getattr(event, name)
         if value is None:
             continue
+        # In this form: pydantic would write UTC as `Z`, and old logs would not stay as they are.
         if isinstance(value, datetime):
             value = value.isoformat()
         elif isinstance(value, Usage):

@@ -14,19 +14,17 @@ from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ltm_bench.core.errors import LogError
 from ltm_bench.log.events import Answered, Forked, NotAnEvent, decode, encode
-from ltm_bench.log.lines import append, mend, to_line
+from ltm_bench.log.lines import append, mend, sync_file, to_line
 
 _BLOCK = 1 << 16
 
 
-class _Asked(BaseModel):
+class _Asked(BaseModel, extra="forbid"):
     """A line for a question that goes out."""
-
-    model_config = ConfigDict(extra="forbid")
 
     event: str
     id: int
@@ -50,15 +48,8 @@ class ForkFile:
         """
         self._log, self._path = log, forks_of(log)
         self._file: FileIO | None = None
-        self._asked: dict[int, str] = {}
-        self._answered: dict[int, Answered] = {}
         mend(self._path)
-        for asked, answered in _lines(self._path):
-            if asked is not None:
-                self._asked[asked.id] = asked.of
-                self._answered.pop(asked.id, None)
-            elif answered is not None:
-                self._answered[answered.id] = answered
+        self._asked, self._answered = _read(self._path)
 
     def answer_to(self, forked: Forked) -> Answered | None:
         """Return the stored reply to exactly this question, if any."""
@@ -77,15 +68,10 @@ class ForkFile:
         self._put(encode(answered))
 
     def sync(self) -> None:
-        """Sync the replies to disk, after the log: a reply without its question is worthless."""
-        for path in (self._log, self._path):
-            file = os.open(path, os.O_RDWR)
-            try:
-                os.fsync(file)
-            except OSError as error:
-                raise OSError(error.errno, error.strerror, str(path)) from error
-            finally:
-                os.close(file)
+        """Sync the replies to disk."""
+        # The log first: a reply is worthless without its question.
+        sync_file(self._log)
+        sync_file(self._path)
 
     def _put(self, line: bytes) -> None:
         self._file = self._file or self._path.open("ab", buffering=0)
@@ -105,24 +91,19 @@ def answers_in(log: Path, file: BufferedReader | None = None) -> Mapping[int, An
 
     Args:
         log: The log's path.
-        file: The log, if it is open already; it stays at its place.
+        file: The log, if it is open already; it is left where it was.
 
     Raises:
         LogError: The side file is damaged.
     """
-    found: dict[int, Answered] = {}
-    for asked, answered in _lines(forks_of(log)):
-        if asked is not None:
-            found.pop(asked.id, None)
-        elif answered is not None:
-            found[answered.id] = answered
-    if file is None and log.exists():
-        with log.open("rb") as own:
-            found |= {each.id: each for each in _at_the_end(own)}
-    elif file is not None:
+    found = _read(forks_of(log))[1]
+    if file is not None:
         place = file.tell()
         found |= {each.id: each for each in _at_the_end(file)}
         file.seek(place)
+    elif log.exists():
+        with log.open("rb") as own:
+            found |= {each.id: each for each in _at_the_end(own)}
     return found
 
 
@@ -133,7 +114,7 @@ def _at_the_end(file: BufferedReader) -> Iterator[Answered]:
         end, start = start, max(0, start - _BLOCK)
         file.seek(start)
         tail = file.read(end - start) + tail
-        lines = tail.split(b"\n")[1:]
+        lines = tail.split(b"\n")[1:]  # the first may have begun in the block before
         if any(line and not line.startswith(_CLOSING) for line in lines):
             break
     for line in tail.split(b"\n"):
@@ -149,25 +130,32 @@ def _at_the_end(file: BufferedReader) -> Iterator[Answered]:
 _CLOSING = (b'{"event":"answered"', b'{"event":"finished"')
 
 
-def _lines(path: Path) -> Iterator[tuple[_Asked | None, Answered | None]]:
-    """Yield the lines of a side file: what was asked, or what was answered."""
+def _read(path: Path) -> tuple[dict[int, str], dict[int, Answered]]:
+    """Return what a side file holds, by id: the hashes of the questions that went out, and the replies to them."""
+    asked: dict[int, str] = {}
+    answered: dict[int, Answered] = {}
     if not path.exists():
-        return
+        return asked, answered
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
                 if line.startswith(b'{"event":"asked"'):
-                    yield _Asked.model_validate_json(line), None
+                    question = _Asked.model_validate_json(line)
+                    asked[question.id] = question.of
+                    # A reply before this line was to another question of the same number.
+                    answered.pop(question.id, None)
                     continue
                 event = decode(line)
                 if not isinstance(event, Answered):
                     raise NotAnEvent(f"{event.event}: it belongs in the log")
-                yield None, event
+                answered[event.id] = event
             except (ValidationError, NotAnEvent) as error:
+                # Whoever only reads must not cut a torn last line off: the run may be going on.
                 if not line.endswith(b"\n"):
-                    return
+                    break
                 problem = str(error) if isinstance(error, NotAnEvent) else "damaged line"
                 raise LogError(f"{path}:{number}: {problem}; restore the file from a copy") from error
+    return asked, answered
 
 
 def _hash(forked: Forked) -> str:

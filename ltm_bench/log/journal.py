@@ -38,7 +38,7 @@ class Journal:
         """Append a record."""
         if self._file is None:
             self._file = self.path.open("ab", buffering=0)
-            sync_folder(self.path.parent)
+            sync_folder(self.path.parent)  # or a power failure could take the whole file, synced or not
         append(self._file, to_line(record))
 
     def sync(self) -> None:
@@ -46,11 +46,15 @@ class Journal:
         if self._file is not None:
             os.fsync(self._file.fileno())
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Sync and close the file."""
         if self._file is not None:
             self.sync()
             self._file.close()
             self._file = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

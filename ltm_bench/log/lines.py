@@ -27,9 +27,7 @@ def to_line(record: Mapping[str, Any]) -> bytes:
 
 def records(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects in a side file; unreadable lines are skipped."""
-    if not path.exists():
-        return
-    if not is_ordinary(path):
+    if not path.exists() or not is_ordinary(path):
         return
     with path.open("rb") as file:
         for line in file:
@@ -42,7 +40,8 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def append(file: FileIO, line: bytes) -> None:
-    """Append a line. A full disk can take part of one silently; the next write then raises OSError."""
+    """Append a line."""
+    # A full disk can take part of a line without an error; only the next write raises OSError.
     while line:
         line = line[file.write(line) :]
 
@@ -52,10 +51,23 @@ def write_whole(path: Path, content: bytes) -> None:
     draft = path.with_name(f".{path.name}.new")
     with draft.open("wb") as file:
         file.write(content)
+        # Before the renaming, which the disk may otherwise perform first: a power failure would leave an empty file.
         file.flush()
         os.fsync(file.fileno())
     os.replace(draft, path)
-    sync_folder(path.parent)
+    sync_folder(path.parent)  # the renaming is an entry of the folder, which the file's sync leaves out
+
+
+def sync_file(path: Path) -> None:
+    """Sync a file to the disk. Raises OSError, which names the file."""
+    # By a descriptor of its own: whoever writes the file may have closed it by now.
+    file = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(file)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        os.close(file)
 
 
 def sync_folder(folder: Path) -> None:
@@ -91,6 +103,7 @@ def mend(path: Path) -> int:
             whole = isinstance(json_of(last), dict)
         except ValueError:
             whole = False
+        # Only a line break is missing: this may be the reply to a paid call, so it is kept.
         if whole:
             file.seek(size)
             file.write(b"\n")

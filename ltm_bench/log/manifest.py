@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from ltm_bench.log.lines import LARGEST, to_line
 
@@ -35,11 +35,7 @@ Acknowledge = Literal["live", "scripted"]
 """Who replies to needles: the agent, or a script while the agent observes."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ScenarioEntry(_Frozen):
+class ScenarioEntry(BaseModel, frozen=True, extra="forbid"):
     """A scenario as it was run."""
 
     name: str
@@ -53,7 +49,7 @@ class ScenarioEntry(_Frozen):
     parameters: dict[str, Any]
 
 
-class SuiteEntry(_Frozen):
+class SuiteEntry(BaseModel, frozen=True, extra="forbid"):
     """The suite as it was resolved from its file and the flags."""
 
     name: str
@@ -77,7 +73,7 @@ class SuiteEntry(_Frozen):
         return ", ".join(names) if len(names) <= _FEW else self.name
 
 
-class AgentEntry(_Frozen):
+class AgentEntry(BaseModel, frozen=True, extra="forbid"):
     """The agent as it was configured. Keys are never among the settings."""
 
     name: str
@@ -92,7 +88,7 @@ class AgentEntry(_Frozen):
     """True if it says that it keeps users apart; None if it does not say so."""
 
 
-class FillerEntry(_Frozen):
+class FillerEntry(BaseModel, frozen=True, extra="forbid"):
     """Where filler came from, and who answered it."""
 
     source: str
@@ -102,7 +98,7 @@ class FillerEntry(_Frozen):
     max_tokens: int = Field(ge=0, le=LARGEST)
 
 
-class Manifest(_Frozen):
+class Manifest(BaseModel, frozen=True, extra="forbid"):
     """What a run is: equal manifests and equal replies give equal logs."""
 
     format: int
@@ -130,6 +126,7 @@ class Manifest(_Frozen):
 
     def line(self) -> bytes:
         """Return the first line of a log."""
+        # None is left out, so that a field that is added later changes no manifest that does not use it.
         return to_line({"event": "manifest", **self.model_dump(mode="json", exclude_none=True)})
 
     def identity(self) -> dict[str, Any]:

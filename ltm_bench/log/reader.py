@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, Self
@@ -30,37 +30,50 @@ from ltm_bench.log.forks import answers_in
 from ltm_bench.log.manifest import FORMAT, Manifest
 
 
+@contextmanager
+def _reading(path: Path, file: BufferedReader | None = None) -> Iterator[BufferedReader]:
+    """Open a log, or read one that is open from its start. Raises LogError, which names it, for any error inside."""
+    try:
+        if file is None:
+            with opened(path) as file:
+                yield file
+        else:
+            file.seek(0)
+            yield file
+    except OSError as error:
+        raise LogError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise LogError(f"{path}: {error}") from error
+
+
 class EventReader:
     """Yields the events of one conversation's log, one by one; its manifest line and a torn last line are skipped.
 
     Raises LogError for any other damage. Readers can rely on an event's fields, and on everything it refers to having
-    come before. As a context manager it opens the log once for all that it is asked for.
+    come before. As a context manager it opens the log once, for all that it is asked for.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._hash = hashlib.sha256()
         self._file: BufferedReader | None = None
+        self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        with _readable(self.path):
-            self._file = opened(self.path)
+        self._file = self._open.enter_context(_reading(self.path))
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self._file = None
+        self._open.close()  # without the caller's error, which has nothing to do with the log
 
     def manifest(self) -> Manifest:
-        """Return the manifest on the first line; the log must be open. Raises LogError if there is none."""
-        assert self._file is not None
-        with _readable(self.path):
-            self._file.seek(0)
-            return _manifest_in(self._file.readline(), self.path)
+        """Return the manifest. Raises LogError if it is missing or of another format."""
+        with _reading(self.path, self._file) as file:
+            return _manifest_in(file.readline(), self.path)
 
     def answers(self) -> Mapping[int, Answered]:
-        """Return the replies to its forks by id; while its events are read, they go on from the same place."""
+        """Return the replies to its forks by id. The events being read go on from where they are."""
         return answers_in(self.path, self._file)
 
     @property
@@ -70,55 +83,59 @@ class EventReader:
 
     def __iter__(self) -> Iterator[Event]:
         """Read the log from its beginning."""
-        if self._file is None:
-            with self:
-                yield from self
-            return
         self._hash = hashlib.sha256()
-        asked: int | None = None
-        forks: set[int] = set()
-        speaking: set[str] = set()
-        with _readable(self.path):
-            self._file.seek(0)
-            for number, line in enumerate(self._file, start=1):
+        precedents = _Precedents()
+        with _reading(self.path, self._file) as file:
+            for number, line in enumerate(file, start=1):
                 self._hash.update(line)
                 try:
                     event = decode(line)
                 except NotAnEvent as error:
+                    # The writer was killed in the middle of this line, or is writing it at this moment.
                     if not line.endswith(b"\n"):
                         return
+                    # The logs of isolated examples have no manifest, so the first line, too, is first read as an event.
                     if number == 1 and _manifest_of(line) is not None:
                         continue
                     raise self._damaged(number, str(error)) from error
-                if isinstance(event, Sent):
-                    asked = event.turn
-                    if event.example is not None:
-                        speaking.add(event.example)
-                elif isinstance(event, Replied):
-                    if asked != event.turn:
-                        problem = (
-                            f"damaged event, replied: turn = {event.turn}: no message of that turn is waiting"
-                        )
-                        raise self._damaged(number, problem)
-                    asked = None
-                elif isinstance(event, Forked):
-                    forks.add(event.id)
-                    speaking.add(event.example)
-                elif isinstance(event, Answered):
-                    if event.id not in forks:
-                        problem = f"damaged event, answered: id = {event.id}: no such fork is waiting"
-                        raise self._damaged(number, problem)
-                    forks.remove(event.id)
-                elif isinstance(event, Ended | Published):
-                    if event.example not in speaking:
-                        where = f"{event.event}: example = {event.example!r:.60}"
-                        raise self._damaged(number, f"damaged event, {where}: it is not under way")
-                    if isinstance(event, Ended):
-                        speaking.remove(event.example)
+                if problem := precedents.lacking(event):
+                    raise self._damaged(number, f"damaged event, {event.event}: {problem}")
                 yield event
 
     def _damaged(self, number: int, problem: str) -> LogError:
         return LogError(f"{self.path}:{number}: {problem}; restore the file from a copy")
+
+
+class _Precedents:
+    """The events so far, as far as later ones refer to them."""
+
+    def __init__(self) -> None:
+        self._asked: int | None = None
+        self._forks: set[int] = set()
+        self._speaking: set[str | None] = set()
+
+    def lacking(self, event: Event) -> str:
+        """Take an event. Return what is wrong if it refers to anything that has not come before; else nothing."""
+        match event:
+            case Sent():
+                self._asked = event.turn
+                self._speaking.add(event.example)
+            case Forked():
+                self._forks.add(event.id)
+                self._speaking.add(event.example)
+            case Replied() if event.turn == self._asked:
+                self._asked = None
+            case Replied():
+                return f"turn = {event.turn}: no message of that turn is waiting"
+            case Answered() if event.id in self._forks:
+                self._forks.remove(event.id)
+            case Answered():
+                return f"id = {event.id}: no such fork is waiting"
+            case Ended() | Published() if event.example not in self._speaking:
+                return f"example = {event.example!r:.60}: it is not under way"
+            case Ended():
+                self._speaking.remove(event.example)
+        return ""
 
 
 def read_events(path: Path) -> Iterator[Event]:
@@ -126,21 +143,9 @@ def read_events(path: Path) -> Iterator[Event]:
     return iter(EventReader(path))
 
 
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Turn the problems of reading a file into LogError."""
-    try:
-        yield
-    except OSError as error:
-        raise LogError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise LogError(f"{path}: {error}") from error
-
-
 def read_manifest(run: Path) -> Manifest:
     """Return the manifest of a run. Raises LogError if it is missing or of another format."""
-    with EventReader(run / "events.jsonl") as log:
-        return log.manifest()
+    return EventReader(run / "events.jsonl").manifest()
 
 
 def _manifest_in(line: bytes, path: Path) -> Manifest:
@@ -191,7 +196,7 @@ def logs(run: Path, manifest: Manifest | None = None) -> list[Path]:
 
 
 def _file_digest(path: Path) -> str:
-    with _readable(path), opened(path) as file:
+    with _reading(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -203,9 +208,8 @@ def is_finished(path: Path) -> bool:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 400))
         end = file.read()
     last = end.rstrip(b"\n").rpartition(b"\n")[2]
-    return last.startswith(b'{"event":"finished"') and end.endswith(
-        b"}\n"
-    )  # without its line break, it is torn
+    # Without its line break, the last event is torn.
+    return last.startswith(b'{"event":"finished"') and end.endswith(b"}\n")
 
 
 def read_turns(path: Path, *, forks: bool = False) -> Iterator[Turn]:

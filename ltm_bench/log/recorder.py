@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
 from ltm_bench.log.differences import differences
 from ltm_bench.log.events import Event, encode
-from ltm_bench.log.lines import append, mend, write_whole
+from ltm_bench.log.lines import append, mend, sync_file, write_whole
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import read_events, read_manifest
 
@@ -31,7 +31,7 @@ def locked(run: Path) -> Iterator[None]:
     lock = FileLock(run / ".lock")
     try:
         lock.acquire(timeout=0)
-        folder = _locked_folder(run)
+        folder = _locked_folder(run)  # as well: somebody could delete the lock file, and then lock a new one
     except (Timeout, BlockingIOError) as error:
         lock.release()
         raise RunLocked(
@@ -46,7 +46,7 @@ def locked(run: Path) -> Iterator[None]:
 
 
 def _locked_folder(run: Path) -> int | None:
-    """Lock the folder itself, and return its descriptor: a lock file could be deleted while locked.
+    """Lock the folder itself, and return its descriptor.
 
     Return None if the platform or file system cannot lock folders. Raises BlockingIOError if it is locked.
     """
@@ -69,6 +69,7 @@ def _locked_folder(run: Path) -> int | None:
 def start_run(run: Path, manifest: Manifest) -> None:
     """Write a run's manifest, or check it against the existing one. Raises ManifestDiffers."""
     path = run / "events.jsonl"
+    # An empty file holds no run: whoever made it was killed, or ran out of space, before the manifest.
     if path.exists() and path.stat().st_size:
         found = differences(read_manifest(run).identity(), manifest.identity())
         if found:
@@ -77,6 +78,7 @@ def start_run(run: Path, manifest: Manifest) -> None:
                 "run beside it with --fresh, or under another --name"
             )
         return
+    # Replacing it would start a second run beside the one that it leads to, on a disk that is not mounted, say.
     if path.is_symlink() and not path.exists():
         raise LogError(f"{path} is a broken link; remove it")
     write_whole(path, manifest.line())
@@ -94,6 +96,7 @@ class Recorder:
         self.path = path
         self.cut = mend(path)
         """Bytes of a torn last line that were cut off."""
+        # The replay reads through a descriptor of its own, while this one writes behind what it has still to read.
         self._replay = read_events(path) if path.exists() else iter(())
         self._logged: Event | None = next(self._replay, None)
         self._following: Event | None = None
@@ -109,7 +112,8 @@ class Recorder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._syncing is not None and not self._syncing.cancel() and not self._syncing.cancelled():
-            self._syncing.exception()  # observed here; if it persists, the next line raises it
+            # Asked for, or asyncio would report it as never retrieved; if it persists, the next line raises it.
+            self._syncing.exception()
         os.fsync(self._file.fileno())
         self._file.close()
 
@@ -129,7 +133,7 @@ class Recorder:
         if self._logged is None:
             try:
                 append(self._file, encode(event))
-            except OSError as error:
+            except OSError as error:  # an error of writing does not know the file's name
                 raise OSError(error.errno, error.strerror, str(self.path)) from error
             return
         if self._logged != event:
@@ -150,14 +154,14 @@ class Recorder:
         """
         if self._syncing is not None and self._syncing.done():
             done, self._syncing = self._syncing, None
-            done.result()
+            done.result()  # raises here, in the conversation, what the task met in the background
         if self._syncing is None:
             self._syncing = asyncio.create_task(self._sync_later(beside))
 
     async def _sync_later(self, beside: Sequence[Path]) -> None:
         await asyncio.sleep(SYNC_SECONDS)
         for path in (*beside, self.path):
-            await asyncio.to_thread(_sync, path)
+            await asyncio.to_thread(sync_file, path)
 
     def _difference(self, old: Event, new: Event) -> ReplayDiverged:
         turn = getattr(old, "turn", None)
@@ -177,17 +181,6 @@ class Recorder:
         )
 
 
-def _sync(path: Path) -> None:
-    """Flush a file to the disk. Uses its own descriptor; the recorder's may already be closed."""
-    file = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(file)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        os.close(file)
-
-
 _FILLER = re.compile(rb'\n\{"event":"sent","turn":(\d{1,15}),"kind":"fill"')
 _BLOCK = 1 << 20
 
@@ -204,5 +197,5 @@ def _last_filler(path: Path) -> int | None:
             block = file.read(end - start) + later
             if found := _FILLER.findall(block):
                 return int(found[-1])
-            later = block[:100]  # a line can span two blocks
+            later = block[:100]  # the beginning of a line can span two blocks
     return None

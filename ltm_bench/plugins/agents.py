@@ -6,7 +6,7 @@ import inspect
 import json
 import math
 from collections.abc import Callable, Container, Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError, nearest
@@ -96,11 +96,12 @@ def _way(name: str, variable: str, known: list[str]) -> str:
 
 
 def _types(make: Callable[..., Agent]) -> dict[str, Any]:
-    """Return the annotations of the settings that can be resolved."""
+    """Return the types of the settings; none if one of them cannot be resolved."""
     try:
-        return get_type_hints(make.__init__ if inspect.isclass(make) else make)
+        settings = inspect.signature(make, eval_str=True).parameters.values()
     except Exception:  # an annotation may be any expression, or a name that only type checkers know
         return {}
+    return {each.name: each.annotation for each in settings if each.annotation is not each.empty}
 
 
 _EXPECTED = {

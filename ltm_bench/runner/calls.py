@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence, Set
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -12,11 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm_bench.adapters.http import Traffic, listening
+from ltm_bench.adapters.http import Traffic
 from ltm_bench.adapters.operations import Done, noting
 from ltm_bench.core.agent import Agent, Memory, SessionKey, session_of
 from ltm_bench.core.budget import NOTHING, Budget, Payment
-from ltm_bench.core.errors import AgentError, BudgetReached
+from ltm_bench.core.errors import AgentError
 from ltm_bench.core.keys import without_values
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
@@ -25,8 +25,9 @@ from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.runner.guarding import guarded, unusable
 from ltm_bench.runner.notes import Notes
+from ltm_bench.runner.paying import Payments
 from ltm_bench.runner.tracing import Tracing
-from ltm_bench.runner.unsettled import NONE, Doubt, Place
+from ltm_bench.runner.unsettled import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +79,13 @@ class Caller:
         self.live = False
         """Whether the agent has caught up with the log and can be asked."""
         self.opened = False
-        self._under_way: set[asyncio.Future[None]] = set()
         self._recorder = recorder
         self._journal = journal
         self._notes = Notes(journal, conversation)
         self.tracing = Tracing(agent, recorder.path, journal.clock)
         self._home = home
         self._budget = budget
-        self._places = places
+        self._payments = Payments(agent, budget, places, self._notes)
         self._conversation = conversation
         self._on_doubt = on_doubt
         self._charged = charged
@@ -111,9 +111,11 @@ class Caller:
 
     async def close(self) -> None:
         """Close the agent and the side files."""
-        with self.tracing:
+        try:
             if self.opened:
                 await guarded(self.agent.close, self._turn)
+        finally:
+            self.tracing.close()
 
     async def observe(self, turn: Turn) -> None:
         """Let the agent observe a turn, or a whole session at its end if it takes sessions."""
@@ -138,16 +140,10 @@ class Caller:
         heard = "\n".join(f"{turn.message.text}\n{turn.reply.text}" for turn in turns)
         begun = self._journal.clock()
         with noting() as noted:
-            await self._pay_for(call, replace(last, text=heard))
+            await self._payments.pay_for(call, replace(last, text=heard))
         if self.live and self.agent.observes:
             done = noted or [Done("write", self._journal.clock() - begun)]
             self._notes.did(last.turn, done)
-
-    async def _pay_for(self, call: Callable[[], Awaitable[None]], message: Message) -> None:
-        """Make a call without a reply, with money reserved for each attempt; the next reply reports its usage."""
-        mark = partial(self._notes.mark, message.turn)
-        with self._budget.paying(self.agent, message, mark, at_once=False):
-            await guarded(call, message.turn)
 
     async def catch_up(self, turn: int, turns: int, going_on: SessionKey | None = None) -> None:
         """Open the agent and bring it to the end of the log, unless it is there.
@@ -212,14 +208,15 @@ class Caller:
             question: Whether the reply will be scored; if so, waits for the agent's indexers first.
             doubtful: Whether the log already holds the message, so that the agent may get it twice.
         """
-        doubt, lost = self._looked_up(message, doubtful=doubtful)  # before this process adds its own note
+        # Before this process notes its own start: without the note of an earlier one, everything is in doubt.
+        lost = self._payments.charge_lost(message) if doubtful else None
         await self.catch_up(message.turn, turns)
         await self._tell_session()
         if not question:
             self.tracing.begin_again()
         recalled = await self._settled(message) if question else None
-        async with self._granted(message) as granted:
-            asked = _Outgoing(message, "turn", doubt, lost, recalled)
+        async with self._payments.granted(message) as granted:
+            asked = _Outgoing(message, "turn", lost, recalled)
             return await self._called(asked, lambda: self.agent.reply(message), record, granted)
 
     async def fork(
@@ -234,14 +231,14 @@ class Caller:
             doubtful: Whether it went out before, so that the agent may get it twice.
         """
         try:
-            doubt, lost = self._looked_up(message, doubtful=doubtful)
+            lost = self._payments.charge_lost(message) if doubtful else None
             await self._tell_session()
             recalled = await self._settled(message)
-            async with self._granted(message) as granted:
+            async with self._payments.granted(message) as granted:
                 with noting() as noted:
                     call = await guarded(lambda: self.agent.fork(message), message.turn)
                 frozen.set()
-                asked = _Outgoing(message, "forked question", doubt, lost, recalled, noted)
+                asked = _Outgoing(message, "forked question", lost, recalled, noted)
                 return await self._called(asked, call, record, granted)
         finally:
             frozen.set()
@@ -268,27 +265,16 @@ class Caller:
     async def _delete(self, queries: Sequence[str], message: Message) -> None:
         self.tracing.begin_again()
         for query in queries:
-            await self._pay_for(partial(self._forget, query), message)
+            await self._payments.pay_for(partial(self._forget, query), message)
 
     async def _forget(self, query: str) -> None:
         with suppress(NotImplementedError):
             await self.agent.forget(query)
 
-    def _looked_up(self, message: Message, *, doubtful: bool) -> tuple[Doubt, Decimal]:
-        """Return what is known about a call that went out before, and charge what it may have cost."""
-        doubt = self._notes.doubt_about(message.turn) if doubtful else NONE
-        if not doubt.unpaid:
-            return doubt, NOTHING
-        if doubt.reserved is not None:  # counted already, with everything that this run may owe: see `owed`
-            return doubt, doubt.reserved
-        lost = self._most(message)
-        self._budget.lose(lost)
-        return doubt, lost
-
     async def _settled(self, message: Message) -> Sequence[Memory] | None:
         """Wait for the agent's indexers, and return what retrieval gives for a question."""
         begun = self._journal.clock()
-        await self._pay_for(self.agent.settle, message)
+        await self._payments.pay_for(self.agent.settle, message)
         if type(self.agent).settle is not Agent.settle:
             settled = Done("settle", self._journal.clock() - begun)
             self._notes.did(message.turn, [settled])
@@ -296,46 +282,19 @@ class Caller:
             return None
         return await self.tracing.recalled(message)
 
-    @asynccontextmanager
-    async def _granted(self, message: Message) -> AsyncIterator[_Granted]:
-        """Wait for a slot and for money, both released at the end.
-
-        If other calls of this conversation hold the money, waits for them: most of it comes back.
-        """
-        mark = partial(self._notes.mark, message.turn)
-        while True:
-            async with self._places:
-                with ExitStack() as paying:
-                    try:
-                        payment = paying.enter_context(self._budget.paying(self.agent, message, mark))
-                    except BudgetReached:
-                        if not self._under_way:
-                            raise
-                    else:
-                        done = asyncio.get_running_loop().create_future()
-                        self._under_way.add(done)
-                        try:
-                            with listening() as heard:
-                                yield _Granted(payment, heard)
-                        finally:
-                            self._under_way.remove(done)
-                            paying.callback(done.set_result, None)  # once the money is released
-                        return
-            await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
-
     async def _called(
         self,
         asked: _Outgoing,
         call: Callable[[], Awaitable[Reply]],
         record: Callable[[], int],
-        granted: _Granted,
+        granted: tuple[Payment, Traffic],
     ) -> CallResult:
         """Call the agent, and return the result."""
         turn, (payment, heard) = asked.message.turn, granted
         begun = self._journal.clock()
         try:
             sent, begun = record(), self._journal.clock()
-            if asked.doubt.unpaid or asked.doubt.asked:
+            if asked.lost is not None:
                 self._doubt(turn, asked.lost, asked.what)
             payment.calling()
             with noting() as noted:
@@ -372,11 +331,6 @@ class Caller:
         if not (priced or self.agent.free or (self._conversation, turn) in self._charged):
             self._budget.unknown = True
 
-    def _most(self, message: Message) -> Decimal:
-        """Return the upper bound for a call whose reply was lost; nothing if the price is unknown."""
-        most = None if self.agent.free else self.agent.reserve(message)
-        return (dollars(most) if most is not None else None) or NOTHING
-
     def _doubt(self, turn: int, lost: Decimal, what: str) -> None:
         """Report a turn or fork that the agent has heard, or may have heard, and now gets again."""
         self._notes.doubted(turn, lost)
@@ -389,16 +343,8 @@ class _Outgoing(NamedTuple):
     message: Message
     what: str
     """Its name in messages about doubt."""
-    doubt: Doubt
-    lost: Decimal
-    """The charge for an earlier attempt."""
+    lost: Decimal | None
+    """The charge for an earlier attempt; None if the agent cannot have heard it."""
     recalled: Sequence[Memory] | None
     frozen: Sequence[Done] = ()
     """The agent's operations while it froze its prompt."""
-
-
-class _Granted(NamedTuple):
-    """The resources granted to a call."""
-
-    payment: Payment
-    heard: Traffic

@@ -30,12 +30,11 @@ from ltm_bench.core.tokens import Counter as TokenCounter
 from ltm_bench.filler.filler import Filler
 from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.conversation import needs_no_agent
 from ltm_bench.runner.conversations import CONCURRENT, run_conversations
 from ltm_bench.schedule.decisions import Completed, Fill, Fork, Jump, Send
 from ltm_bench.schedule.decisions import Finish as Over
 from ltm_bench.schedule.scheduler import Scheduler
-from ltm_bench.script.rehearsal import acknowledgement
+from ltm_bench.script.rehearsal import acknowledgement, needs_no_agent
 from ltm_bench.script.scenario import Example
 
 REPLIES = {"low": 12, "likely": 60, "high": 250}

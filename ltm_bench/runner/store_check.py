@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ltm_bench.core.agent import Agent, Memory
+from ltm_bench.core.agent import Agent
 from ltm_bench.core.messages import Ask, Fact, Line, Tell
 from ltm_bench.log.journal import Journal, written_of
 from ltm_bench.score.results.evidence import writings
@@ -29,15 +29,18 @@ class StoreCheck:
     """The facts told by the examples of one conversation, to be looked for in the agent's store."""
 
     def __init__(
-        self, log: Path, clock: Callable[[], float], rehearsals: Mapping[str, Sequence[Step]]
+        self, agent: Agent, log: Path, clock: Callable[[], float], rehearsals: Mapping[str, Sequence[Step]]
     ) -> None:
         """Prepare.
 
         Args:
+            agent: The agent whose store is checked.
             log: The conversation's log.
             clock: Seconds from any fixed moment.
             rehearsals: The expected steps of each example, for its number of questions.
         """
+        self._agent = agent
+        self._listable = type(agent).memories is not Agent.memories
         self._checked = set(writings(written_of(log)))
         self._journal = Journal(written_of(log), clock)
         self._questions = Counter(
@@ -57,14 +60,17 @@ class StoreCheck:
         last = isinstance(line, Ask) and planted.asked == self._questions[example]
         return last and bool(planted.told)
 
-    def lacks(self, agent: Agent, example: str) -> bool:
-        """Whether the run ended before it had looked for an example's facts in a store that can be listed."""
-        return type(agent).memories is not Agent.memories and example not in self._checked
+    def lacks(self, example: str) -> bool:
+        """Whether an interruption prevented the check for an example's facts."""
+        return self._listable and example not in self._checked
 
-    async def check(self, agent: Agent, example: str, turn: int) -> None:
+    async def check(self, example: str, turn: int) -> None:
         """List the agent's store, if possible, and record which of an example's facts it holds."""
-        held = await _listed(agent)
-        if held is None:
+        if not self._listable:
+            return
+        try:
+            held = [memory async for memory in self._agent.memories()]
+        except Exception:  # an adapter can raise anything, and this is evidence, not the run
             return
         planted = self._planted[example]
         written = examine(planted.told, planted.deleted, held, self._facts)
@@ -74,14 +80,4 @@ class StoreCheck:
 
     def close(self) -> None:
         """Close the side file."""
-        with self._journal:
-            pass
-
-
-async def _listed(agent: Agent) -> list[Memory] | None:
-    if type(agent).memories is Agent.memories:
-        return None
-    try:
-        return [memory async for memory in agent.memories()]
-    except Exception:  # an adapter can raise anything, and this is evidence, not the run
-        return None
+        self._journal.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Self
 
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.errors import AgentError
@@ -33,11 +32,9 @@ class Tracing:
         # history need not look for each of them again.
         self._stored: set[int] = set()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._journal.__exit__(*raised)
+    def close(self) -> None:
+        """Close the side file."""
+        self._journal.close()
 
     def begin_again(self) -> None:
         """Note that the agent hears something, so that its store may hold more needles from now on."""

@@ -12,17 +12,30 @@ from ltm_bench.log.lines import records
 
 
 class Doubt(NamedTuple):
-    """What is known about a call whose message is logged and whose reply is not."""
+    """What the side file's records so far say about a call whose reply is not in the log."""
 
-    asked: bool
+    asked: bool = False
     """Whether the agent may have heard the message."""
-    unpaid: bool
+    unpaid: bool = False
     """Whether it may have cost something not charged yet."""
     reserved: Decimal | None = None
     """The amount reserved for that, if the side file has it."""
 
-
-NONE = Doubt(False, False)
+    def after(self, record: Mapping[str, Any]) -> Doubt:
+        """Return what is known after one more record of this call."""
+        if record.get("sending") is True:
+            # Not `asked` yet: an attempt that is refused, as the next record may say, was not heard.
+            return Doubt(self.asked, True, _price(record, "reserved"))
+        if "seconds" in record:  # there was a reply; if the log has since lost it, its usage is lost too
+            return Doubt(True, True)
+        if record.get("lost") is True or record.get("doubtful") is True:
+            unreadable = "dollars" in record and _price(record, "dollars") is None
+            return Doubt(True, True, self.reserved) if self.unpaid and unreadable else Doubt(True)
+        if record.get("failed") is True:
+            return Doubt(True)
+        if record.get("refused") is True or _all_refused(record):
+            return Doubt(self.asked)
+        return self
 
 
 def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
@@ -30,38 +43,14 @@ def doubt_about(timings: Path, where: Mapping[str, Any]) -> Doubt:
 
     If it lacks the start of the conversation, it proves nothing, and everything is in doubt.
     """
-    told, state = False, _Call()
+    begun, doubt = False, Doubt()
     for record in records(timings):
         if record.get("conversation") != where.get("conversation"):
             continue
-        if record.get("begun") is True or record.get("resumed") is True:
-            told = True
+        begun = begun or record.get("begun") is True or record.get("resumed") is True
         if record.get("turn") == where.get("turn"):
-            state = state.after(record)
-    return Doubt(state.asked or state.unpaid, state.unpaid, state.reserved) if told else Doubt(True, True)
-
-
-class _Call(NamedTuple):
-    """The state of one turn's call, by the side file's records so far."""
-
-    asked: bool = False
-    unpaid: bool = False
-    reserved: Decimal | None = None
-
-    def after(self, record: Mapping[str, Any]) -> _Call:
-        """Return the state after one more record of this turn."""
-        if record.get("sending") is True:
-            return _Call(self.asked, True, _price(record, "reserved"))
-        if "seconds" in record:  # there was a reply; if the log has since lost it, its usage is lost too
-            return _Call(True, True)
-        if record.get("lost") is True or record.get("doubtful") is True:
-            unreadable = "dollars" in record and _price(record, "dollars") is None
-            return _Call(True, True, self.reserved) if self.unpaid and unreadable else _Call(True)
-        if record.get("failed") is True:
-            return _Call(True)
-        if record.get("refused") is True or _all_refused(record):
-            return _Call(self.asked)
-        return self
+            doubt = doubt.after(record)
+    return doubt._replace(asked=doubt.asked or doubt.unpaid) if begun else Doubt(True, True)
 
 
 def _all_refused(record: Mapping[str, Any]) -> bool:
@@ -96,14 +85,14 @@ def unsettled(timings: Path, replied: Container[Place]) -> Unsettled:
         replied: The turns and forks whose replies are logged; none of those was cut off.
     """
     total, replies = Decimal(), set()
-    states: dict[Place, _Call] = {}
+    states: dict[Place, Doubt] = {}
     for record in records(timings):
         price = _price(record, "dollars")
         total += price or 0
         turn, conversation = record.get("turn"), record.get("conversation")
         if isinstance(turn, int):
             place = (conversation if isinstance(conversation, str) else None, turn)
-            states[place] = states.get(place, _Call()).after(record)
+            states[place] = states.get(place, Doubt()).after(record)
             if price is not None and "seconds" in record:
                 replies.add(place)
     cut_off = (state.reserved for place, state in states.items() if place not in replied)

@@ -80,10 +80,11 @@ class Scheduler:
     ) -> None:
         self.position = 0
         self.clock = Clock(start)
+        self.number = 0
+        """The number of the next turn or fork: they are numbered together."""
         self._span = span
         self._filler = filler
         self._forked = forked
-        self._number = 0
         if rehearsals is None:
             rehearsals = rehearse_all(examples, counter, span=span if filler else None, forked=forked)
         self.rehearsals = rehearsals
@@ -134,7 +135,7 @@ class Scheduler:
             return []
         if isinstance(decision, Finish):
             return []
-        self._number += 1
+        self.number += 1
         if isinstance(decision, Fill):
             self._pass(message_tokens + reply_tokens)
             return []
@@ -185,7 +186,7 @@ class Scheduler:
         tokens = planned.message_tokens if planned is not None and planned.text == text else None
         if self._forked and isinstance(line, Ask) and is_beside(line):
             now, position = self.clock.now, self.position
-            return Fork(self._number, active.example, line, text, active.due, now, position, tokens)
+            return Fork(self.number, active.example, line, text, active.due, now, position, tokens)
         return Send(active.example, line, text, active.due, not active.begun, tokens)
 
     def _promote(self) -> None:

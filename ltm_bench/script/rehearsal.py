@@ -36,6 +36,11 @@ def acknowledgement(example: Example, said: int) -> str:
     return Dice(f"{example.seed}/{example.id}/acknowledgement/{said}").choice(ACKNOWLEDGEMENTS)
 
 
+def needs_no_agent(line: Line) -> bool:
+    """Whether a script can acknowledge a line: a needle without a best reply."""
+    return isinstance(line, Tell) and line.ideal is None
+
+
 class Step(NamedTuple):
     """A message of a rehearsal, and the tokens of the message and of its ideal reply."""
 

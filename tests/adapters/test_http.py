@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.adapters import SdkChatModel
-from ltm_bench.adapters.http import Answers, Attempt, Traffic, caching, listening, tell
+from ltm_bench.adapters.http import AnswerCache, Attempt, Traffic, caching, listening, tell
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.adapters.text import sendable
 from ltm_bench.core.errors import AgentError, ConfigError
@@ -79,8 +79,8 @@ def test_every_attempt_is_reported_with_its_status(server: Provider, tmp_path: P
 def test_an_attempt_without_an_answer_says_why_there_is_none(
     server: Provider, tmp_path: Path, adapter: str
 ) -> None:
-    server.fail("hang", times=2, seconds=5.0)
-    said, heard = ask(server, adapter, "Hello!", tmp_path, timeout=0.2, max_retries=1)
+    server.fail("hang", times=2, seconds=20.0)
+    said, heard = ask(server, adapter, "Hello!", tmp_path, timeout=1.5, max_retries=1)
     assert "no reply within" in str(said)
     assert [(attempt.status, attempt.error) for attempt in heard.attempts] == [(None, "ReadTimeout")] * 2
 
@@ -141,7 +141,7 @@ def test_a_file_that_is_not_a_cache_is_reported_in_one_line(tmp_path: Path) -> N
 
 def test_a_cache_that_breaks_in_use_is_empty_from_then_on_and_stops_nobody(tmp_path: Path) -> None:
     cache = tmp_path / "answers.sqlite"
-    answers = Answers(cache)
+    answers = AnswerCache(cache)
     with sqlite3.connect(cache) as database:
         database.execute("DROP TABLE answers")
     database.close()

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ltm_bench.adapters.text import sendable
-from ltm_bench.adapters.window import KEPT, MESSAGE_OVERHEAD, Exchange, History, Prompt, Window
+from ltm_bench.adapters.window import KEPT, MESSAGE_OVERHEAD, Prompt, SentTurn, SentTurns, Window
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Finish, Reply
 from ltm_bench.core.tokens import counter
@@ -116,11 +116,11 @@ def test_asking_changes_nothing(lengths: list[tuple[int, int]], window: int):
 def test_a_history_stays_as_it_was_when_the_conversation_continues(
     count: int, head: int, start: int, index: int, part: slice
 ):
-    exchanges = [Exchange(str(i), "", i) for i in range(count)]
+    exchanges = [SentTurn(str(i), "", i) for i in range(count)]
     start = min(start, count)
     head = min(head, start)
-    history, copy = History(exchanges, head, start), [*exchanges[:head], *exchanges[start:]]
-    exchanges.append(Exchange("later", "", 1))
+    history, copy = SentTurns(exchanges, head, start), [*exchanges[:head], *exchanges[start:]]
+    exchanges.append(SentTurn("later", "", 1))
     assert list(history) == copy
     assert (len(history), history[part]) == (len(copy), copy[part])
     if -len(copy) <= index < len(copy):
@@ -329,7 +329,7 @@ def test_the_json_of_a_turn_is_made_once_for_all_its_requests():
 
 def test_the_json_is_released_when_no_request_needs_the_turn():
     talk = conversation(300)
-    sent: list[Exchange] = []
+    sent: list[SentTurn] = []
     for n in range(30):
         prompt = talk.prompt(f"m{n}".ljust(20))
         assert prompt is not None

@@ -34,7 +34,7 @@ def search_memory(query: str, limit: int = 10) -> list[str]:
     if query == "fail":
         raise ValueError("it does not like that")
     if query == "hang":
-        time.sleep(4)
+        time.sleep(30)
     return [each for each in _lines() if _words(each) & _words(query)][:limit]
 
 

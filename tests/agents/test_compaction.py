@@ -273,7 +273,7 @@ def test_the_usage_of_compaction_is_not_estimated(adapter: Adapter, server: Prov
 
 
 def test_the_rules_hold_where_every_message_is_compacted(adapter: Adapter, server: Provider) -> None:
-    settings = adapter.settings(server, compact_at=1, timeout=1.5)
+    settings = adapter.settings(server, compact_at=1, timeout=3.0)
     conformance(lambda: make_agent(adapter.name, settings), server=server, within=20)
 
 

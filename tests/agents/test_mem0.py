@@ -266,12 +266,20 @@ def test_the_runs_of_a_sweep_open_it_at_the_same_time(tmp_path: Path, key: str) 
 
 def test_an_interruption_does_not_wait_for_a_model_that_hangs(open_in: Open, server: Provider) -> None:
     talk = open_in(max_retries=9)
-    server.fail("hang", times=20, seconds=20)
+    server.fail("hang", times=20, seconds=250)
     begun = time.monotonic()
-    with pytest.raises(TimeoutError):
-        talk.runner.run(asyncio.wait_for(talk.agent.observe(turn(0, TOLD[0])), 0.5))
+
+    async def interrupted() -> None:
+        task = asyncio.ensure_future(talk.agent.observe(turn(0, TOLD[0])))
+        while not server.requests and not task.done():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        talk.runner.run(interrupted())
     talk.close()
-    assert time.monotonic() - begun < 10  # polled for 20 seconds, ten times
+    assert time.monotonic() - begun < 200  # one answer alone would take longer
     assert json.loads(talk.home.joinpath("heard.jsonl").read_text()) == [0]
     assert len(server.requests) == 1
 

@@ -145,7 +145,7 @@ def test_it_can_be_compacted_there(server: Provider, tmp_path: Path) -> None:
 
 
 def test_the_rules_hold(server: Provider) -> None:
-    quick = settings(server, timeout=1.5)
+    quick = settings(server, timeout=3.0)
     conformance(lambda: make_agent("openai_responses", quick), server=server, within=20)
 
 

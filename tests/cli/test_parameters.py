@@ -1,6 +1,7 @@
 """Rows of suites and `-P`: the same scenario several times, with parameters from the command line."""
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,14 +37,25 @@ def results(name: str = "sky-2k-perfect-seed0") -> dict[str, int]:
 def test_two_rows_play_the_same_scenario_with_other_dice(command: "Command") -> None:
     assert command("run", "--suite", "sky", "--span", "2k", "--agent", "perfect").exit_code == 0
     assert results() == {"few/0": 2, "few/1": 2, "many/0": 5, "many/1": 5}
-    for again in (("run", "--suite", "sky", "--span", "2k", "--agent", "perfect"), ("rescore",), ("report",)):
-        assert command(*again).exit_code == 0
-    assert "2.00 / 2" in command("rescore").out or results() == {
-        "few/0": 2,
-        "few/1": 2,
-        "many/0": 5,
-        "many/1": 5,
-    }
+
+
+def test_two_rows_of_one_scenario_are_told_apart_in_a_log_that_is_scored_again(command: "Command") -> None:
+    again = ("run", "--suite", "sky", "--span", "2k", "--agent", "perfect")
+    assert command(*again).exit_code == 0
+    written = Path("reports/sky-2k-perfect-seed0/results.json")
+    first = json.loads(written.read_text("utf-8"))["examples"]
+    assert command(*again).err.endswith("is finished already; --fresh starts a new run beside it.\n")
+    for words in (("rescore",), ("report",)):
+        written.unlink()
+        assert command(*words).exit_code == 0
+        assert json.loads(written.read_text("utf-8"))["examples"] == first
+    done = command("rescore")
+    assert "4 verdicts, 0 changed" in done.out
+    assert re.findall(r"^ +(few|many|sum) +([\d.]+)", done.out, re.MULTILINE) == [
+        ("few", "1.00"),
+        ("many", "1.00"),
+        ("sum", "2.00"),
+    ]
 
 
 def test_a_parameter_is_set_for_one_row_alone(command: "Command") -> None:

@@ -224,10 +224,17 @@ under_way, most = 0, 0
 
 
 class Counting(Agent):
+    def __init__(self, *, expected: int) -> None:
+        self.expected = expected
+
     async def reply(self, message: Message) -> Reply:
         global under_way, most
         under_way += 1
         most = max(most, under_way)
+        for _ in range(1000):  # until the others have come, however slow the machine is
+            if most >= self.expected:
+                break
+            await asyncio.sleep(0.01)
         await asyncio.sleep(0.01)
         under_way -= 1
         return Reply(str(most))
@@ -241,8 +248,9 @@ class Counting(Agent):
 def test_max_connections_limits_the_calls_under_way(command: "Command", connections: int) -> None:
     Path("agents").mkdir()
     Path("agents/counting.py").write_text(f'"""Counting."""\n{COUNTING}', "utf-8")
-    words = ("--agent", "counting", "--isolated", "--examples", "6", "--max-connections", str(connections))
-    done = command("run", *SMALL, *words)
+    agent = ("--agent", "counting", "-A", f"expected={connections}")
+    words = ("--isolated", "--examples", "6", "--max-connections", str(connections))
+    done = command("run", *SMALL, *agent, *words)
     assert done.exit_code == 0, done.err
     rows = [
         json.loads(line)

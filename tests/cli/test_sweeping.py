@@ -198,14 +198,19 @@ def test_a_run_whose_first_call_cannot_be_paid_for_does_not_start(command: "Comm
 class Counting:
     """Counts how many requests are answered at the same time."""
 
-    def __init__(self) -> None:
+    def __init__(self, expected: int) -> None:
         self.now = self.most = 0
+        self.expected, self.reached = expected, threading.Event()
         self.lock = threading.Lock()
 
     def __call__(self, messages: Sequence[Said]) -> str:
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
+            if self.most >= self.expected:
+                self.reached.set()
+        self.reached.wait(60)  # for the others, however slow the machine is
+        self.reached.set()
         time.sleep(0.02)
         with self.lock:
             self.now -= 1
@@ -218,7 +223,7 @@ class Counting:
 def test_a_provider_is_called_no_more_often_at_a_time_than_allowed(
     command: "Command", connections: int, suite: str
 ) -> None:
-    counting = Counting()
+    counting = Counting(connections)
     with provider(counting) as server:
         done = command(
             *("sweep", "--agent", "openai_chat", "-A", "model=some-model", "--base-url", server.openai_url),

@@ -4,12 +4,14 @@ import gzip
 import json
 import os
 import time
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile, ZipInfo
 
 import pytest
 
 from ltm_bench.core import limits
-from ltm_bench.core.limits import content_of, json_of, toml_of, unpacked
+from ltm_bench.core.limits import check_zip, content_of, json_of, last_read, toml_in, toml_of, unpacked
 
 DEEP = 100_000
 
@@ -21,6 +23,27 @@ def test_json_that_is_too_deep_is_a_value_error(opening: str, depth: int) -> Non
     for text in (opening * depth, opening * depth + "1" + closing * depth):
         with pytest.raises(ValueError, match=r"."):
             json_of(text)
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_json_may_be_just_as_deep_as_the_limit(opening: str, closing: str) -> None:
+    def nested(depth: int) -> str:
+        return opening * depth + "1" + closing * depth
+
+    assert json_of(nested(100))
+    assert json_of(f"[1, {nested(99)}, {nested(99)}]")
+    for text in (nested(101), f"[1, {nested(100)}, 2]"):
+        with pytest.raises(ValueError, match="it has more than 100 levels"):
+            json_of(text)
+
+
+def test_numbers_may_have_just_as_many_digits_as_the_limit() -> None:
+    most = "9" * 300
+    assert json_of(f'[{most}, -{most}, "{most}9", 0.5]')[:2] == [int(most), -int(most)]
+    assert toml_of(f"a = [{most[:4]}]") == {"a": [9999]}
+    for more in ("1" + "0" * 300, "-1" + "0" * 300):
+        with pytest.raises(ValueError, match="it has a number of more than 300 digits"):
+            json_of(f'{{"a": [0, {more}]}}')
 
 
 @pytest.mark.parametrize("number", ["9" * 301, "-" + "9" * 5_000, "9" * 1_000_000])
@@ -70,6 +93,49 @@ def test_brackets_in_strings_do_not_count_towards_the_depth_of_toml() -> None:
     assert toml_of(text)["a"] == brackets
 
 
+def test_toml_may_be_just_as_deep_as_the_limit() -> None:
+    def nested(depth: int) -> str:
+        return "[" * depth + "]" * depth
+
+    def dotted(parts: int) -> str:
+        return ".".join(["a"] * parts)
+
+    for text in (f"a = {nested(32)}", f"{dotted(32)} = 1", f"[{dotted(32)}]"):
+        assert toml_of(text)
+    for text in (f"a = {nested(33)}", f"{dotted(33)} = 1", f"[{dotted(33)}]", f"a = {{b = {nested(32)}}}"):
+        with pytest.raises(ValueError, match="it has more than 32 levels"):
+            toml_of(text)
+
+
+def test_levels_of_toml_end_where_they_are_closed() -> None:
+    deep = "[" * 32 + "]" * 32
+    assert toml_of("\n".join(f"a{i} = {deep}" for i in range(3)))
+    assert toml_of(f"a = [{'1.5, ' * 40}]\n" + "\n".join(f"b{i} = {{c.d = 1.5}}" for i in range(40)))
+    assert toml_of("\n".join(f"[a.b{i}]\nc.d = 1.5" for i in range(40)))
+
+
+def test_toml_may_be_just_as_long_as_the_limit() -> None:
+    most = "#" * ((1 << 20) - 6) + "\na = 1"
+    assert toml_of(most) == {"a": 1}
+    with pytest.raises(ValueError, match="it has more than 1,048,576 characters"):
+        toml_of(most + " ")
+
+
+def test_a_toml_file_is_utf_8_and_an_error_names_the_line(tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    file.write_bytes(b"\xef\xbb\xbfa = 'caf\xc3\xa9'\n")
+    assert toml_in(file) == {"a": "café"}
+    for before, line in ((b"", 1), (b"a = 1\n\n", 3)):
+        file.write_bytes(before + b"b = 'caf\xe9'\n\n")
+        with pytest.raises(
+            ValueError, match=f"byte 0xe9 at line {line} is not UTF-8; save the file as UTF-8"
+        ):
+            toml_in(file)
+    file.write_bytes(b"#" * ((1 << 20) + 1))
+    with pytest.raises(ValueError, match="it has more than 1,048,576 bytes"):
+        toml_in(file)
+
+
 def test_a_packed_file_unpacks_to_no_more_than_the_limit() -> None:
     packed = gzip.compress(b"x" * 1_000_000)
     assert len(unpacked(packed, 1_000_000)) == 1_000_000
@@ -91,3 +157,50 @@ def test_only_regular_files_of_a_bearable_size_are_read(tmp_path: Path) -> None:
     for name in ("nothing", "loop", "."):
         with pytest.raises(OSError, match=r"."):
             content_of(tmp_path / name)
+
+
+def test_the_file_opened_last_is_known_for_unexpected_errors(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).write_bytes(b"1")
+        content_of(tmp_path / name)
+        assert last_read() == tmp_path / name
+
+
+@pytest.mark.parametrize(
+    ("sizes", "packed", "problem"),
+    [
+        ([1 << 30], 1 << 29, None),
+        (
+            [1 << 29, (1 << 29) + 1],
+            1 << 29,
+            "it would unpack to 1,073,741,825 bytes, more than 1,073,741,824",
+        ),
+        ([250 * 4096], 1, None),
+        ([250 * 4096 + 1], 8, "it would unpack to 128000 times its size, more than 250"),
+        ([250 * 4097], 4097, None),
+        ([250 * 4097 + 1], 4097, "it would unpack to 250 times its size, more than 250"),
+        ([250 * 4096 + 1], 0, "it would unpack to 1024001 times its size, more than 250"),
+        ([0] * 100_000, 4096, None),
+        ([0] * 100_001, 4096, "it has 100,001 entries, more than 100,000"),
+    ],
+    ids=["big", "too big", "small", "too dense", "dense", "denser", "empty", "many", "too many"],
+)
+def test_a_zip_has_bounds_in_size_density_and_entries(
+    sizes: list[int], packed: int, problem: str | None
+) -> None:
+    file = BytesIO()
+    ZipFile(file, "w").close()
+    archive = ZipFile(file)
+    for number, size in enumerate(sizes):
+        entry = ZipInfo(str(number))
+        entry.file_size = size
+        archive.filelist.append(entry)
+    if problem is None:
+        check_zip(archive, packed)
+    else:
+        with pytest.raises(ValueError, match=f"^{problem}$"):
+            check_zip(archive, packed)
+
+
+def test_limits_too_large_to_be_tried_here_do_not_move_by_accident() -> None:
+    assert (limits.BODY, limits.FILE) == (64 * 1024**2, 256 * 1024**2)

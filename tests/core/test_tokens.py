@@ -1,6 +1,6 @@
 import gzip
 import sys
-import time
+import threading
 from base64 import b64decode
 from importlib import import_module, resources
 from pathlib import Path
@@ -100,10 +100,12 @@ def test_an_unknown_encoding_names_the_nearest() -> None:
 def test_a_silent_server_is_given_up_on_and_the_error_says_how_to_supply_the_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    given_up = threading.Event()
     monkeypatch.setattr(tokens, "_DOWNLOAD_SECONDS", 0.05)
-    monkeypatch.setattr(tiktoken, "get_encoding", lambda _: time.sleep(1))
+    monkeypatch.setattr(tiktoken, "get_encoding", lambda _: given_up.wait(100))
     with pytest.raises(ConfigError, match=r"could not be downloaded \(TimeoutError\).*TIKTOKEN_CACHE_DIR"):
         counter("p50k_base")
+    given_up.set()
 
 
 def test_counting_works_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ def perform(shown: Shown, block: Block, running: list[subprocess.Popen[bytes]]) 
 
 def wait_for(*ports: int) -> None:
     for port in ports:
-        for _ in range(200):
+        for _ in range(1000):
             with socket.socket() as probe:
                 if probe.connect_ex(("localhost", port)) == 0:
                     break

@@ -213,15 +213,25 @@ def test_a_log_that_is_a_broken_link_is_named_and_one_to_an_empty_file_is_writte
     assert read_manifest(tmp_path) == manifest()
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits: whoever would, fails."""
+
+    def sleep(seconds: float) -> None:
+        raise AssertionError(f"it waits for {seconds} seconds")
+
+    monkeypatch.setattr("time.sleep", sleep)
+
+
 def refuses(run: Path) -> bool:
-    began = time.perf_counter()
     try:
         with locked(run):
             return False
     except RunLocked:
-        return time.perf_counter() - began < 0.5
+        return True
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_run_is_locked_once_at_a_time_and_then_free_again(tmp_path: Path) -> None:
     with locked(tmp_path):
         assert refuses(tmp_path)
@@ -229,6 +239,7 @@ def test_a_run_is_locked_once_at_a_time_and_then_free_again(tmp_path: Path) -> N
     assert not refuses(tmp_path)
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.skipif(sys.platform == "win32", reason="there, no file can be deleted that is in use")
 def test_a_lock_holds_even_if_its_file_is_deleted(tmp_path: Path) -> None:
     with locked(tmp_path):

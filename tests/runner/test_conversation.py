@@ -594,7 +594,7 @@ def test_a_key_appears_in_no_file_of_a_run(
         (("error",), {"status": 429, "times": 2}, 0),
         (("error",), {"status": 500, "times": 2}, 0),
         (("cut",), {}, 0),
-        (("hang",), {"seconds": 3}, 0),
+        (("hang",), {"seconds": 20}, 0),
         (("error",), {"status": 401, "times": 99}, 3),
     ],
 )
@@ -611,7 +611,7 @@ def test_a_whole_run_through_the_sdks_survives_a_faulty_provider(
     url = server.openai_url if provider == "openai" else server.url
     if kinds:
         server.fail(*kinds, **details)
-    settings = ["-A", "model=x", "-A", "window=100000", "-A", "timeout=1", "--base-url", url]
+    settings = ["-A", "model=x", "-A", "window=100000", "-A", "timeout=2", "--base-url", url]
     done = run(f"{provider}_chat", *settings)
     assert done.exit_code == exit_code, done.output
     outcomes = results(place)["outcomes"]

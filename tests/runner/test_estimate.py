@@ -1,6 +1,7 @@
 """The estimate matches actual use, as counted by the local provider."""
 
 import json
+import re
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -14,6 +15,8 @@ from ltm_bench.cli.commands.estimate import estimate as estimate_command
 from ltm_bench.cli.commands.run import run
 from ltm_bench.cli.forecasting import forecast_lines
 from ltm_bench.core.agent import UsageModel
+from ltm_bench.core.messages import Usage
+from ltm_bench.core.pricing import dollars
 from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.plugins.agents import make_agent
@@ -71,7 +74,22 @@ def test_the_command_prints_three_columns_and_needs_no_key(
     done = command("estimate", "--span", "2k", "--suite", "smoke", "--agent", "gpt-4o")
     assert done.exit_code == 0, done.output
     assert "no call is made" in done.out
-    assert done.out.count("$") == 7
+    rows = [re.split(r" {2,}", line.strip()) for line in done.out.splitlines()]
+    assert ["low", "likely", "high"] in rows
+    table = {name: [float(re.sub("[$%,]", "", each)) for each in row] for name, *row in rows if len(row) == 3}
+    for i, reply in enumerate((12, 60, 250)):
+        column = {name: row[i] for name, row in table.items()}
+        assert column["tokens of a reply"] == reply
+        assert column["output tokens"] == reply * column["of them asked of the agent"]
+        cached = round(column["prompt tokens"] * column["from the prompt cache"] / 100)
+        for name, read in (("with the prompt cache", cached), ("without it", 0)):
+            fresh, output = int(column["prompt tokens"]) - read, int(column["output tokens"])
+            used = Usage(uncached=fresh, cache_read=read, output=output, model="gpt-4o", provider="openai")
+            assert column[name] == pytest.approx(float(dollars(used) or 0), abs=0.006)
+    assert (
+        f"{table['of them asked of the agent'][1]:g} calls, ${table['with the prompt cache'][1]:.2f}, "
+        in done.out
+    )
     assert "free" in command("estimate", "--span", "2k", "--suite", "smoke", "--agent", "goldfish").out
 
 

@@ -179,12 +179,11 @@ def test_a_missing_cluster_is_reported_at_once(
     monkeypatch.setenv("RAY_TMPDIR", str(place))
     if address is not None:
         monkeypatch.setenv("RAY_ADDRESS", address)
-    began = time.monotonic()
+    monkeypatch.setattr("time.sleep", lambda _: pytest.fail("it waits"))
     done = command("sweep", "--agent", "perfect", *SMALL, "--on", "ray")
     assert done.exit_code == 1
     assert done.err.startswith("ltm-bench: --executor ray: no cluster ")
     assert len(done.err.splitlines()) == 1
-    assert time.monotonic() - began < 20
     assert not Path("reports").exists()
 
 

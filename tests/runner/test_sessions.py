@@ -1,10 +1,9 @@
 """Agents that take sessions receive each session of a record whole, with its date and speakers."""
 
 import json
+import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 ARCHIVE = '''
-"""Archive: takes whole sessions, and writes down every call."""
+"""Archive: takes whole sessions, and writes down every call; killed, once, when the second session comes."""
 
-import json, time
+import json, os, signal, time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from ltm_bench import Agent, Message, Reply, Turn
 class Archive(Agent):
     free = True
     forks = "snapshot"
+    sessions = 0
 
     def __init__(self, *, slow: float = 0.0) -> None:
         self.slow = slow
@@ -47,6 +47,10 @@ class Archive(Agent):
         self.note("observe", [turn.message.text], turn.message.at.isoformat())
 
     async def observe_session(self, turns: Sequence[Turn]) -> None:
+        self.sessions += 1
+        if self.sessions == 2 and Path("kill").exists():
+            Path("kill").unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(self.slow)
         self.note("session", [turn.message.text for turn in turns], turns[0].message.at.isoformat())
 
@@ -151,6 +155,10 @@ NOW: list[int] = []
 class Together(Agent):
     free = True
     forks = "snapshot"
+    most = 0
+
+    def __init__(self, *, expected: int) -> None:
+        self.expected = expected
 
     async def observe_session(self, turns: Sequence[Turn]) -> None:
         with open("told.txt", "a") as file:
@@ -162,10 +170,14 @@ class Together(Agent):
     async def fork(self, message: Message):
         async def answer() -> Reply:
             NOW.append(message.turn)
-            with open("together.txt", "a") as file:
-                file.write(f"{len(NOW)} ")
-            await asyncio.sleep(0.2)
+            Together.most = max(Together.most, len(NOW))
+            for _ in range(1000):  # until the others have come, however slow the machine is
+                if Together.most >= self.expected:
+                    break
+                await asyncio.sleep(0.01)
             NOW.remove(message.turn)
+            with open("together.txt", "a") as file:
+                file.write(f"{Together.most} ")
             return Reply("I do not know.")
 
         return answer
@@ -185,6 +197,8 @@ def test_a_history_is_taken_in_once_and_its_questions_are_answered_at_the_same_t
         "locomo10.json",
         "--agent",
         "together",
+        "-A",
+        f"expected={least}",
         "--questions",
         questions,
     )
@@ -253,15 +267,11 @@ def test_for_long_histories_results_abridge_messages_and_the_log_holds_them_whol
     assert "My boat is called Heron" in Path("reports/r/isolated/locomo-0.jsonl").read_text("utf-8")
 
 
-def killed(words: list[str], reached: Callable[[], bool]) -> None:
-    """Start a run, and kill it once it has made some progress."""
-    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 60
-    while time.monotonic() < until and not reached():
-        time.sleep(0.02)
-    assert running.poll() is None, "the run ended before it could be killed"
-    running.kill()
-    running.wait()
+def killed(words: list[str], moment: str = "") -> None:
+    """Start a run whose agent kills it at this moment."""
+    Path("kill").write_text(moment, "utf-8")
+    done = subprocess.run(words, capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
 
 
 COMMAND = [sys.executable, "-m", "ltm_bench"]
@@ -274,9 +284,10 @@ def test_a_history_interrupted_by_a_kill_is_taken_in_once(place: Path, more: tup
     sets.locomo(place / "locomo10.json", histories=1)
     words = [*COMMAND, *RUN, *more]
     calls = place / "reports/r/agent/locomo-0/calls.jsonl"
-    killed([*words, "-A", "slow=0.6"], lambda: calls.exists() and "session" in calls.read_text())
+    killed(words)
+    assert "session" in calls.read_text()
     calls.unlink()  # it keeps nothing on disk, so its memory dies with its process
-    subprocess.run([*words, "-A", "slow=0.6"], check=True, capture_output=True)
+    subprocess.run(words, check=True, capture_output=True)
     told = [texts for call, texts, _ in heard(calls.parent) if call == "session"]
     assert len(told) == 3, "each session once, from the log or from the file"
     assert len({texts[0] for texts in told}) == 3
@@ -287,10 +298,11 @@ def test_a_history_interrupted_by_a_kill_is_taken_in_once(place: Path, more: tup
 
 
 DURABLE = '''
-"""Durable: writes each session to disk as it hears it, and never one twice; after that, it waits for its indexer."""
+"""Durable: writes each session to disk as it hears it, and never one twice; killed, once, at the moment in a file."""
 
-import asyncio
 import json
+import os
+import signal
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -300,9 +312,6 @@ from ltm_bench import Agent, Message, Reply, Turn
 class Durable(Agent):
     free = True
     forks = "snapshot"
-
-    def __init__(self, *, slow: float = 0.0, index: float = 0.0, answer: float = 0.0) -> None:
-        self.slow, self.index, self.wait = slow, index, answer
 
     async def open(self, home: Path) -> None:
         self.home = home
@@ -314,11 +323,14 @@ class Durable(Agent):
     def note(self, what: str) -> None:
         with (self.home / "done.txt").open("a") as file:
             file.write(what + "|")
+        kill = Path("kill")
+        if kill.exists() and kill.read_text() in (self.home / "done.txt").read_text():
+            kill.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
 
     async def observe_session(self, turns: Sequence[Turn]) -> None:
         (self.home / "store.json").write_text(json.dumps([*self.held(), [turn.message.text for turn in turns]]))
         self.note("wrote")
-        await asyncio.sleep(self.slow)
 
     async def observe(self, turn: Turn) -> None:
         if turn.kind == "tell":
@@ -333,7 +345,6 @@ class Durable(Agent):
 
     async def settle(self) -> None:
         self.note("settling")
-        await asyncio.sleep(self.index)
 
     async def reply(self, message: Message) -> Reply:
         return await (await self.fork(message))()
@@ -342,7 +353,6 @@ class Durable(Agent):
         known = f"{len(self.held())} sessions"
 
         async def answer() -> Reply:
-            await asyncio.sleep(self.wait)
             self.note("answered " + message.text.splitlines()[-1])
             return Reply(known)
 
@@ -350,30 +360,25 @@ class Durable(Agent):
 '''
 
 
-WRITING = ("slow=0.4", "wrote|wrote|wrote|")
-INDEXING = ("index=0.6", "settling|")
-ANSWERING = ("answer=0.3", "answered")
+WRITING, INDEXING, ANSWERING = "wrote|wrote|wrote|", "settling|", "answered"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("more", "slow", "moment"),
-    [((), *INDEXING), (FORKED, *WRITING), (FORKED, *INDEXING), (FORKED, *ANSWERING)],
+    ("more", "moment"),
+    [((), INDEXING), (FORKED, WRITING), (FORKED, INDEXING), (FORKED, ANSWERING)],
     ids=["indexing, in-line", "writing, forked", "indexing, forked", "answering, forked"],
 )
 def test_a_killed_run_writes_no_session_twice_into_a_memory_on_disk(
-    place: Path, more: tuple[str, ...], slow: str, moment: str
+    place: Path, more: tuple[str, ...], moment: str
 ) -> None:
     (place / "agents" / "durable.py").write_text(DURABLE, "utf-8")
     sets.locomo(place / "locomo10.json", histories=1)
     words = [*COMMAND, *RUN, *more]
     words[words.index("archive")] = "durable"
     home = place / "reports/r/agent/locomo-0"
-    killed(
-        [*words, "-A", slow],
-        lambda: (home / "done.txt").exists() and moment in (home / "done.txt").read_text(),
-    )
-    subprocess.run([*words, "-A", slow], check=True, capture_output=True)
+    killed(words, moment)
+    subprocess.run(words, check=True, capture_output=True)
     done = (home / "done.txt").read_text().split("|")
     assert done.count("wrote") == 4, "the introduction, and three sessions"
     assert len(json.loads((home / "store.json").read_text())) == 4

@@ -3,19 +3,23 @@
 - `client` returns an HTTP client for an SDK; `attempt` sends one request, budgeted and bounded;
   `read` reads a streamed response up to a limit; `bounded` returns a client of httpx or httpx2 that does only this.
 - `Attempt`, `Traffic`, `listening`, `begin`, `tell`: what went over the wire for one reply.
-- `Answers`, `caching`: a cache of answers.
+- `AnswerCache`, `caching`: a cache of answers.
 - `retrying`, `Again`, `passing`: retry what may succeed next time.
 """
 
-from ltm_bench.adapters.http.answers import Answers, caching
+from ltm_bench.adapters.http.answers import AnswerCache, caching
 from ltm_bench.adapters.http.retries import LONGEST_PAUSE, Again, passing, retrying
 from ltm_bench.adapters.http.shared import MOST_BYTES, attempt, bounded, client, read
 from ltm_bench.adapters.http.traffic import Attempt, Traffic, begin, listening, tell
+
+Answers = AnswerCache
+"""Its name until 0.2.0."""
 
 __all__ = [
     "LONGEST_PAUSE",
     "MOST_BYTES",
     "Again",
+    "AnswerCache",
     "Answers",
     "Attempt",
     "Traffic",

@@ -23,7 +23,7 @@ _VERSIONS = ("anthropic-version", "anthropic-beta", "openai-beta", "openai-organ
 """Headers that can change an answer."""
 
 
-class Answers:
+class AnswerCache:
     """Answers of providers in an SQLite file, by everything that went into the request.
 
     That is the method, the URL, the headers that name an API version, and the whole body except `prompt_cache_key`,
@@ -58,7 +58,7 @@ class Answers:
         self._database.close()
 
 
-_answers: ContextVar[Answers | None] = ContextVar("answers", default=None)
+_answers: ContextVar[AnswerCache | None] = ContextVar("answers", default=None)
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def caching(path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
-    answers = Answers(path)
+    answers = AnswerCache(path)
     token = _answers.set(answers)
     try:
         yield
@@ -76,7 +76,7 @@ def caching(path: Path | None) -> Iterator[None]:
         answers.close()
 
 
-def kept() -> Answers | None:
+def kept() -> AnswerCache | None:
     """Return the cache in use here, if any."""
     return _answers.get()
 

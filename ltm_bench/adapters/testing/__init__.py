@@ -13,7 +13,7 @@ Anthropic's holds only what a request with `cache_control` put there.
 
 - `provider` runs the server for as long as a block lasts.
 - `Provider` is its state and its switches: `answer`, `context`, `faults`, `fail`, `requests`, `models`, `edit`.
-- `Fault` says what happens to one request instead of an answer; `Request` is a recorded request.
+- `Fault` says what happens to one request instead of an answer; `RecordedRequest` is a recorded request.
 - `quote` is the default answer: the sentence of the conversation nearest to the newest message. `Calls` is a reply that
   calls tools, and `keep_files` a whole model that does: it stores what it is told with Claude's memory tool.
 - `conformance` checks the rules that the benchmark relies on; `Conformance` is its result, `Failing` a server of your
@@ -22,12 +22,15 @@ Anthropic's holds only what a request with `cache_control` put there.
 """
 
 from ltm_bench.adapters.testing.conforming import Conformance, conformance
-from ltm_bench.adapters.testing.faults import Fault, FaultKind, Request, Said
+from ltm_bench.adapters.testing.faults import Fault, FaultKind, RecordedRequest, Said
 from ltm_bench.adapters.testing.protocols import Calls
 from ltm_bench.adapters.testing.provider import Answer, Provider, quote
 from ltm_bench.adapters.testing.remembering import keep_files
 from ltm_bench.adapters.testing.server import Handler, Server, provider
 from ltm_bench.adapters.testing.talk import Failing
+
+Request = RecordedRequest
+"""Its name until 0.2.0."""
 
 __all__ = [
     "Answer",
@@ -38,6 +41,7 @@ __all__ = [
     "FaultKind",
     "Handler",
     "Provider",
+    "RecordedRequest",
     "Request",
     "Said",
     "Server",

@@ -34,7 +34,7 @@ class Fault:
     """The same in milliseconds, which the SDKs prefer."""
 
 
-class Request(NamedTuple):
+class RecordedRequest(NamedTuple):
     """One recorded request."""
 
     path: str

@@ -33,7 +33,7 @@ class Summary(NamedTuple):
     tokens: Tokens
 
 
-class Answered(NamedTuple):
+class PlainAnswer(NamedTuple):
     """An answer, before it takes the shape of a protocol."""
 
     model: str
@@ -69,7 +69,7 @@ class OpenAIProtocol:
         """Return the body of an error."""
         return {"error": {"message": fault.message, "type": "error", "param": None, "code": fault.code}}
 
-    def answer(self, given: Answered) -> dict[str, Any]:
+    def answer(self, given: PlainAnswer) -> dict[str, Any]:
         """Return the body of an answer."""
         tokens = given.tokens
         refused = given.finish == "refusal"
@@ -113,7 +113,7 @@ class ResponsesProtocol(OpenAIProtocol):
 
     stop = "completed"
 
-    def answer(self, given: Answered) -> dict[str, Any]:
+    def answer(self, given: PlainAnswer) -> dict[str, Any]:
         """Return the body of an answer."""
         tokens = given.tokens
         refused, cut = given.finish == "refusal", given.finish == "max_output_tokens"
@@ -178,7 +178,7 @@ class AnthropicProtocol:
         kind = fault.code or "invalid_request_error"
         return {"type": "error", "error": {"type": kind, "message": fault.message}, "request_id": "req_1"}
 
-    def answer(self, given: Answered) -> dict[str, Any]:
+    def answer(self, given: PlainAnswer) -> dict[str, Any]:
         """Return the body of an answer."""
         tokens = given.tokens
         fresh = tokens.prompt - tokens.cached

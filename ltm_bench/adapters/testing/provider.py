@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ltm_bench.adapters.hashing import embed
-from ltm_bench.adapters.testing.faults import Fault, FaultKind, Request, Said
+from ltm_bench.adapters.testing.faults import Fault, FaultKind, RecordedRequest, Said
 from ltm_bench.adapters.testing.protocols import PROTOCOLS, Summary, Tokens
 from ltm_bench.core.tokens import counter
 
@@ -74,7 +74,7 @@ class Provider:
     """Minimum tokens of a cached prompt; None: as at the provider."""
     edit: Callable[[dict[str, Any]], dict[str, Any]] = lambda body: body
     """Changes an answer before it is sent."""
-    requests: list[Request] = field(default_factory=list)
+    requests: list[RecordedRequest] = field(default_factory=list)
     models: list[str] = field(default_factory=lambda: ["some-model"])
     details: dict[str, Any] = field(default_factory=dict)
     """A model's description, besides its name."""
@@ -92,7 +92,7 @@ class Provider:
         return f"{self.url}/v1"
 
     @property
-    def chats(self) -> list[Request]:
+    def chats(self) -> list[RecordedRequest]:
         """The requests for a reply, without those for the list of models, embeddings or a token count."""
         return [
             request
@@ -118,7 +118,7 @@ class Provider:
         finally:
             self._always = None
 
-    def receive(self, request: Request) -> Fault | None:
+    def receive(self, request: RecordedRequest) -> Fault | None:
         """Record a request, and return its fault, if any."""
         with self._lock:
             self.requests.append(request)
@@ -133,7 +133,7 @@ class Provider:
             self.conversations[name] = []
             return name
 
-    def whole(self, request: Request) -> Request | None:
+    def whole(self, request: RecordedRequest) -> RecordedRequest | None:
         """Return a request preceded by its conversation's items; None if there is no such conversation."""
         if (name := request.body.get("conversation")) is None:
             return request
@@ -143,12 +143,12 @@ class Provider:
             body={**request.body, "input": [*self.conversations[name], *request.body["input"]]}
         )
 
-    def keep(self, request: Request, output: Sequence[dict[str, Any]]) -> None:
+    def keep(self, request: RecordedRequest, output: Sequence[dict[str, Any]]) -> None:
         """Add the message and its answer to the request's conversation, if it has one."""
         if (name := request.body.get("conversation")) in self.conversations:
             self.conversations[name] += [*request.body["input"], *output]
 
-    def summary(self, request: Request) -> Summary | None:
+    def summary(self, request: RecordedRequest) -> Summary | None:
         """Return the replacement for a request's messages, if it asks for one and is long enough.
 
         It consists of what the user said, every sentence once, without dates.

@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 
-from ltm_bench.adapters.testing.talk import BOAT, PARROT, TEACHER, Absent, Broken, Fact, Stage, Talk
+from ltm_bench.adapters.testing.talk import BOAT, PARROT, TEACHER, Absent, Broken, Stage, Talk, ToldFact
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import AgentError, CannotResume, LtmBenchError
 from ltm_bench.core.keys import known_values
@@ -217,7 +217,7 @@ async def cancellation(stage: Stage) -> str:
     return "ends at once, and leaves no trace" if ended else "it had answered before it could be interrupted"
 
 
-async def _interrupted(talk: Talk, fact: Fact, seconds: float) -> bool:
+async def _interrupted(talk: Talk, fact: ToldFact, seconds: float) -> bool:
     """Interrupt a reply; return False if it was already given."""
     task = asyncio.ensure_future(talk.agent.reply(talk.message(fact.told)))
     await asyncio.sleep(seconds)
@@ -356,7 +356,7 @@ async def forgetting(stage: Stage) -> str:
     return f"deleted {count} on request, and kept the rest"
 
 
-async def _forgotten(talk: Talk, held: Mapping[Fact, bool | None]) -> int:
+async def _forgotten(talk: Talk, held: Mapping[ToldFact, bool | None]) -> int:
     """Let an agent forget one of two facts, and return the number of memories that it says it deleted."""
     try:
         count = await talk.call("forget()", talk.agent.forget(_FORGOTTEN))
@@ -368,7 +368,7 @@ async def _forgotten(talk: Talk, held: Mapping[Fact, bool | None]) -> int:
     return count
 
 
-async def _left(talk: Talk, held: Mapping[Fact, bool | None], when: str) -> None:
+async def _left(talk: Talk, held: Mapping[ToldFact, bool | None], when: str) -> None:
     """Require the one fact to be gone, and the other one to be where it was."""
     if await talk.holds(PARROT):
         raise Broken(f"{when} {PARROT.word} is still in the store")

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from ltm_bench.adapters.testing.faults import Fault, Request
+from ltm_bench.adapters.testing.faults import Fault, RecordedRequest
 from ltm_bench.adapters.testing.protocols import (
     PROTOCOLS,
-    Answered,
     AnthropicProtocol,
     OpenAIProtocol,
+    PlainAnswer,
     described,
     streamed,
 )
@@ -36,7 +36,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer a request about models."""
         server = self.server.provider
-        server.receive(Request(self.path, self._headers(), {}))
+        server.receive(RecordedRequest(self.path, self._headers(), {}))
         anthropic = "anthropic-version" in self.headers
         if self.path == "/v1/models":
             self._send(
@@ -58,7 +58,7 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         body = json.loads(content)
-        request = Request(self.path, self._headers(), body)
+        request = RecordedRequest(self.path, self._headers(), body)
         fault = server.receive(request)
         if self.path == "/v1/embeddings" and fault is None:
             self._send(200, server.embeddings(body))
@@ -109,7 +109,7 @@ class Handler(BaseHTTPRequestHandler):
         prompt = hashlib.sha256(json.dumps(body.get("messages") or body.get("input")).encode()).hexdigest()[
             :16
         ]
-        given = Answered(body["model"], text, finish, tokens, least, summary, prompt)
+        given = PlainAnswer(body["model"], text, finish, tokens, least, summary, prompt)
         answer = server.edit(protocol.answer(given))
         server.keep(request, answer.get("output", ()))
         if body.get("stream"):
@@ -120,7 +120,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_DELETE(self) -> None:
         """Delete a conversation."""
         server = self.server.provider
-        server.receive(Request(self.path, self._headers(), {}))
+        server.receive(RecordedRequest(self.path, self._headers(), {}))
         name = self.path.removeprefix(f"{CONVERSATIONS}/")
         if server.conversations.pop(name, None) is None:
             self._send(404, OpenAIProtocol().error(Fault(message="There is no such conversation.")))

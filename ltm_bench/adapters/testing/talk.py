@@ -25,7 +25,7 @@ NEAREST = 20
 """Memories requested from retrieval."""
 
 
-class Fact(NamedTuple):
+class ToldFact(NamedTuple):
     """Something to tell and to ask for; its word occurs in no other text of these conversations."""
 
     told: str
@@ -33,9 +33,9 @@ class Fact(NamedTuple):
     word: str
 
 
-PARROT = Fact("My parrot is called Zebedee.", "What is my parrot called?", "Zebedee")
-BOAT = Fact("My boat is called Undine.", "What is my boat called?", "Undine")
-TEACHER = Fact("My teacher is called Quillon.", "What is my teacher called?", "Quillon")
+PARROT = ToldFact("My parrot is called Zebedee.", "What is my parrot called?", "Zebedee")
+BOAT = ToldFact("My boat is called Undine.", "What is my boat called?", "Undine")
+TEACHER = ToldFact("My teacher is called Quillon.", "What is my teacher called?", "Quillon")
 FACTS = (PARROT, BOAT, TEACHER)
 
 
@@ -101,7 +101,7 @@ class Talk:
         await self.call("observe()", self.agent.observe(turn))
         self.turns.append(turn)
 
-    async def observe_session(self, *facts: Fact) -> None:
+    async def observe_session(self, *facts: ToldFact) -> None:
         """Let the agent observe a session of facts at once."""
         turns: list[Turn] = []
         for fact in facts:
@@ -110,7 +110,7 @@ class Talk:
             self.turns.append(turns[-1])
         await self.call("observe_session()", self.agent.observe_session(tuple(turns)))
 
-    async def tell(self, *facts: Fact) -> None:
+    async def tell(self, *facts: ToldFact) -> None:
         """Tell facts."""
         for fact in facts:
             await self.say(fact.told)
@@ -173,7 +173,7 @@ class Talk:
         except Absent:
             return None
 
-    async def holds(self, fact: Fact) -> bool | None:
+    async def holds(self, fact: ToldFact) -> bool | None:
         """Whether a fact is in its store; None if that cannot be told."""
         await self.call("settle()", self.agent.settle())
         found: list[Memory] = []
@@ -186,14 +186,14 @@ class Talk:
                 pass
         return any(fact.word in memory.text for memory in found) if ways else None
 
-    async def answers(self, fact: Fact, user: str | None = None) -> str:
+    async def answers(self, fact: ToldFact, user: str | None = None) -> str:
         """Return its answer to a fact's question, asked beside the conversation if possible."""
         await self.call("settle()", self.agent.settle())
         if self.agent.forks != "no":
             return (await (await self.fork(fact.question, user))()).text
         return (await self.say(fact.question, user)).text
 
-    async def knows(self, fact: Fact) -> bool:
+    async def knows(self, fact: ToldFact) -> bool:
         """Whether a fact is in its store or in its answer."""
         return bool(await self.holds(fact)) or fact.word in await self.answers(fact)
 

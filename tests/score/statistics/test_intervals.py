@@ -1,5 +1,7 @@
 """Intervals and tests agree with published figures, with scipy, and with what must always hold."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ltm_bench.score.statistics.intervals import (
+    Interval,
+    Pool,
+    above_zero,
     clustered_sum_interval,
     mean_interval,
     median_interval,
@@ -27,6 +32,59 @@ def test_wilsons_interval_is_the_published_one(right: int, n: int, low: float, h
     interval = wilson(right / n, n)
     assert interval.low == pytest.approx(low, abs=5e-5)
     assert interval.high == pytest.approx(high, abs=5e-5)
+
+
+def test_an_interval_holds_its_ends() -> None:
+    interval = Interval(low=0.25, high=0.75)
+    assert [interval.holds(value) for value in (0.24, 0.25, 0.5, 0.75, 0.76)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_a_mean_that_rounding_put_outside_is_taken_for_the_end() -> None:
+    assert wilson(1 + 1e-12, 7) == wilson(1.0, 7)
+    assert wilson(-1e-12, 7) == wilson(0.0, 7)
+
+
+def effective(groups: Sequence[Sequence[float]], surprise: float) -> tuple[float, float]:
+    """Return the mean over strata and the effective number of scores, as `docs/design/statistics.md` defines them."""
+    count, sizes = len(groups), [len(each) for each in groups]
+    variance = sum(float(np.var(each, ddof=1)) / len(each) for each in groups) + (surprise / min(sizes)) ** 2
+    mean = float(np.mean([np.mean(each) for each in groups]))
+    real = count**2 / sum(1 / size for size in sizes)
+    return mean, max(real, mean * (1 - mean) * count**2 / variance)
+
+
+def score_interval(mean: float, number: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the shares that a score test does not reject: the roots of (mean - p)² = z² p (1 - p) / n."""
+    ratio = stats.norm.ppf(0.5 + confidence / 2) ** 2 / number
+    low, high = sorted(np.roots([1 + ratio, -2 * mean - ratio, mean**2]).real)
+    return float(low), float(high)
+
+
+GROUPS = [
+    [[1.0, 0.0, 0.5, 1.0], [0.25, 0.75, 0.5]],
+    [[1.0, 0.0] * 4, [0.5] * 9, [0.0, 0.0, 1.0, 0.5, 0.5]],
+    [[0.5, 0.6, 0.4, 0.5] * 5, [0.5, 0.5, 0.45, 0.55] * 4],
+]
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_the_interval_of_a_sum_is_that_of_a_score_test_with_the_effective_number(
+    groups: list[list[float]], confidence: float
+) -> None:
+    found = sum_interval(dict(zip("abc", groups, strict=False)), confidence)
+    assert found is not None
+    low, high = score_interval(*effective(groups, 1.0), confidence)
+    assert (found.low, found.high) == pytest.approx((len(groups) * low, len(groups) * high))
+    if len(groups) == 2:
+        one, theirs = mean_interval(groups[0]), score_interval(*effective(groups[:1], 1.0))
+        assert (one.low, one.high) == pytest.approx(theirs)
 
 
 STRATA = st.dictionaries(
@@ -67,6 +125,28 @@ def test_wilsons_interval_agrees_with_scipy(right: int, n: int, confidence: floa
 def test_students_quantile_agrees_with_scipy(freedom: int, confidence: float) -> None:
     theirs = stats.t.ppf(0.5 + confidence / 2, freedom)
     assert student(freedom, confidence) == pytest.approx(theirs, rel=2e-3)
+
+
+@pytest.mark.parametrize("freedom", [0.5, 1.0, 7.0])
+def test_students_quantile_is_the_published_expansion(freedom: float) -> None:
+    """Abramowitz & Stegun 26.7.5; the quantile itself is too near to tell the terms apart."""
+    z = stats.norm.ppf(0.975)
+    published = {1: ([1, 0, 1, 0], 4), 2: ([5, 0, 16, 0, 3, 0], 96), 3: ([3, 0, 19, 0, 17, 0, -15, 0], 384)}
+    published[4] = ([79, 0, 776, 0, 1482, 0, -1920, 0, -945, 0], 92160)
+    terms = (np.polyval(each, z) / whole / freedom**power for power, (each, whole) in published.items())
+    assert student(freedom) == pytest.approx(z + sum(terms), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("count", "confidence", "ends"),
+    [(6, 0.95, (0, 5)), (7, 0.95, (0, 6)), (12, 0.95, (2, 10)), (100, 0.5, (46, 54)), (100, 0.95, (40, 60))],
+)
+def test_the_interval_of_a_median_is_a_pair_of_ranks(
+    count: int, confidence: float, ends: tuple[int, int]
+) -> None:
+    found = median_interval([float(n) for n in reversed(range(count))], confidence)
+    assert found is not None
+    assert (found.low, found.high) == ends
 
 
 def test_the_interval_of_a_median_consists_of_values_and_widens_with_few() -> None:
@@ -127,6 +207,24 @@ def test_one_stratum_has_about_wilsons_interval() -> None:
     ours, wilsons = sum_interval({"a": scores}), wilson(20 / 33, 33)
     assert ours is not None
     assert (ours.low, ours.high) == pytest.approx((wilsons.low, wilsons.high), abs=0.02)
+
+
+def test_spreads_of_unequal_groups_are_those_of_the_analysis_of_variance() -> None:
+    seeds = {0: [1.0, 2.0, 4.0], 1: [6.0, 9.0], 2: [], 3: [3.0]}
+    found = spread(seeds, [[1.0, 2.0, 6.0], [5.0], [2.0, 4.0]])
+    groups = [each for each in seeds.values() if each]
+    runs = [score for each in groups for score in each]
+    within = sum(np.var(each) * len(each) for each in groups) / 3
+    between = sum(len(each) * (np.mean(each) - np.mean(runs)) ** 2 for each in groups) / 2
+    size = (6 - (9 + 4 + 1) / 6) / 2  # runs per seed, as unequal groups count
+    assert found is not None
+    assert found.total == pytest.approx(np.std(runs, ddof=1))
+    assert found.agent == pytest.approx(within**0.5)
+    assert found.seeds == pytest.approx(((between - within) / size) ** 0.5)
+    assert found.judge == pytest.approx(((4 + 1 + 9 + 1 + 1) / 3) ** 0.5)
+    alike = spread({0: [1.0, 5.0], 1: [2.0, 4.0]})
+    assert alike is not None
+    assert alike.seeds == 0
 
 
 def test_the_effect_of_another_judge_is_a_separate_component() -> None:
@@ -212,6 +310,81 @@ def test_several_runs_together_have_an_interval_that_knows_how_much_they_vary() 
     assert (wide.low, wide.high) == (0.0, 1.0)
     assert clustered_sum_interval(alike[:1]) == one
     assert clustered_sum_interval([{"a": [1.0]}]) is None
+
+
+RUNS = [
+    {"a": [0.5, 0.25, 0.75, 0.5], "b": [0.4, 0.6]},
+    {"a": [0.75, 1.0], "b": [0.6, 0.6, 0.9]},
+    {"a": [0.25, 0.5]},
+]
+"""Three runs that differ; the third lacks a scenario."""
+
+
+def test_runs_stretch_an_interval_by_how_much_they_differ_beyond_chance() -> None:
+    pool = Pool(RUNS)
+    strata = {name: [d for run in RUNS for d in run.get(name, [])] for name in "ab"}
+    means = {name: float(np.mean(each)) for name, each in strata.items()}
+    within = sum(np.var(each, ddof=1) / len(each) for each in strata.values())
+    parts = [sum((d - means[name]) / len(strata[name]) for name in run for d in run[name]) for run in RUNS]
+    between = 3 / 2 * sum(part**2 for part in parts)
+    assert (pool.total, pool.within, pool.between) == pytest.approx((sum(means.values()), within, between))
+    moderated = (2 * within + 2 * between) / 4  # the prior counts as two degrees of freedom
+    factor = student(4) / stats.norm.ppf(0.975) * (moderated / within) ** 0.5
+    assert factor > 1.1
+    assert pool.stretch() == pytest.approx(factor)
+    assert Pool(RUNS[:1]).stretch() == 1
+    assert Pool([{"a": [1.0, 1.0]}] * 2).stretch() == 1
+    assert Pool([{"a": [0.0, 1.0] * 3}] * 9).stretch() == 1  # runs that agree too well
+
+
+def test_the_arms_of_an_interval_over_several_runs_are_stretched_up_to_the_bounds() -> None:
+    pool = Pool(RUNS)
+    plain, found = sum_interval(pool.strata), clustered_sum_interval(RUNS)
+    assert plain is not None
+    assert found is not None
+    assert 0 < found.low < plain.low < pool.total < plain.high < found.high < 2
+    assert pool.total - found.low == pytest.approx(pool.stretch() * (pool.total - plain.low))
+    assert found.high - pool.total == pytest.approx(pool.stretch() * (plain.high - pool.total))
+
+
+@pytest.mark.parametrize("clusters", [1, 3])
+def test_the_interval_and_the_p_of_a_difference_are_those_of_one_score_test(clusters: int) -> None:
+    runs = [{"a": [0.5, 0.0, 0.25, 0.5], "b": [0.0, 0.25, 0.75]}]
+    if clusters > 1:
+        runs = [{name: [d - 0.5 for d in each] for name, each in run.items()} for run in RUNS]
+    pool, found = Pool(runs), paired(runs)
+    mean, number = effective([[(d + 1) / 2 for d in each] for each in pool.strata.values()], 0.5)
+    low, high = (4 * end - 2 for end in score_interval(mean, number))
+    stretch = pool.stretch()
+    assert (stretch > 1) == (clusters > 1)
+    assert found.interval is not None
+    assert found.interval.low == pytest.approx(pool.total - stretch * (pool.total - low))
+    assert found.interval.high == pytest.approx(pool.total + stretch * (high - pool.total))
+    end = mean - (mean - 0.5) / stretch
+    z = abs(mean - end) / (end * (1 - end) / number) ** 0.5
+    assert found.p == pytest.approx(2 * stats.norm.sf(z))
+
+
+def test_the_interval_of_a_difference_ends_where_differences_do() -> None:
+    apart = paired([{"a": [1.0] * 3, "b": [1.0] * 3}, {"a": [-1.0] * 3, "b": [-1.0] * 3}])
+    assert apart.interval == Interval(low=-2, high=2)
+
+
+@pytest.mark.parametrize("count", [4, 9, 40])
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_a_mean_lies_above_zero_where_students_one_sided_test_says_so(count: int, confidence: float) -> None:
+    spreads = stats.zscore(np.arange(count) ** 1.5, ddof=1)
+    limit = stats.t.ppf(confidence, count - 1) / count**0.5  # in standard deviations
+    for factor, expected in ((0.97, False), (1.03, True), (-1.03, False)):
+        differences = (spreads + factor * limit).tolist()
+        assert above_zero(differences, confidence) is expected
+
+
+def test_the_sign_decides_on_differences_that_are_all_alike() -> None:
+    assert above_zero([0.1] * 4)
+    assert not above_zero([0.0] * 4)
+    assert not above_zero([-0.1] * 4)
+    assert not above_zero([1e-10] * 4)  # nothing but rounding
 
 
 PAIRS = st.dictionaries(

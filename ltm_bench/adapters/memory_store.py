@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from ltm_bench.adapters.passages import Passage, split_turn
 from ltm_bench.adapters.scratchpad import Scratchpad
 from ltm_bench.adapters.subjects import is_about
-from ltm_bench.adapters.vector_store import Found, Held, Stored, VectorStore
+from ltm_bench.adapters.vector_store import Held, NearPassage, Stored, VectorStore
 from ltm_bench.adapters.word_index import WordIndex, fused
 from ltm_bench.core.agent import Memory
 from ltm_bench.core.limits import json_of
@@ -22,7 +22,7 @@ Retrieval = Literal["vectors", "bm25", "hybrid"]
 
 
 class State(NamedTuple):
-    """Everything that an answer depends on besides the message; a snapshot that does not change as the shelf fills."""
+    """Everything that an answer depends on besides the message; a snapshot that does not change as the store fills."""
 
     held: Held
     words: WordIndex | None
@@ -30,20 +30,20 @@ class State(NamedTuple):
     recent: Sequence[Turn]
     pad: str
 
-    def nearest(self, query: str, vector: Any, limit: int) -> list[Found]:
+    def nearest(self, query: str, vector: Any, limit: int) -> list[NearPassage]:
         """Return the passages nearest to a query and its vector, nearest first."""
         if self.words is None:
             return self.held.nearest(vector, limit)
         passages = self.held.passages
         worded = self.words.nearest(query, limit if self.retrieval == "bm25" else 2 * limit, self.held.size)
         if self.retrieval == "bm25":
-            return [Found(passages[number], score) for number, score in worded]
+            return [NearPassage(passages[number], score) for number, score in worded]
         near = [found.passage for found in self.held.nearest(vector, 2 * limit)]
         rankings = (near, [passages[number] for number, _ in worded])
-        return [Found(passage, score) for passage, score in fused(rankings, limit)]
+        return [NearPassage(passage, score) for passage, score in fused(rankings, limit)]
 
 
-class Shelf:
+class MemoryStore:
     """The passages of one user, and what has not been embedded yet."""
 
     def __init__(
@@ -65,7 +65,7 @@ class Shelf:
         self.store, self.pad = store, pad
         self._retrieval: Retrieval = retrieval
         self._words: WordIndex | None = None
-        self._forgotten = _Forgotten(home / "forgotten.jsonl")
+        self._forgotten = _ForgottenPassages(home / "forgotten.jsonl")
         self._recent: deque[Turn] = deque(maxlen=recent)
         self._late: list[Passage] = []  # not yet embedded
         self._stored: dict[str, Stored] = {}
@@ -154,7 +154,7 @@ class Shelf:
         self.store.close()
 
 
-class _Forgotten:
+class _ForgottenPassages:
     """Passages deleted on request, which replaying the log must not bring back."""
 
     def __init__(self, path: Path) -> None:

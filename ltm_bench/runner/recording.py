@@ -1,0 +1,135 @@
+"""Turns and forks as events: compared with the log as long as that has events, and written after that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from ltm_bench.core.messages import Ask, Kind, Line, Reply, Tell
+from ltm_bench.core.tokens import Counter
+from ltm_bench.log.events import Forked, Replied, Sent
+from ltm_bench.log.recorder import Recorder
+from ltm_bench.matchers.forms import dump
+from ltm_bench.schedule.decisions import Fork
+from ltm_bench.schedule.scheduler import Scheduler
+
+Known = Callable[[], int | None]
+"""Returns a text's tokens if a rehearsal or the filler knows them; called only if the log does not."""
+
+
+def unknown() -> None:
+    """Know nothing."""
+
+
+class Recording:
+    """The events of one conversation's turns, numbered and placed as its scheduler says."""
+
+    def __init__(self, recorder: Recorder, scheduler: Scheduler, counter: Counter) -> None:
+        self._recorder = recorder
+        self._scheduler = scheduler
+        self._counter = counter
+
+    def sent(
+        self,
+        kind: Kind,
+        text: str,
+        known: Known,
+        example: str | None = None,
+        due: int | None = None,
+        line: Line | None = None,
+    ) -> int:
+        """Record that a message goes out; return its tokens.
+
+        Args:
+            kind: What the turn is.
+            text: The message.
+            known: Returns its tokens, if known.
+            example: The example that speaks; None for filler.
+            due: The position at which it was due.
+            line: The line that the script yielded.
+        """
+        tokens = self._tokens(text, known)
+        sent = Sent(
+            turn=self._scheduler.number,
+            kind=kind,
+            example=example,
+            message=text,
+            tokens=tokens,
+            position=self._scheduler.position,
+            due=due,
+            at=self._scheduler.clock.now,
+            **({} if line is None else _fields(line)),
+        )
+        self._recorder.put(sent)
+        return tokens
+
+    def replied(self, reply: Reply, known: Known = unknown, answered: Literal["script"] | None = None) -> int:
+        """Record a reply; return its tokens."""
+        tokens = self._tokens(reply.text, known)
+        replied = Replied(
+            turn=self._scheduler.number,
+            reply=reply.text,
+            tokens=tokens,
+            finish=reply.finish,
+            usage=reply.usage,
+            answered=answered,
+        )
+        self._recorder.put(replied)
+        return tokens
+
+    def forked(self, fork: Fork) -> Forked:
+        """Record that a question is asked beside the conversation; return its event."""
+        forked = Forked(
+            id=fork.id,
+            example=fork.example.id,
+            message=fork.text,
+            tokens=self._tokens(fork.text, lambda: fork.tokens),
+            position=fork.position,
+            due=fork.due,
+            at=fork.at,
+            **_fields(fork.line),
+        )
+        self._recorder.put(forked)
+        return forked
+
+    def _tokens(self, text: str, known: Known) -> int:
+        """Return a text's tokens, from the log or from `known` if possible; else count them."""
+        logged = self._recorder.logged
+        if isinstance(logged, Sent | Forked | Replied) and text == (
+            logged.reply if isinstance(logged, Replied) else logged.message
+        ):
+            return logged.tokens
+        found = known()
+        return self._counter.count(text) if found is None else found
+
+
+def _fields(line: Line) -> dict[str, Any]:
+    """Return those fields of an event that a script's line determines."""
+    fields: dict[str, Any] = {"ideal": line.ideal, "user": line.user}
+    if isinstance(line, Tell | Ask):
+        fields["buried"] = tuple((each.text, each.tokens) for each in line.buried) or None
+    if isinstance(line, Ask):
+        fields |= {"expect": json_form(dump(line.expect)), "shows": line.shows, "needs": line.needs}
+    elif isinstance(line, Tell):
+        fields["session"] = line.session
+    return fields
+
+
+def json_form(data: Mapping[str, object]) -> dict[str, object]:
+    """Return a matcher's form as JSON would return it, so that it can be compared with the log.
+
+    Raises TypeError if a value would not survive JSON.
+    """
+    return {key: _through_json(value) for key, value in data.items()}
+
+
+def _through_json(value: object) -> object:
+    if isinstance(value, dict):
+        if strange := [key for key in value if not isinstance(key, str)]:
+            raise TypeError(f"a matcher's field has a key {strange[0]!r:.60}; in JSON a key must be a string")
+        return json_form(value)
+    if isinstance(value, list | tuple):
+        return [_through_json(item) for item in value]
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError(f"a matcher's field holds {type(value).__name__} {value!r:.60}; JSON has no such value")
