@@ -69,7 +69,7 @@ async def publish(
         ConfigError: The reference is unknown, or can no longer be played.
     """
     from ltm_bench.judge.background import Background
-    from ltm_bench.report.publishing import drafted
+    from ltm_bench.report.publishing import read_to_publish
 
     if unknown := [name for name in besides if name not in ON_DEMAND]:
         name = unknown[0]
@@ -92,19 +92,19 @@ async def publish(
         for name in besides:
             references[name] = total(await _played(manifest, examples, agent_class(name)))
         background = Background() if judges else None
-        with drafted(files, verdicts=verdicts, background=background) as draft:
+        with read_to_publish(files, verdicts=verdicts, background=background) as publication:
             if options is not None and charge:
-                options.budget.spent += draft.fold.books.spent or 0
+                options.budget.spent += publication.fold.books.spent or 0
             try:
                 if background is not None:
                     from ltm_bench.judge.asking import have_judged
 
                     given = options or Options()
                     await have_judged(
-                        draft.fold, background, judges, budget=given.budget, notify=given.notify
+                        publication.fold, background, judges, budget=given.budget, notify=given.notify
                     )
             finally:  # a judge that cannot be paid leaves the run as it is, with a page
-                results = draft.publish(about, references)
+                results = publication.publish(about, references)
         return Run(folder, manifest, results)
 
 

@@ -15,8 +15,8 @@ from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.messages import Outcome
 from ltm_bench.export.retold import retold
 from ltm_bench.export.stored import (
-    Asked,
     Logged,
+    LoggedMessage,
     Place,
     VerdictLine,
     read_log,
@@ -37,7 +37,7 @@ from ltm_bench.score.audits.judgements import (
     vague_trials,
 )
 from ltm_bench.score.audits.records import read_records
-from ltm_bench.score.results.examples import VERDICT, ExampleResult, Question
+from ltm_bench.score.results.examples import VERDICT, Question
 from ltm_bench.score.results.headline import (
     count_outcomes,
     example_score,
@@ -84,7 +84,7 @@ def verify(run: Path) -> Verified:
         )
     logged = read_log(run, manifest)
     verdicts = stored_verdicts(run)
-    told = retold(run, manifest)
+    told = retold(manifest, logged)
     differing = [
         *_against_log(results, logged, manifest),
         *_against_verdicts(results, verdicts),
@@ -116,23 +116,24 @@ def _against_log(results: Results, logged: Logged, manifest: Manifest) -> Iterat
         different = next(iter(sorted({*found} ^ {*planned})), "their order")
         yield f"the examples of results.json are not those of the manifest: {different}"
     asked = {place: question for place, question in _questions(results) if place.turn is not None}
-    for place in dict.fromkeys((*logged.questions, *asked)):
+    sent = logged.questions
+    for place in dict.fromkeys((*sent, *asked)):
         if place not in asked:
             yield f"{place}: not in results.json"
-        elif place not in logged.questions:
+        elif place not in sent:
             yield f"{place}: not in the log"
         else:
-            yield from _question_differs(place, asked[place], logged.questions[place])
+            yield from _question_differs(place, asked[place], sent[place])
     yield from _unequal("turns", results.turns, logged.turns, "in the log")
     yield from _unequal("tokens", results.tokens, logged.tokens, "in the log")
 
 
-def _question_differs(place: Place, question: Question, asked: Asked) -> Iterator[str]:
-    shown, said = question.text, asked.message
+def _question_differs(place: Place, question: Question, logged: LoggedMessage) -> Iterator[str]:
+    shown, said = question.text, logged.sent.message
     cut = len(said) > len(shown) and (said[:_ENDS], said[-_ENDS:]) == (shown[:_ENDS], shown[-_ENDS:])
     if shown != said and not cut:
         yield f"{place}: the question in results.json is not that of the log"
-    if question.reply != asked.reply:
+    if question.reply != (None if logged.replied is None else logged.replied.reply):
         yield f"{place}: the reply in results.json is not that of the log"
 
 
@@ -219,15 +220,18 @@ def _against_itself(results: Results) -> Iterator[str]:
     names = [scenario.name for scenario in results.scenarios]
     if stray := next((e.id for e in results.examples if e.scenario not in names), None):
         yield f"{stray}: its scenario is not in results.json"
-    total = headline({name: [e.score for e in _rescored(results, name)] for name in names})
-    for scenario in results.scenarios:
-        examples = _rescored(results, scenario.name)
-        fresh = summarise_scenario(scenario.name, scenario.summary, scenario.skills, examples)
+    examples = [each.model_copy(update={"score": example_score(each.questions)}) for each in results.examples]
+    scenarios = [
+        summarise_scenario(s.name, s.summary, s.skills, [e for e in examples if e.scenario == s.name])
+        for s in results.scenarios
+    ]
+    for scenario, fresh in zip(results.scenarios, scenarios, strict=True):
         for name in ("score", "score_so_far", "n", "outcomes"):
             stated, found = getattr(scenario, name), getattr(fresh, name)
             yield from _unequal(f"{scenario.name}: {name}", stated, found, "by its examples")
-    complete = all(scenario.score is not None for scenario in results.scenarios)
     questions = [question for _, question in _questions(results)]
+    total = headline({name: [e.score for e in examples if e.scenario == name] for name in names})
+    complete = all(scenario.score is not None for scenario in results.scenarios)
     expected: dict[str, Any] = {
         "complete": complete,
         "score": total if complete else None,
@@ -239,15 +243,6 @@ def _against_itself(results: Results) -> Iterator[str]:
     }
     for name, value in expected.items():
         yield from _unequal(name, getattr(results, name), value, "by its examples")
-
-
-def _rescored(results: Results, scenario: str) -> list[ExampleResult]:
-    """Return the examples of a scenario, each with the score that its questions give."""
-    return [
-        example.model_copy(update={"score": example_score(example.questions)})
-        for example in results.examples
-        if example.scenario == scenario
-    ]
 
 
 def _unequal(what: str, stated: Any, found: Any, where: str) -> Iterator[str]:

@@ -16,9 +16,9 @@ from ltm_bench.judge import rubric
 from ltm_bench.judge.background import Background
 from ltm_bench.judge.inquiring import asked_in, inquire
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.memory import FILE, Memory
+from ltm_bench.judge.opinions import FILE, OpinionStore
 from ltm_bench.judge.rubric import Case
-from ltm_bench.judge.saying import say
+from ltm_bench.judge.saying import for_each, say
 from ltm_bench.score.audits.judgements import Judgement, Opinion, VagueTrial, append, reply_hash
 from ltm_bench.score.results.accounts import FIGURES
 from ltm_bench.score.results.fold import Fold
@@ -57,7 +57,7 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
 async def ask_all(
     judges: Sequence[Judge],
     cases: Sequence[Case],
-    memory: Memory,
+    memory: OpinionStore,
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
     *,
@@ -75,7 +75,7 @@ async def ask_all(
     """
     places = asyncio.Semaphore(CONCURRENT)
 
-    async def one(judge: Judge, case: Case) -> Opinion:
+    async def one(case: Case, judge: Judge) -> Opinion:
         async with places:
             known = memory.opinion(judge, case, time)
             if known is None:
@@ -84,15 +84,7 @@ async def ask_all(
             on_done()
             return known
 
-    heard = await asyncio.gather(
-        *(asyncio.gather(*(one(judge, case) for judge in judges)) for case in cases), return_exceptions=True
-    )
-    found: list[list[Opinion]] = []
-    for each in heard:
-        if isinstance(each, BaseException):
-            raise each
-        found.append(list(each))
-    return found
+    return await for_each(cases, judges, one)
 
 
 def doubtful(asked: Sequence[AskedQuestion]) -> list[AskedQuestion]:
@@ -104,7 +96,7 @@ async def judge_run(
     questions: Sequence[AskedQuestion],
     background: Background,
     judges: Sequence[Judge],
-    memory: Memory,
+    memory: OpinionStore,
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
 ) -> list[Judgement]:
@@ -157,8 +149,7 @@ async def have_judged(
     names = ", ".join(judge.name for judge in judges)
     said: list[Judgement] = []
     vague: list[VagueTrial] = []
-    memory = Memory(run.parent / FILE)
-    try:
+    with OpinionStore(run.parent / FILE) as memory:
         if published:
             said, vague = await inquire(
                 published, judges, memory, budget, concurrent=CONCURRENT, notify=notify
@@ -169,8 +160,6 @@ async def have_judged(
                 f"{len(questions)} {'reply' if len(questions) == 1 else 'replies'} to be judged by {names} …"
             )
             said += await judge_run(questions, background, judges, memory, budget)
-    finally:
-        memory.close()
     append(run, said)
     fold.hear(said, vague)
     failed = sum(opinion.outcome is Outcome.JUDGE_ERROR for each in said for opinion in each.opinions)

@@ -12,7 +12,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.asking import ask_all
 from ltm_bench.judge.background import Background
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.memory import Memory
+from ltm_bench.judge.opinions import OpinionStore
 from ltm_bench.judge.rubric import Case
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.audits.auditing import Confident, draw
@@ -53,7 +53,7 @@ def drawn_from(run: Path, manifest: Manifest, sample: int, seed: int) -> list[Dr
     ]
 
 
-def commission_judge(judge: Judge, sample: int, seed: int, memory: Memory) -> Commission:
+def commission_judge(judge: Judge, sample: int, seed: int, memory: OpinionStore) -> Commission:
     """Commission a judge. Raises ConfigError if it was never calibrated, or errs too often."""
     check = f"ltm-bench judge check --judge {judge.name}"
     calibration = memory.calibration(judge.key)
@@ -88,7 +88,7 @@ def commissioned(run: Path, by: Commission) -> None:
 
 
 async def have_read(
-    run: Path, by: Commission, drawn: Sequence[Drawn], judge: Judge, memory: Memory, budget: Budget
+    run: Path, by: Commission, drawn: Sequence[Drawn], judge: Judge, memory: OpinionStore, budget: Budget
 ) -> int:
     """Have a judge read what it has not read yet, and record its opinions.
 

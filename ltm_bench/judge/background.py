@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ltm_bench.core.clock import stamp
 from ltm_bench.judge.rubric import Case, Earlier
-from ltm_bench.log.events import Jumped, Replied, Sent
+from ltm_bench.log.events import Replied, Sent
 from ltm_bench.score.results.examples import Question
+from ltm_bench.score.results.fold import TurnListener
 
 
-class Background:
+class Background(TurnListener):
     """The turns of a run's examples, without filler. It listens while the log is read.
 
     The agent's replies are kept only for questions and chats: its replies to needles are mere politeness. Of messages
@@ -18,21 +19,14 @@ class Background:
     def __init__(self) -> None:
         self._turns: dict[str, dict[int, Earlier]] = {}
 
-    def conversation(self, example: str | None) -> None:
-        """Begin a conversation."""
-
-    def turn(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
-        """Keep a turn of an example, if it was answered."""
-        if replied is not None and sent.example is not None:
+    def turn(
+        self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool = False
+    ) -> None:
+        """Keep a turn of an example, if it was answered; a forked question is no part of the conversation."""
+        if replied is not None and sent.example is not None and not forked:
             text = sent.message if sent.buried is None else "\n".join(needle for needle, _ in sent.buried)
             said = "" if sent.kind == "tell" else replied.reply
             self._turns.setdefault(sent.example, {})[sent.turn] = Earlier(stamp(sent.at), text, said)
-
-    def forked(self, sent: Sent, replied: Replied | None, question: Question) -> None:
-        """Ignore a forked question: it is no part of the conversation."""
-
-    def jumped(self, jumped: Jumped) -> None:
-        """Ignore a jump of the clock."""
 
     def case(self, example: str, question: Question) -> Case:
         """Return a judge's case: the question, the turns before it, and the reply."""

@@ -17,8 +17,8 @@ from ltm_bench.core.messages import Outcome, Usage
 from ltm_bench.datasets.judging import conduct
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.memory import Memory
-from ltm_bench.judge.saying import Said, say
+from ltm_bench.judge.opinions import OpinionStore
+from ltm_bench.judge.saying import JudgeAnswer, for_each, say
 from ltm_bench.judge.vague import sampled, vague_reply
 from ltm_bench.score.audits.judgements import Judgement, Opinion, VagueTrial, reply_hash
 from ltm_bench.score.results.accounts import FIGURES
@@ -52,7 +52,7 @@ def asked_in(asked: Sequence[AskedQuestion]) -> list[Inquired]:
 async def inquire(
     asked: Sequence[Inquired],
     judges: Sequence[Judge],
-    memory: Memory,
+    memory: OpinionStore,
     budget: Budget,
     *,
     concurrent: int,
@@ -78,19 +78,11 @@ async def inquire(
     )
     places = asyncio.Semaphore(concurrent)
 
-    async def one(judge: Judge, each: Inquired) -> Opinion:
+    async def one(each: Inquired, judge: Judge) -> Opinion:
         async with places:
             return await _opinion(judge, each, memory, budget)
 
-    heard = await asyncio.gather(
-        *(asyncio.gather(*(one(judge, each) for judge in judges)) for each in [*asked, *vague]),
-        return_exceptions=True,
-    )
-    opinions: list[list[Opinion]] = []
-    for found in heard:
-        if isinstance(found, BaseException):
-            raise found
-        opinions.append(found)
+    opinions = await for_each([*asked, *vague], judges, one)
     said = [
         Judgement(example=each.example, turn=each.turn, reply=reply_hash(each.reply), opinions=tuple(of))
         for each, of in zip(asked, opinions, strict=False)
@@ -103,9 +95,9 @@ async def inquire(
     return said, trials
 
 
-async def _opinion(judge: Judge, asked: Inquired, memory: Memory, budget: Budget) -> Opinion:
+async def _opinion(judge: Judge, asked: Inquired, memory: OpinionStore, budget: Budget) -> Opinion:
     rubric = hashlib.sha256(f"{type(asked.expect).__name__}@{asked.expect.version}".encode()).hexdigest()[:16]
-    answers: list[tuple[str, Said]] = []
+    answers: list[tuple[str, JudgeAnswer]] = []
 
     async def ask(text: str) -> str | None:
         said = memory.answer(judge, text)

@@ -1,7 +1,7 @@
 """Writes what is derived from a run's log: verdicts.jsonl, results.json, report.html and transcript.html.
 
 The log is read once: the transcript is written while the results are summed. Whoever asks judges does so between
-`drafted` and `Draft.publish`, so that their answers reach pages which are written once.
+`read_to_publish` and `Publication.publish`, so that their answers reach pages which are written once.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import is_ordinary
 from ltm_bench.core.messages import Verdict
+from ltm_bench.judge.opinions import FILE, Calibration, OpinionStore
 from ltm_bench.log.lines import to_line
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
@@ -26,6 +27,7 @@ from ltm_bench.score.audits.judgements import Place
 from ltm_bench.score.results.examples import Question
 from ltm_bench.score.results.files import RunFiles
 from ltm_bench.score.results.fold import Fold, TurnListener
+from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.results.scoring import results_of
 
@@ -48,11 +50,11 @@ def publish(
         LogError: The log is damaged.
         ConfigError: A file cannot be written.
     """
-    with RunFiles(run, manifest) as files, drafted(files) as draft:
-        return draft.publish(about, references)
+    with RunFiles(run, manifest) as files, read_to_publish(files) as publication:
+        return publication.publish(about, references)
 
 
-class Draft:
+class Publication:
     """A run that has been read, and is still to be published: until then, judges may change its verdicts."""
 
     def __init__(self, fold: Fold, writer: TranscriptWriter) -> None:
@@ -77,12 +79,12 @@ class Draft:
 
 
 @contextmanager
-def drafted(
+def read_to_publish(
     files: RunFiles,
     *,
     verdicts: Mapping[Place, Verdict] | None = None,
     background: TurnListener | None = None,
-) -> Iterator[Draft]:
+) -> Iterator[Publication]:
     """Read a run, and write its transcript as far as its verdicts are final.
 
     Args:
@@ -99,7 +101,7 @@ def drafted(
     try:
         with TranscriptWriter(run / "transcript.html", files.manifest, judged=judged) as writer:
             listeners = (writer,) if background is None else (writer, background)
-            yield Draft(Fold(files, verdicts=verdicts, explain=True, listeners=listeners), writer)
+            yield Publication(Fold(files, verdicts=verdicts, explain=True, listeners=listeners), writer)
     except OSError as error:
         place = error.filename or run
         raise ConfigError(
@@ -134,31 +136,24 @@ def _said_besides(question: Question) -> dict[str, Any]:
 
 def _with_calibrations(results: Results, reports: Path) -> Results:
     """Add the last calibration of a run's judges."""
-    if not results.judges:
+    # Most runs have no judge, and SQLite would create the database by opening it.
+    if not results.judges or not (reports / FILE).exists():
         return results
-    from ltm_bench.judge.memory import FILE, Memory
-
-    if not (reports / FILE).exists():
-        return results
-    memory = Memory(reports / FILE)
-    try:
-        known = {note.key: memory.calibration(note.key) for note in results.judges}
-    finally:
-        memory.close()
-    notes = []
-    for note in results.judges:
-        if (found := known[note.key]) is not None:
-            changes: dict[str, Any] = {
-                "sensitivity": found.sensitivity,
-                "specificity": found.specificity,
-                "believed": found.believed,
-            }
-            tally = found.kinds.get("vague")
-            if note.false_accepts is None and tally is not None and tally.n:
-                changes |= {"vague": tally.n, "false_accepts": tally.accepted / tally.n}
-            note = note.model_copy(update=changes)
-        notes.append(note)
+    with OpinionStore(reports / FILE) as memory:
+        notes = [_calibrated(note, memory.calibration(note.key)) for note in results.judges]
     return results.model_copy(update={"judges": notes})
+
+
+def _calibrated(note: JudgeNote, found: Calibration | None) -> JudgeNote:
+    if found is None:
+        return note
+    changes: dict[str, Any] = {
+        name: getattr(found, name) for name in ("sensitivity", "specificity", "believed")
+    }
+    vague = found.kinds.get("vague")
+    if note.false_accepts is None and vague is not None and vague.n:
+        changes |= {"vague": vague.n, "false_accepts": vague.accepted / vague.n}
+    return note.model_copy(update=changes)
 
 
 def _json(results: Results) -> bytes:

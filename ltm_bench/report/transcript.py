@@ -21,7 +21,7 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.anchors import anchor
 from ltm_bench.report.templating import macro, templates
 from ltm_bench.score.results.examples import Question
-from ltm_bench.score.results.fold import planned
+from ltm_bench.score.results.fold import TurnListener, planned
 from ltm_bench.score.results.run import Results
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class _HeldTurn(NamedTuple):
     forked: bool
 
 
-class TranscriptWriter:
+class TranscriptWriter(TurnListener):
     """Writes the transcript of a run, turn by turn; it listens to a `Fold`.
 
     Leaving the `with` block without `finish` discards the draft and leaves an older transcript as it was.
@@ -90,24 +90,12 @@ class TranscriptWriter:
         self._write(self._conversation.render(title=example or "The conversation"))
         self._in_conversation = True
 
-    def turn(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
-        """Write a turn.
-
-        Args:
-            sent: The message.
-            replied: The agent's answer; None if it did not answer.
-            question: The scored question, for a turn that has one.
-        """
-        self._write_turn(sent, replied, question, forked=False)
-
-    def forked(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
-        """Write a forked question, at its place."""
-        self._write_turn(sent, replied, question, forked=True)
-
-    def _write_turn(
-        self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool
+    def turn(
+        self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool = False
     ) -> None:
+        """Write a turn; see `TurnListener`."""
         if self._judged and question is not None and question.for_judges:
+            # Its verdict is not known yet: judges are asked when the log has been read.
             self._held.append(_HeldTurn(self._written, sent, replied, forked))
         else:
             self._write(self._rendered(sent, replied, question, forked=forked))

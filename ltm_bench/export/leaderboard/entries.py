@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, NotVerified
 from ltm_bench.export.bundle import unpack
-from ltm_bench.export.leaderboard.seeds import Draw, draws, identity
+from ltm_bench.export.leaderboard.seeds import DrawnSeed, draws, identity
 from ltm_bench.export.verify import Verified, verify
 from ltm_bench.log.manifest import IMPORTED, Manifest
 from ltm_bench.log.reader import read_manifest
@@ -31,7 +31,7 @@ PAGES = ("report.html", "transcript.html")
 """The pages of a run, written here from its log: those in the bundle are ignored."""
 
 
-class Entry(NamedTuple):
+class BoardEntry(NamedTuple):
     """A bundle that was verified."""
 
     name: str
@@ -72,7 +72,7 @@ class Refusal(NamedTuple):
     reason: str
 
 
-def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
+def read_bundles(folder: Path) -> Iterator[BoardEntry | Refusal]:
     """Yield an entry or a refusal for every bundle in a folder, by name.
 
     Raises:
@@ -102,7 +102,7 @@ def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
             yield _with_draw(entry, drawn)
 
 
-def _with_draw(entry: Entry, drawn: Mapping[tuple[str, int], Draw]) -> Entry:
+def _with_draw(entry: BoardEntry, drawn: Mapping[tuple[str, int], DrawnSeed]) -> BoardEntry:
     """Mark an entry's seed as drawn, if it was and the run did not begin earlier."""
     draw = drawn.get((identity(entry.manifest.agent), entry.results.seed))
     if draw is None or (entry.run_on or "") < draw.on:
@@ -115,7 +115,7 @@ def _without_place(reason: str, folder: Path) -> str:
     return reason.replace(f"{folder}/", "").replace(f"{folder}\\", "")
 
 
-def _read(bundle: Path) -> Entry:
+def _read(bundle: Path) -> BoardEntry:
     """Verify and score one bundle. Raises LtmBenchError with the reason for which it is refused."""
     with bundle.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -131,7 +131,7 @@ def _read(bundle: Path) -> Entry:
         manifest = read_manifest(run)
         fresh = publish(run, manifest, about=abouts(manifest), references=stated.references)
         _check_verdicts(run.name, found, fresh)
-        return Entry(
+        return BoardEntry(
             name=f"{re.sub('[^A-Za-z0-9._-]+', '-', run.name).strip('.-')[:60] or 'run'}-{digest[:8]}",
             file=bundle.name,
             digest=digest,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from ltm_bench.core.messages import Turn, Verdict
 from ltm_bench.log.events import Answered, Ended, Finished, Forked, Jumped, Published, Replied, Sent
@@ -27,17 +26,23 @@ from ltm_bench.score.results.ingestion import Taking
 from ltm_bench.score.results.open_examples import AskedQuestion, OpenExample, unanswered
 
 
-class TurnListener(Protocol):
-    """Gets a run's turns, one after the other, while the log is read."""
+class TurnListener:
+    """Gets a run's turns, one after the other, while the log is read; what it does not want, it ignores."""
 
     def conversation(self, example: str | None) -> None:
         """Begin a conversation: an isolated example's, or (None) the only one."""
 
-    def turn(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
-        """Take a turn; `replied` is None if the agent never answered, `question` if none was asked."""
+    def turn(
+        self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool = False
+    ) -> None:
+        """Take a turn, or a forked question at its place.
 
-    def forked(self, sent: Sent, replied: Replied | None, question: Question) -> None:
-        """Take a forked question, at its place."""
+        Args:
+            sent: The message.
+            replied: The agent's reply; None if it never answered.
+            question: The question, if one was asked.
+            forked: Whether it is no turn of the conversation.
+        """
 
     def jumped(self, jumped: Jumped) -> None:
         """Take a jump of the benchmark's clock."""
@@ -143,7 +148,7 @@ class Fold:
                 self._place(event.sent)
                 forked = self._fork(event.sent, reply)
                 for listener in self._listeners:
-                    listener.forked(event.sent, reply, forked)
+                    listener.turn(event.sent, reply, forked, forked=True)
             elif isinstance(event, Jumped):
                 if last is not None:
                     self.course.jumped(last, event)

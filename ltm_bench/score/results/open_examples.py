@@ -90,7 +90,7 @@ class AskedQuestion:
         self.question = question.model_copy(update=changes) if changes else question
 
 
-class _Planted(NamedTuple):
+class _OpenNeedle(NamedTuple):
     """A needle whose distance from the last question is not known yet."""
 
     turn: int
@@ -112,7 +112,7 @@ class OpenExample:
     ended: Ended | None = None
     examined: Examined | None = None
     """Which of its facts the agent's store held."""
-    _planted: list[_Planted] = field(default_factory=list)
+    _planted: list[_OpenNeedle] = field(default_factory=list)
 
     def plant(self, sent: Sent) -> None:
         """Take the needles of a message: the message itself, or those inside it."""
@@ -120,7 +120,9 @@ class OpenExample:
         buried = ((sent.message, 0),) if sent.buried is None else sent.buried
         most = SHOWN if sent.session is None else OF_A_SESSION
         self._planted += [
-            _Planted(sent.turn, _elided(text, most), sent.position + (before or 0), sent.at, before is None)
+            _OpenNeedle(
+                sent.turn, _elided(text, most), sent.position + (before or 0), sent.at, before is None
+            )
             for text, before in buried
         ]
 
