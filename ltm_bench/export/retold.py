@@ -47,10 +47,11 @@ def retold(manifest: Manifest, log: Logged) -> Retold:
             continue
         said = log.messages.get(example.id, ())
         problem = _problem(example, said, ended=example.id in log.ended)
+        # A script that hears a reply without its secret may go on otherwise, although nobody has changed the log.
         if problem is None:
             told += 1
         elif not any(REMOVED in each.replied.reply for each in said if each.replied and not each.forked):
-            differing.append(problem)  # no secret was removed from what it heard
+            differing.append(problem)
     return Retold(told, differing)
 
 

@@ -103,7 +103,8 @@ def verify(run: Path) -> Verified:
     return Verified(results, len(verdicts), logged.texts, told.examples, _changed_scorers(results))
 
 
-def _questions(results: Results) -> Iterator[tuple[Place, Question]]:
+def questions_of(results: Results) -> Iterator[tuple[Place, Question]]:
+    """Yield the questions of a run."""
     for example in results.examples:
         for question in example.questions:
             yield Place(example.id, question.turn), question
@@ -115,7 +116,7 @@ def _against_log(results: Results, logged: Logged, manifest: Manifest) -> Iterat
     if (found := [example.id for example in results.examples]) != planned:
         different = next(iter(sorted({*found} ^ {*planned})), "their order")
         yield f"the examples of results.json are not those of the manifest: {different}"
-    asked = {place: question for place, question in _questions(results) if place.turn is not None}
+    asked = {place: question for place, question in questions_of(results) if place.turn is not None}
     sent = logged.questions
     for place in dict.fromkeys((*sent, *asked)):
         if place not in asked:
@@ -139,7 +140,7 @@ def _question_differs(place: Place, question: Question, logged: LoggedMessage) -
 
 def _against_verdicts(results: Results, verdicts: Mapping[Place, VerdictLine]) -> Iterator[str]:
     """Compare every verdict of results.json with its line in verdicts.jsonl."""
-    judged = dict(_questions(results))
+    judged = dict(questions_of(results))
     for place in dict.fromkeys((*verdicts, *judged)):
         if place not in judged:
             yield f"{place}: not in results.json"
@@ -156,7 +157,7 @@ def _against_verdicts(results: Results, verdicts: Mapping[Place, VerdictLine]) -
 def _against_records(results: Results, run: Path) -> Iterator[str]:
     """Compare verdicts by judges and by hand with the files that record them."""
     judged, by_hand = judgements(run), overrides(ratings(run))
-    for place, question in _questions(results):
+    for place, question in questions_of(results):
         if place.turn is None:
             continue
         said = reply_hash(question.reply or "")
@@ -229,7 +230,7 @@ def _against_itself(results: Results) -> Iterator[str]:
         for name in ("score", "score_so_far", "n", "outcomes"):
             stated, found = getattr(scenario, name), getattr(fresh, name)
             yield from _unequal(f"{scenario.name}: {name}", stated, found, "by its examples")
-    questions = [question for _, question in _questions(results)]
+    questions = [question for _, question in questions_of(results)]
     total = headline({name: [e.score for e in examples if e.scenario == name] for name in names})
     complete = all(scenario.score is not None for scenario in results.scenarios)
     expected: dict[str, Any] = {
@@ -263,7 +264,7 @@ def _spelt(value: Any) -> str:
 
 def _changed_scorers(results: Results) -> Mapping[str, str]:
     today = {name: f"{name}@{kind.version}" for name, kind in built_in().items()}
-    used = dict.fromkeys(question.scorer for _, question in _questions(results))
+    used = dict.fromkeys(question.scorer for _, question in questions_of(results))
     return {
         scorer: today[name]
         for scorer in used

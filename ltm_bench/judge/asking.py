@@ -19,8 +19,7 @@ from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import FILE, OpinionStore
 from ltm_bench.judge.rubric import Case
 from ltm_bench.judge.saying import for_each, say
-from ltm_bench.score.audits.judgements import Judgement, Opinion, VagueTrial, append, reply_hash
-from ltm_bench.score.results.accounts import FIGURES
+from ltm_bench.score.audits.judgements import FIGURES, Judgement, Opinion, VagueTrial, append, reply_hash
 from ltm_bench.score.results.fold import Fold
 from ltm_bench.score.results.open_examples import AskedQuestion
 

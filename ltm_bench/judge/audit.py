@@ -16,7 +16,7 @@ from ltm_bench.judge.opinions import OpinionStore
 from ltm_bench.judge.rubric import Case
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.audits.auditing import Confident, draw
-from ltm_bench.score.audits.judgements import reply_hash
+from ltm_bench.score.audits.judgements import Opinion, reply_hash
 from ltm_bench.score.audits.records import Commission, Reading, read_records, write_down
 from ltm_bench.score.results.remarks import confident
 from ltm_bench.score.results.scoring import score_run
@@ -35,6 +35,21 @@ class Drawn(NamedTuple):
     def reply(self) -> str:
         """The hash of its reply."""
         return reply_hash(self.case.reply)
+
+    def reading(
+        self, by: Commission, outcome: Outcome, reason: str, opinion: Opinion | None = None
+    ) -> Reading:
+        """Return an auditor's reading of the reply, with the judge's opinion, if it was a judge."""
+        return Reading(
+            auditor=by.auditor,
+            key=by.key,
+            example=self.verdict.example,
+            turn=self.verdict.turn,
+            reply=self.reply,
+            outcome=outcome,
+            reason=reason,
+            opinion=opinion,
+        )
 
 
 def drawn_from(run: Path, manifest: Manifest, sample: int, seed: int) -> list[Drawn]:
@@ -106,16 +121,7 @@ async def have_read(
     left = unread(run, by, drawn)
     heard = await ask_all([judge], [each.case for each in left], memory, budget)
     said = [
-        Reading(
-            auditor=by.auditor,
-            key=by.key,
-            example=each.verdict.example,
-            turn=each.verdict.turn,
-            reply=each.reply,
-            outcome=opinion.outcome,
-            reason=opinion.reason,
-            opinion=opinion,
-        )
+        each.reading(by, opinion.outcome, opinion.reason, opinion)
         for each, (opinion,) in zip(left, heard, strict=True)
         if opinion.outcome is not Outcome.JUDGE_ERROR
     ]

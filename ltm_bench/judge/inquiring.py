@@ -20,8 +20,7 @@ from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import OpinionStore
 from ltm_bench.judge.saying import JudgeAnswer, for_each, say
 from ltm_bench.judge.vague import sampled, vague_reply
-from ltm_bench.score.audits.judgements import Judgement, Opinion, VagueTrial, reply_hash
-from ltm_bench.score.results.accounts import FIGURES
+from ltm_bench.score.audits.judgements import FIGURES, Judgement, Opinion, VagueTrial, reply_hash
 from ltm_bench.score.results.open_examples import AskedQuestion
 
 

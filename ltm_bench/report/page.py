@@ -15,7 +15,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.templating import script, templates
 from ltm_bench.report.text import visible
-from ltm_bench.score.results.accounts import FIGURES
+from ltm_bench.score.audits.judgements import FIGURES
 from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
 from ltm_bench.score.results.retrieval import Retrieval
 from ltm_bench.score.results.run import Results

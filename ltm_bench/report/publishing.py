@@ -19,7 +19,6 @@ from ltm_bench.core.limits import is_ordinary
 from ltm_bench.core.messages import Verdict
 from ltm_bench.judge.opinions import FILE, Calibration, OpinionStore
 from ltm_bench.log.lines import to_line
-from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
 from ltm_bench.report.page import render_page
 from ltm_bench.report.transcript import TranscriptWriter
@@ -33,25 +32,6 @@ from ltm_bench.score.results.scoring import results_of
 
 DERIVED = ("verdicts.jsonl", "results.json", "report.html", "transcript.html")
 """The files that `publish` writes."""
-
-
-def publish(
-    run: Path, manifest: Manifest, *, about: Mapping[str, About], references: Mapping[str, float]
-) -> Results:
-    """Score a run, and write everything that is derived from its log.
-
-    Args:
-        run: The run folder.
-        manifest: The run's manifest.
-        about: Descriptions of the scenarios.
-        references: Scores of baseline and oracle on the same examples.
-
-    Raises:
-        LogError: The log is damaged.
-        ConfigError: A file cannot be written.
-    """
-    with RunFiles(run, manifest) as files, read_to_publish(files) as publication:
-        return publication.publish(about, references)
 
 
 class Publication:

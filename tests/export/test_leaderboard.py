@@ -118,9 +118,9 @@ def one_reply(folder: Path) -> None:
 
 def events_of(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change the events of a log, recount its tokens, and derive all its files again."""
-    from ltm_bench.log.reader import read_manifest
     from ltm_bench.plan.scenarios import abouts
-    from ltm_bench.report.publishing import publish
+    from ltm_bench.report.publishing import read_to_publish
+    from ltm_bench.score.results.files import RunFiles
 
     count = counter("cl100k_base").count
     first, *rest = (folder / "events.jsonl").read_bytes().splitlines()
@@ -131,8 +131,8 @@ def events_of(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
             event["tokens"] = count(event["message"])
     lines = [json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() for event in events]
     (folder / "events.jsonl").write_bytes(b"\n".join([first, *lines]) + b"\n")
-    manifest = read_manifest(folder)
-    publish(folder, manifest, about=abouts(manifest), references={})
+    with RunFiles(folder) as files, read_to_publish(files) as publication:
+        publication.publish(abouts(files.manifest), {})
 
 
 def easier_questions(folder: Path) -> None:

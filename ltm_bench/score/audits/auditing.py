@@ -53,6 +53,7 @@ def draw(verdicts: Sequence[Confident], size: int, seed: int) -> list[Confident]
     """
 
     def luck(each: Confident) -> str:
+        # Not random.sample(): a verdict added elsewhere would move every place in the draw, and readings would be lost.
         return hashlib.sha256(f"{seed}/{each.example}/{each.turn}".encode()).hexdigest()
 
     strata: dict[tuple[str, Outcome], list[Confident]] = {}
@@ -119,15 +120,8 @@ class _Read(NamedTuple):
 
     @property
     def contradiction(self) -> Contradiction:
-        verdict = self.verdict
         return Contradiction(
-            example=verdict.example,
-            turn=verdict.turn,
-            question=verdict.question,
-            expected=verdict.expected,
-            reply=verdict.reply,
-            outcome=verdict.outcome,
-            reason=verdict.reason,
+            **self.verdict._asdict(),
             auditor_outcome=self.reading.outcome,
             auditor_reason=self.reading.reason,
         )

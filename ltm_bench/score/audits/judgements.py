@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
@@ -23,6 +23,9 @@ from ltm_bench.core.messages import Outcome, Usage, Verdict
 JUDGEMENTS = "judgements.jsonl"
 OVERRIDES = "overrides.jsonl"
 VAGUE = "vague.jsonl"
+
+FIGURES = ("uncached", "cache_read", "cache_write", "output", "reasoning")
+"""The token figures of `Usage`."""
 
 T = TypeVar("T")
 
@@ -58,19 +61,8 @@ class Opinion(BaseModel, frozen=True, extra="forbid"):
     @property
     def used(self) -> Usage | None:
         """Its usage, or None if unknown."""
-        known = self.usage.get
-        return (
-            Usage(
-                uncached=known("uncached", 0),
-                cache_read=known("cache_read", 0),
-                cache_write=known("cache_write", 0),
-                output=known("output", 0),
-                reasoning=known("reasoning", 0),
-                model=self.model,
-            )
-            if self.usage
-            else None
-        )
+        known: dict[str, Any] = {name: self.usage.get(name, 0) for name in FIGURES}
+        return Usage(**known, model=self.model) if self.usage else None
 
 
 class Judgement(BaseModel, frozen=True, extra="forbid"):

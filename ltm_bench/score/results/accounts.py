@@ -11,9 +11,8 @@ from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars, price_list
+from ltm_bench.score.audits.judgements import FIGURES
 from ltm_bench.score.results.examples import ExampleResult
-
-FIGURES = ("uncached", "cache_read", "cache_write", "output", "reasoning")
 
 
 def tokens_in(usage: Mapping[str, int] | None) -> int | None:
@@ -103,6 +102,7 @@ class Bookkeeping:
     def add(self, usage: Usage | None) -> Decimal | None:
         """Add one call; return its price, None if unknown."""
         price = self.price(usage)
+        # An agent without a price costs nothing, even if it names a model that no price list knows.
         counted = Decimal() if price is None and self._free else price
         self._all.add(usage, counted)
         own = None if usage is None else replace(usage, besides=())

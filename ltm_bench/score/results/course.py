@@ -76,6 +76,7 @@ class CallGroups:
         if self._groups and self._groups[-1].calls < self._size:
             call = _together(self._groups.pop(), call)
         elif len(self._groups) == 2 * MOST_STEPS:
+            # A chart has no room for more, and a conversation of ten million tokens has a hundred thousand calls.
             self._halve()
         self._groups.append(call)
 

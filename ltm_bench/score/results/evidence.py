@@ -40,6 +40,7 @@ def writings(path: Path) -> dict[str, Examined]:
 
 def _retrieval(needles: Sequence[Sequence[Any]], instead: Sequence[Any]) -> Retrieval:
     """Return a record's retrieval. Version 0.1.0 recorded whether a needle was retrieved, not its rank."""
+    # Not isinstance(): True is an int, too, and is what version 0.1.0 recorded.
     ranked = all(rank is None or type(rank) is int for _, _, rank in needles)
     known = [bool(stored) for _, stored, _ in needles if stored is not None]
     return Retrieval(

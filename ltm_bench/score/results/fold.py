@@ -14,9 +14,9 @@ from ltm_bench.log.journal import retrieval_trace_of, written_of
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, join_digests
 from ltm_bench.plugins.matchers import load
-from ltm_bench.score.audits.judgements import Judgement, Place, VagueTrial, newest, overrides
+from ltm_bench.score.audits.judgements import FIGURES, Judgement, Place, VagueTrial, newest, overrides
 from ltm_bench.score.audits.verdicts import decisive, verdict_on
-from ltm_bench.score.results.accounts import FIGURES, Bookkeeping
+from ltm_bench.score.results.accounts import Bookkeeping
 from ltm_bench.score.results.course import CourseFold
 from ltm_bench.score.results.evidence import traces, writings
 from ltm_bench.score.results.examples import Question
@@ -113,7 +113,8 @@ class Fold:
                     self.examples[name].examined = found
             digests[log.path] = log.digest
         first = self.files.log
-        if first.path not in digests:  # an isolated run's has the manifest alone, and is part of the run
+        if first.path not in digests:
+            # An isolated run's first log holds the manifest alone, and changing it must change the digest.
             for _ in first:
                 pass
             digests = {first.path: first.digest, **digests}
@@ -150,6 +151,7 @@ class Fold:
                 for listener in self._listeners:
                     listener.turn(event.sent, reply, forked, forked=True)
             elif isinstance(event, Jumped):
+                # The clock jumps between turns, when `sent` has been answered: the jump counts from the last message.
                 if last is not None:
                     self.course.jumped(last, event)
                 for listener in self._listeners:

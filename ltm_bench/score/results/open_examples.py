@@ -85,7 +85,8 @@ class AskedQuestion:
         changes: dict[str, Any] = {}
         if isinstance(self.expect, SetMatcher):
             changes["published"] = set_question(self.expect, question.reply, question.opinions)
-        if question.matched is not None:  # these words decided for the matcher alone
+        if question.matched is not None:
+            # The words decided for the matcher; a judge gives a reason, and is not explained by them.
             changes["decisive"] = ()
         self.question = question.model_copy(update=changes) if changes else question
 
@@ -136,7 +137,9 @@ class OpenExample:
         """Its result; questions that an unfinished example did not reach stay in the denominator."""
         questions = [each.question for each in self.asked]
         failed = bool(questions) and questions[-1].outcome is Outcome.AGENT_ERROR
-        if self.ended is None and not failed:  # a question that the agent failed at already covers this
+        if self.ended is None and not failed:
+            # A run that stops early must not score higher than one that goes on, so what it did not reach counts. A
+            # question that the agent failed at does that already.
             questions.append(_NOT_REACHED)
         last = max((q.position for q in questions if q.position is not None), default=0)
         return ExampleResult(

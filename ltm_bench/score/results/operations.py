@@ -83,22 +83,16 @@ class Samples:
 
 
 def operations(
-    samples: Mapping[str, Samples],
-    positions: Mapping[int, int],
-    opinions: Sequence[Opinion],
-    *,
-    free: bool,
+    samples: Mapping[str, Samples], positions: Mapping[int, int], *, free: bool
 ) -> list[Operation]:
-    """Return the time and cost of a run's operations.
+    """Return the time and cost of an agent's operations, in the order of a turn.
 
     Args:
         samples: The operations of each kind.
         positions: Tokens before each turn and fork; empty in isolated runs.
-        opinions: The judges' opinions.
         free: Whether the agent costs nothing.
     """
-    found = [_operation(name, samples[name], positions, free=free) for name in OPERATIONS if name in samples]
-    return [*found, *_judged(opinions)]
+    return [_operation(name, samples[name], positions, free=free) for name in OPERATIONS if name in samples]
 
 
 def read_operations(noted: Any) -> Iterable[tuple[str, float, list[Usage | None]]]:
@@ -160,7 +154,8 @@ def _of_sum(prices: Sequence[float]) -> Interval | None:
     return Interval(low=max(0.0, count * mean - half), high=count * mean + half)
 
 
-def _judged(opinions: Sequence[Opinion]) -> Iterable[Operation]:
+def judging(opinions: Sequence[Opinion]) -> Iterable[Operation]:
+    """Yield the cost of the judges, if there were any."""
     if opinions:
         prices = [each.dollars for each in opinions if each.dollars is not None]
         used = [each.used for each in opinions]

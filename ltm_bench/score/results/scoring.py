@@ -25,6 +25,7 @@ from ltm_bench.score.results.headline import (
     summarise_scenario,
     worth_of_undecided,
 )
+from ltm_bench.score.results.operations import judging, operations
 from ltm_bench.score.results.published_runs import set_figures
 from ltm_bench.score.results.remarks import confident, judges, remarks
 from ltm_bench.score.results.retrieval import lost, ranking
@@ -120,7 +121,10 @@ def results_of(
         leaks=leaks(examples, keeps_users=bool(manifest.agent.keeps_users) if len(fold.users) > 1 else None),
         sets=set_figures(files.folder.name, examples),
         course=fold.course.course(),
-        operations=files.timings.operations(fold.positions, opinions, free=manifest.agent.free),
+        operations=[
+            *operations(files.timings.samples, fold.positions, free=manifest.agent.free),
+            *judging(opinions),
+        ],
         environment=dict(files.environment),
         **derived(scenarios, examples),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -10,9 +10,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from ltm_bench.core.pricing import dollars
-from ltm_bench.score.audits.judgements import Opinion
 from ltm_bench.score.results.ingestion import Spent
-from ltm_bench.score.results.operations import Operation, Samples, operations, read_operations
+from ltm_bench.score.results.operations import Samples, read_operations
 from ltm_bench.score.statistics.intervals import Interval, median_interval, percentile
 
 PERCENTILES = (50, 75, 90, 95, 99, 100)
@@ -52,13 +51,15 @@ class Timings:
         self._retries = self._cached = 0
         self._seconds: dict[str | None, dict[int, float]] = {}
         self._spent: dict[str | None, dict[int, Spent]] = {}
-        self._samples: dict[str, Samples] = {}
+        self.samples: dict[str, Samples] = {}
+        """Operations by name."""
         for record in records:
             self._take(record)
 
     def _take(self, record: Mapping[str, Any]) -> None:
         given, seconds = record.get("attempts"), record.get("seconds")
         attempts = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+        # The attempt that brought the reply is no retry; in a record without seconds, none did.
         self._retries += max(0, len(attempts) - 1) if seconds is not None else len(attempts)
         conversation, turn = record.get("conversation"), record.get("turn")
         place = conversation if isinstance(conversation, str) else None
@@ -71,7 +72,7 @@ class Timings:
             self.untold.append(turn)
         for name, taken, usage in read_operations(record.get("operations")):
             prices = [None if each is None else dollars(each, self._on) for each in usage]
-            self._samples.setdefault(name, Samples()).add(taken, turn, usage, prices)
+            self.samples.setdefault(name, Samples()).add(taken, turn, usage, prices)
             if isinstance(turn, int):
                 of = self._spent.setdefault(place, {})
                 waiting = taken if name == "settle" else 0.0
@@ -101,15 +102,3 @@ class Timings:
             retries=self._retries,
             cached=self._cached,
         )
-
-    def operations(
-        self, positions: Mapping[int, int], opinions: Sequence[Opinion], *, free: bool
-    ) -> list[Operation]:
-        """Return the time and cost of a memory's operations, and of judging beside it.
-
-        Args:
-            positions: Tokens before each turn and fork; empty in isolated runs.
-            opinions: The judges' opinions.
-            free: Whether the agent costs nothing.
-        """
-        return operations(self._samples, positions, opinions, free=free)

@@ -9,6 +9,7 @@ import pytest
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log import lines
 from ltm_bench.score.audits.judgements import Opinion
+from ltm_bench.score.results.operations import judging, operations
 from ltm_bench.score.results.timings import Timings
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ def of(tmp_path: Path, *records: dict[str, Any], **more: Any) -> Any:
     defaults: dict[str, Any] = {"positions": {}, "opinions": (), "free": False, "on": None}
     given = defaults | more
     timings = Timings(lines.records(path), given["on"])
-    found = timings.operations(given["positions"], given["opinions"], free=given["free"])
+    found = [
+        *operations(timings.samples, given["positions"], free=given["free"]),
+        *judging(given["opinions"]),
+    ]
     return {each.name: each for each in found}
 
 
