@@ -156,12 +156,12 @@ def _parts(made: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _classes(form: Any) -> Iterator[type]:
     """Yield every class that a form is made of."""
-    waiting, seen = [form], set()
+    waiting, seen = [form], dict[int, Any]()
     while waiting:
         each = waiting.pop()
         if id(each) in seen:
             continue
-        seen.add(id(each))
+        seen[id(each)] = each  # kept: the next annotation could get the id of one that is gone
         waiting += list(getattr(each, "__args__", ()))
         if isinstance(each, type) and each.__module__.startswith("ltm_bench."):
             yield each

@@ -20,13 +20,13 @@ from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEn
 from ltm_bench.score.audits.judgements import Override, reply_hash
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.results.accounts import Costs
-from ltm_bench.score.results.evidence import Latency
 from ltm_bench.score.results.examples import ExampleResult, Needle, Question
 from ltm_bench.score.results.figures import bins, needle_recall, points, skills
 from ltm_bench.score.results.headline import count_outcomes, example_score, retrievals, summarise_scenario
 from ltm_bench.score.results.operations import Operation, Stretch
 from ltm_bench.score.results.retrieval import lost, ranking
 from ltm_bench.score.results.run import Results
+from ltm_bench.score.results.timings import Latency
 from ltm_bench.score.statistics.intervals import sum_interval
 
 if TYPE_CHECKING:

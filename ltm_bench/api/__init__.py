@@ -25,16 +25,9 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints
 
-from ltm_bench.api.execution import (
-    CACHE,
-    REFERENCES,
-    Options,
-    check_price,
-    execute,
-    published,
-    rescore,
-    start,
-)
+from ltm_bench.api.options import Options
+from ltm_bench.api.publication import REFERENCES, published, rescore
+from ltm_bench.api.running import CACHE, check_price, execute, start
 from ltm_bench.api.runs import Run, stored_references
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.reader import read_manifest
@@ -44,7 +37,7 @@ from ltm_bench.plan.planning import plan_of
 from ltm_bench.plan.request import Conduct, NewRun, Request
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.runner.progress import Progress
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.scoring import score_run
 
 if TYPE_CHECKING:
     from ltm_bench.score.comparison.entrants import Scored
@@ -241,7 +234,7 @@ def plot(
     """
     from ltm_bench.report.charts import WIDTH, draw
     from ltm_bench.report.publishing import replace_file
-    from ltm_bench.score.results.narrowing import narrowed
+    from ltm_bench.score.results.scoring import narrowed
 
     target, shown = Path(path), []
     scored, names = _scored(runs, reports), dict(labels or {})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ltm_bench.api.execution import Options, check_price, published
+from ltm_bench.api.options import Options
+from ltm_bench.api.publication import publish
+from ltm_bench.api.running import check_price
 from ltm_bench.api.runs import Run
 from ltm_bench.judge.audit import commission_judge, drawn_from, have_read, unread
 from ltm_bench.judge.costs import quote
 from ltm_bench.judge.judges import find_judges
-from ltm_bench.judge.memory import FILE, Memory
+from ltm_bench.judge.opinions import FILE, OpinionStore
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
 
@@ -33,8 +35,7 @@ async def audit(folder: Path, judge: str, options: Options, *, sample: int, seed
     manifest = read_manifest(folder)
     [asked] = find_judges([judge])
     with locked(folder):
-        memory = Memory(folder.parent / FILE)
-        try:
+        with OpinionStore(folder.parent / FILE) as memory:
             by = commission_judge(asked, sample, seed, memory)
             drawn = drawn_from(folder, manifest, sample, seed)
             left = unread(folder, by, drawn)
@@ -42,8 +43,6 @@ async def audit(folder: Path, judge: str, options: Options, *, sample: int, seed
             options.notify(f"{len(drawn)} verdicts are audited by {judge}: {price}")
             check_price(asked.make(), options.budget.limit, judge)
             lost = await have_read(folder, by, drawn, asked, memory, options.budget)
-        finally:
-            memory.close()
         if lost:
             options.notify(f"{lost} answers were missing or unreadable; the same command asks for them again")
-        return Run(folder, manifest, await published(folder, None, {}, manifest))
+        return await publish(folder, None, {})

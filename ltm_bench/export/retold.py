@@ -7,16 +7,15 @@ matches no script.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple, cast
 
 from ltm_bench.core.messages import Ask, Line, Reply
 from ltm_bench.export.scrub import REMOVED
-from ltm_bench.log.events import Ended, Forked, Replied, Sent
+from ltm_bench.export.stored import Logged, LoggedMessage
+from ltm_bench.log.events import Sent
 from ltm_bench.log.manifest import IMPORTED, Manifest
-from ltm_bench.log.reader import conversations, read_events
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plan.planning import reference_examples
 from ltm_bench.runner.recording import json_form
@@ -33,40 +32,25 @@ class Retold(NamedTuple):
     """A sentence for each example that differs."""
 
 
-class _Said(NamedTuple):
-    sent: Sent
-    reply: Reply | None
-    """None if the agent did not answer."""
-
-
-class _Log(NamedTuple):
-    said: Mapping[str, Sequence[_Said]]
-    """Each example's messages and replies."""
-    ended: frozenset[str]
-    """Finished examples."""
-
-
-def retold(run: Path, manifest: Manifest) -> Retold:
-    """Retell a run's examples. Raises LogError for a damaged log."""
+def retold(manifest: Manifest, log: Logged) -> Retold:
+    """Retell a run's examples."""
     examples = [] if manifest.agent.adapter == IMPORTED else reference_examples(manifest)
     if not examples:
         return Retold(0, ())
-    log = _logged(run, manifest)
     known = {example.id for example in examples}
     differing = [
-        f"{stray}: it is in the log but not in the manifest" for stray in log.said if stray not in known
+        f"{stray}: it is in the log but not in the manifest" for stray in log.messages if stray not in known
     ]
     told = 0
     for example in examples:
         if _reads_files(example):
             continue
-        said = log.said.get(example.id, ())
+        said = log.messages.get(example.id, ())
         problem = _problem(example, said, ended=example.id in log.ended)
+        # A script that hears a reply without its secret may go on otherwise, although nobody has changed the log.
         if problem is None:
             told += 1
-        elif not any(
-            REMOVED in _heard(each) for each in said
-        ):  # else a secret was removed from what it heard
+        elif not any(REMOVED in each.replied.reply for each in said if each.replied and not each.forked):
             differing.append(problem)
     return Retold(told, differing)
 
@@ -77,34 +61,12 @@ def _reads_files(example: Example) -> bool:
     return any(named.get(key) for key in ("data", "tasks"))
 
 
-def _heard(said: _Said) -> str:
-    return "" if said.reply is None or isinstance(said.reply, SealedReply) else said.reply.text
-
-
-def _logged(run: Path, manifest: Manifest) -> _Log:
-    found: dict[str, list[_Said]] = defaultdict(list)
-    ended: set[str] = set()
-    for path in conversations(run, manifest):
-        waiting: Sent | None = None
-        for event in read_events(path):
-            if isinstance(event, Sent):
-                waiting = event if event.example is not None else None
-                if waiting is not None:
-                    found[str(event.example)].append(_Said(event, None))
-            elif isinstance(event, Replied) and waiting is not None:
-                reply = Reply(event.reply, event.usage, event.finish, waiting.at)
-                found[str(waiting.example)][-1] = _Said(waiting, reply)
-            elif isinstance(event, Forked):
-                found[event.example].append(_Said(event.sent, SealedReply(event.at)))
-            elif isinstance(event, Ended):
-                ended.add(event.example)
-    return _Log(found, frozenset(ended))
-
-
-def _problem(example: Example, said: Sequence[_Said], *, ended: bool) -> str | None:
+def _problem(example: Example, said: Sequence[LoggedMessage], *, ended: bool) -> str | None:
     """Return where a script first differs from the log; None if it does not."""
-    script, reply = example.script(), None
-    for sent, heard in said:
+    script = example.script()
+    reply: Reply | SealedReply | None = None
+    for each in said:
+        sent = each.sent
         where = f"{example.id} turn {sent.turn}"
         try:
             line = script.send(cast(Reply, reply))  # a fresh generator takes None
@@ -117,9 +79,12 @@ def _problem(example: Example, said: Sequence[_Said], *, ended: bool) -> str | N
             return f"{where}: the log has {sent.message!r:.80}, seed {example.seed} gives {text!r:.80}"
         if _expects_otherwise(line, sent):
             return f"{where}: the log expects a different answer from the one that seed {example.seed} gives"
-        if heard is None:
+        if each.forked:
+            reply = SealedReply(sent.at)
+        elif each.replied is None:
             return None
-        reply = heard
+        else:
+            reply = replace(each.replied.said, at=sent.at)
     if ended and said:
         try:
             script.send(cast(Reply, reply))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypedDict, get_type_hints
 
-from pydantic import TypeAdapter
-
 from ltm_bench.core.messages import Verdict
 from ltm_bench.score.results.accounts import tokens_in
 from ltm_bench.score.results.examples import ExampleResult, Question, ScenarioResult
@@ -128,7 +126,8 @@ COLUMNS: Mapping[str, Any] = get_type_hints(_Columns) | {
 }
 """The type of every column, by name; the fields of a verdict that have no place of their own come last."""
 
-_VERDICT = TypeAdapter(Verdict)
+_OF_QUESTION = {name for name in Question.model_fields if name in COLUMNS} - {"at"} | {"verdict"}
+"""Fields of a question that are columns as they are."""
 
 
 def rows(results: Results) -> Iterator[dict[str, Any]]:
@@ -146,12 +145,7 @@ def _of_run(results: Results) -> dict[str, Any]:
     interval, latency = results.interval, results.latency
     taken = {} if latency is None else latency.percentiles
     return {
-        "run": results.run,
-        "agent": results.agent,
-        "suite": results.suite,
-        "span": results.span,
-        "seed": results.seed,
-        "mode": results.mode,
+        **{name: getattr(results, name) for name in ("run", "agent", "suite", "span", "seed", "mode")},
         "tags": [f"{key}={value}" for key, value in results.tags.items()],
         "run_score": results.score,
         "run_low": interval and interval.low,
@@ -195,23 +189,13 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
     apart, found, usage = distance(example, question), question.retrieval, question.usage
     of = question.published
     within = [each for each in results.distances if apart is not None and each.low <= apart <= each.high]
-    return {
-        "turn": question.turn,
-        "position": question.position,
-        "beside": question.beside,
+    return question.model_dump(mode="json", include=_OF_QUESTION) | {
         "at": None if question.at is None else question.at.isoformat(),
         "distance": apart,
         "bin_low": within[0].low if within else None,
         "bin_high": within[0].high if within else None,
         "question": question.text,
-        "expected": question.expected,
-        "reply": question.reply,
-        **_VERDICT.dump_python(question.verdict, mode="json"),
-        "counts": question.counts,
-        "scorer": question.scorer,
-        "matched": question.matched and question.matched.value,
         "judges": [f"{opinion.judge}={opinion.outcome.value}" for opinion in question.opinions],
-        "chance": question.chance,
         "stored": found and found.stored,
         "retrieved": found and found.retrieved,
         "lost": found and found.lost,
@@ -219,8 +203,6 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
         "tokens_in": tokens_in(usage),
         "tokens_cached": usage and usage["cache_read"],
         "tokens_out": usage and usage["output"],
-        "dollars": question.dollars,
-        "seconds": question.seconds,
         "set_question": of and of.id,
         "set_type": of and of.type,
         "set_scores": [] if of is None else [f"{column}={score:g}" for column, score in of.scores.items()],

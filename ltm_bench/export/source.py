@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.messages import Turn
-from ltm_bench.log.environment import begun_at
+from ltm_bench.log.environment import begun_in
+from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_manifest, read_turns
-from ltm_bench.score.results.evidence import timings
 from ltm_bench.score.results.run import Results
+from ltm_bench.score.results.timings import Timings
 
 
 class Timed(NamedTuple):
@@ -36,9 +37,9 @@ class Source:
 
     def turns(self) -> Iterator[Timed]:
         """Yield the answered turns from the event log, conversation by conversation. Raises LogError."""
-        taken = timings(self.folder / "timings.jsonl")
+        timings = Timings(records(self.folder / "timings.jsonl"), self.started)
         for path in conversations(self.folder, self.manifest):
-            of_turn = taken.get(path.stem if self.manifest.suite.isolated else None, {})
+            of_turn = timings.seconds(path.stem if self.manifest.suite.isolated else None)
             for turn in read_turns(path, forks=True):
                 yield Timed(turn, of_turn.get(turn.message.turn))
 
@@ -53,4 +54,4 @@ def source_of(folder: Path, results: Results) -> Source:
     Raises:
         LogError: The folder has no manifest, or one that cannot be read.
     """
-    return Source(folder, results, read_manifest(folder), begun_at(folder))
+    return Source(folder, results, read_manifest(folder), begun_in(results.environment))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Verdict
 from ltm_bench.core.tokens import counter
 from ltm_bench.export.scrub import REMOVED
-from ltm_bench.log.events import Forked, Replied, Sent
+from ltm_bench.log.events import Ended, Forked, Replied, Sent
 from ltm_bench.log.forks import answers_in
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_events
@@ -52,22 +53,32 @@ class Place(NamedTuple):
 
 
 @dataclass
-class Asked:
-    """A question in the log."""
+class LoggedMessage:
+    """A message of an example in the log, and its reply."""
 
-    message: str
-    reply: str | None = None
+    sent: Sent
+    replied: Replied | None
     """None if the agent did not answer."""
+    forked: bool
 
 
 @dataclass
 class Logged:
-    """A log's questions, and the number of texts whose token counts were verified."""
+    """What a log says of its examples, and the number of texts whose token counts were verified."""
 
-    questions: dict[Place, Asked] = field(default_factory=dict)
+    messages: dict[str, list[LoggedMessage]] = field(default_factory=lambda: defaultdict(list))
+    """By example."""
+    ended: set[str] = field(default_factory=set)
+    """Finished examples."""
     texts: int = 0
     turns: int = 0
     tokens: int = 0
+
+    @property
+    def questions(self) -> dict[Place, LoggedMessage]:
+        """The questions, forked or not."""
+        asked = (each for of in self.messages.values() for each in of if each.sent.kind == "ask")
+        return {Place(each.sent.example or "", each.sent.turn): each for each in asked}
 
 
 def stored_results(run: Path) -> Results:
@@ -115,29 +126,30 @@ def _first(error: ValidationError) -> str:
 
 
 def read_log(run: Path, manifest: Manifest) -> Logged:
-    """Read the log once: its questions, recounting the tokens of every text. Raises NotVerified."""
+    """Read the log once: its examples, recounting the tokens of every text. Raises NotVerified."""
     count = counter(manifest.tokenizer).count
     logged = Logged()
     for path in conversations(run, manifest):
-        question: Asked | None = None
+        last: LoggedMessage | None = None
         answers = answers_in(path)
         for event in read_events(path):
             if isinstance(event, Sent):
-                text = event.message
-                question = Asked(text) if event.kind == "ask" else None
-                if question is not None:
-                    logged.questions[Place(event.example or "", event.turn)] = question
+                text, last = event.message, LoggedMessage(event, None, forked=False)
+                if event.example is not None or event.kind == "ask":
+                    logged.messages[event.example or ""].append(last)
             elif isinstance(event, Replied):
                 text = event.reply
                 logged.turns += 1
-                if question is not None:
-                    question.reply = text
+                if last is not None:
+                    last.replied = event
             elif isinstance(event, Forked):
                 answered = answers.get(event.id)
-                reply = None if answered is None else answered.reply
-                logged.questions[Place(event.example, event.id)] = Asked(event.message, reply)
+                reply = None if answered is None else answered.replied
+                logged.messages[event.example].append(LoggedMessage(event.sent, reply, forked=True))
                 continue
             else:
+                if isinstance(event, Ended):
+                    logged.ended.add(event.example)
                 continue
             logged.tokens += event.tokens
             if REMOVED in text:

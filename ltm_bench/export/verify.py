@@ -15,8 +15,8 @@ from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.messages import Outcome
 from ltm_bench.export.retold import retold
 from ltm_bench.export.stored import (
-    Asked,
     Logged,
+    LoggedMessage,
     Place,
     VerdictLine,
     read_log,
@@ -28,8 +28,16 @@ from ltm_bench.log.reader import log_digest, read_manifest
 from ltm_bench.plugins.matchers import built_in
 from ltm_bench.report.words import counted
 from ltm_bench.score.audits.auditing import audits
-from ltm_bench.score.audits.judgements import judgements, majority, overrides, reply_hash, vague_trials
-from ltm_bench.score.results.examples import VERDICT, ExampleResult, Question
+from ltm_bench.score.audits.judgements import (
+    judgements,
+    majority,
+    overrides,
+    ratings,
+    reply_hash,
+    vague_trials,
+)
+from ltm_bench.score.audits.records import read_records
+from ltm_bench.score.results.examples import VERDICT, Question
 from ltm_bench.score.results.headline import (
     count_outcomes,
     example_score,
@@ -76,7 +84,7 @@ def verify(run: Path) -> Verified:
         )
     logged = read_log(run, manifest)
     verdicts = stored_verdicts(run)
-    told = retold(run, manifest)
+    told = retold(manifest, logged)
     differing = [
         *_against_log(results, logged, manifest),
         *_against_verdicts(results, verdicts),
@@ -95,7 +103,8 @@ def verify(run: Path) -> Verified:
     return Verified(results, len(verdicts), logged.texts, told.examples, _changed_scorers(results))
 
 
-def _questions(results: Results) -> Iterator[tuple[Place, Question]]:
+def questions_of(results: Results) -> Iterator[tuple[Place, Question]]:
+    """Yield the questions of a run."""
     for example in results.examples:
         for question in example.questions:
             yield Place(example.id, question.turn), question
@@ -107,30 +116,31 @@ def _against_log(results: Results, logged: Logged, manifest: Manifest) -> Iterat
     if (found := [example.id for example in results.examples]) != planned:
         different = next(iter(sorted({*found} ^ {*planned})), "their order")
         yield f"the examples of results.json are not those of the manifest: {different}"
-    asked = {place: question for place, question in _questions(results) if place.turn is not None}
-    for place in dict.fromkeys((*logged.questions, *asked)):
+    asked = {place: question for place, question in questions_of(results) if place.turn is not None}
+    sent = logged.questions
+    for place in dict.fromkeys((*sent, *asked)):
         if place not in asked:
             yield f"{place}: not in results.json"
-        elif place not in logged.questions:
+        elif place not in sent:
             yield f"{place}: not in the log"
         else:
-            yield from _question_differs(place, asked[place], logged.questions[place])
+            yield from _question_differs(place, asked[place], sent[place])
     yield from _unequal("turns", results.turns, logged.turns, "in the log")
     yield from _unequal("tokens", results.tokens, logged.tokens, "in the log")
 
 
-def _question_differs(place: Place, question: Question, asked: Asked) -> Iterator[str]:
-    shown, said = question.text, asked.message
+def _question_differs(place: Place, question: Question, logged: LoggedMessage) -> Iterator[str]:
+    shown, said = question.text, logged.sent.message
     cut = len(said) > len(shown) and (said[:_ENDS], said[-_ENDS:]) == (shown[:_ENDS], shown[-_ENDS:])
     if shown != said and not cut:
         yield f"{place}: the question in results.json is not that of the log"
-    if question.reply != asked.reply:
+    if question.reply != (None if logged.replied is None else logged.replied.reply):
         yield f"{place}: the reply in results.json is not that of the log"
 
 
 def _against_verdicts(results: Results, verdicts: Mapping[Place, VerdictLine]) -> Iterator[str]:
     """Compare every verdict of results.json with its line in verdicts.jsonl."""
-    judged = dict(_questions(results))
+    judged = dict(questions_of(results))
     for place in dict.fromkeys((*verdicts, *judged)):
         if place not in judged:
             yield f"{place}: not in results.json"
@@ -146,8 +156,8 @@ def _against_verdicts(results: Results, verdicts: Mapping[Place, VerdictLine]) -
 
 def _against_records(results: Results, run: Path) -> Iterator[str]:
     """Compare verdicts by judges and by hand with the files that record them."""
-    judged, by_hand = judgements(run), overrides(run)
-    for place, question in _questions(results):
+    judged, by_hand = judgements(run), overrides(ratings(run))
+    for place, question in questions_of(results):
         if place.turn is None:
             continue
         said = reply_hash(question.reply or "")
@@ -186,7 +196,7 @@ def _against_audits(results: Results, run: Path) -> Iterator[str]:
     """Compare the results of audits with the readings in `audit.jsonl`."""
     stated, found = (
         {(each.auditor, each.key): (each.total.read, each.contradictions) for each in of}
-        for of in (results.audits, audits(run, confident(results.examples)))
+        for of in (results.audits, audits(read_records(run), confident(results.examples)))
     )
     for auditor, key in stated.keys() | found.keys():
         if stated.get((auditor, key)) != found.get((auditor, key)):
@@ -211,15 +221,18 @@ def _against_itself(results: Results) -> Iterator[str]:
     names = [scenario.name for scenario in results.scenarios]
     if stray := next((e.id for e in results.examples if e.scenario not in names), None):
         yield f"{stray}: its scenario is not in results.json"
-    total = headline({name: [e.score for e in _rescored(results, name)] for name in names})
-    for scenario in results.scenarios:
-        examples = _rescored(results, scenario.name)
-        fresh = summarise_scenario(scenario.name, scenario.summary, scenario.skills, examples)
+    examples = [each.model_copy(update={"score": example_score(each.questions)}) for each in results.examples]
+    scenarios = [
+        summarise_scenario(s.name, s.summary, s.skills, [e for e in examples if e.scenario == s.name])
+        for s in results.scenarios
+    ]
+    for scenario, fresh in zip(results.scenarios, scenarios, strict=True):
         for name in ("score", "score_so_far", "n", "outcomes"):
             stated, found = getattr(scenario, name), getattr(fresh, name)
             yield from _unequal(f"{scenario.name}: {name}", stated, found, "by its examples")
+    questions = [question for _, question in questions_of(results)]
+    total = headline({name: [e.score for e in examples if e.scenario == name] for name in names})
     complete = all(scenario.score is not None for scenario in results.scenarios)
-    questions = [question for _, question in _questions(results)]
     expected: dict[str, Any] = {
         "complete": complete,
         "score": total if complete else None,
@@ -231,15 +244,6 @@ def _against_itself(results: Results) -> Iterator[str]:
     }
     for name, value in expected.items():
         yield from _unequal(name, getattr(results, name), value, "by its examples")
-
-
-def _rescored(results: Results, scenario: str) -> list[ExampleResult]:
-    """Return the examples of a scenario, each with the score that its questions give."""
-    return [
-        example.model_copy(update={"score": example_score(example.questions)})
-        for example in results.examples
-        if example.scenario == scenario
-    ]
 
 
 def _unequal(what: str, stated: Any, found: Any, where: str) -> Iterator[str]:
@@ -260,7 +264,7 @@ def _spelt(value: Any) -> str:
 
 def _changed_scorers(results: Results) -> Mapping[str, str]:
     today = {name: f"{name}@{kind.version}" for name, kind in built_in().items()}
-    used = dict.fromkeys(question.scorer for _, question in _questions(results))
+    used = dict.fromkeys(question.scorer for _, question in questions_of(results))
     return {
         scorer: today[name]
         for scorer in used

@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge import rubric
+from ltm_bench.judge.background import Background
 from ltm_bench.judge.inquiring import asked_in, inquire
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.memory import FILE, Memory
+from ltm_bench.judge.opinions import FILE, OpinionStore
 from ltm_bench.judge.rubric import Case
-from ltm_bench.judge.saying import say
-from ltm_bench.judge.told import Told, read_told
-from ltm_bench.log.reader import read_manifest
-from ltm_bench.score.audits.judgements import Judgement, Opinion, append, reply_hash
-from ltm_bench.score.results.accounts import FIGURES
-from ltm_bench.score.results.examples import Question
-from ltm_bench.score.results.run import Results
+from ltm_bench.judge.saying import for_each, say
+from ltm_bench.score.audits.judgements import FIGURES, Judgement, Opinion, VagueTrial, append, reply_hash
+from ltm_bench.score.results.fold import Fold
+from ltm_bench.score.results.open_examples import AskedQuestion
 
 CONCURRENT = 8
 """Maximum concurrent cases."""
@@ -59,7 +56,7 @@ async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
 async def ask_all(
     judges: Sequence[Judge],
     cases: Sequence[Case],
-    memory: Memory,
+    memory: OpinionStore,
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
     *,
@@ -77,7 +74,7 @@ async def ask_all(
     """
     places = asyncio.Semaphore(CONCURRENT)
 
-    async def one(judge: Judge, case: Case) -> Opinion:
+    async def one(case: Case, judge: Judge) -> Opinion:
         async with places:
             known = memory.opinion(judge, case, time)
             if known is None:
@@ -86,85 +83,72 @@ async def ask_all(
             on_done()
             return known
 
-    heard = await asyncio.gather(
-        *(asyncio.gather(*(one(judge, case) for judge in judges)) for case in cases), return_exceptions=True
-    )
-    found: list[list[Opinion]] = []
-    for each in heard:
-        if isinstance(each, BaseException):
-            raise each
-        found.append(list(each))
-    return found
+    return await for_each(cases, judges, one)
 
 
-def doubtful(results: Results) -> list[tuple[str, Question]]:
-    """Return the questions that the matcher could not decide, with their examples, even if judged since."""
-    return [
-        (example.id, question)
-        for example in results.examples
-        for question in example.questions
-        if question.reply is not None and question.matched is Outcome.UNDECIDED
-    ]
+def doubtful(asked: Sequence[AskedQuestion]) -> list[AskedQuestion]:
+    """Return the questions that the matcher could not decide, even if judged since."""
+    return [each for each in asked if each.question.matched is Outcome.UNDECIDED]
 
 
 async def judge_run(
-    questions: Sequence[tuple[str, Question]],
-    told: Told,
+    questions: Sequence[AskedQuestion],
+    background: Background,
     judges: Sequence[Judge],
-    memory: Memory,
+    memory: OpinionStore,
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
 ) -> list[Judgement]:
     """Return the judges' opinions on a run's undecided replies.
 
     Args:
-        questions: The undecided questions, with their examples.
-        told: The run's turns.
+        questions: The undecided questions.
+        background: The run's turns.
         judges: The judges.
         memory: Opinions so far, as in `ask_all`.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
         on_done: Called after each opinion.
     """
-    cases = [told.case(name, question) for name, question in questions]
+    cases = [background.case(each.example, each.question) for each in questions]
     heard = await ask_all(judges, cases, memory, budget, on_done)
     return [
-        Judgement(example=name, turn=q.turn or 0, reply=reply_hash(q.reply or ""), opinions=tuple(opinions))
-        for (name, q), opinions in zip(questions, heard, strict=True)
+        Judgement(
+            example=each.example,
+            turn=each.question.turn or 0,
+            reply=reply_hash(each.question.reply or ""),
+            opinions=tuple(opinions),
+        )
+        for each, opinions in zip(questions, heard, strict=True)
     ]
 
 
 async def have_judged(
-    run: Path,
-    results: Results,
+    fold: Fold,
+    background: Background,
     judges: Sequence[Judge],
     *,
     budget: Budget,
     notify: Callable[[str], None],
-) -> bool:
-    """Ask judges about a run's undecided replies, and append their answers to its judgements.
+) -> None:
+    """Ask judges about a folded run's undecided replies; the fold takes their answers, and the folder keeps them.
 
     Args:
-        run: The run folder; a database beside it holds earlier answers.
-        results: The run's results.
+        fold: The run; a database beside its folder holds earlier answers.
+        background: The run's turns.
         judges: The judges.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
         notify: Called with a line for each event.
-
-    Returns:
-        Whether there was anything to judge.
     """
-    if not judges:
-        return False
-    manifest = read_manifest(run)
-    published = asked_in(run, manifest, results)
+    published = asked_in(fold.asked)
     apart = {(each.example, each.turn) for each in published}
-    questions = [(name, q) for name, q in doubtful(results) if (name, q.turn) not in apart]
+    questions = [each for each in doubtful(fold.asked) if (each.example, each.question.turn) not in apart]
     if not questions and not published:
-        return False
+        return
+    run = fold.files.folder
     names = ", ".join(judge.name for judge in judges)
     said: list[Judgement] = []
-    memory = Memory(run.parent / FILE)
-    try:
+    vague: list[VagueTrial] = []
+    with OpinionStore(run.parent / FILE) as memory:
         if published:
             said, vague = await inquire(
                 published, judges, memory, budget, concurrent=CONCURRENT, notify=notify
@@ -174,11 +158,9 @@ async def have_judged(
             notify(
                 f"{len(questions)} {'reply' if len(questions) == 1 else 'replies'} to be judged by {names} …"
             )
-            said += await judge_run(questions, read_told(run, manifest), judges, memory, budget)
-    finally:
-        memory.close()
+            said += await judge_run(questions, background, judges, memory, budget)
     append(run, said)
+    fold.hear(said, vague)
     failed = sum(opinion.outcome is Outcome.JUDGE_ERROR for each in said for opinion in each.opinions)
     if failed:
         notify(f"{failed} answers of judges were missing or unreadable; rescore asks for them again")
-    return True

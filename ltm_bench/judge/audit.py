@@ -10,16 +10,16 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.asking import ask_all
+from ltm_bench.judge.background import Background
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.memory import Memory
+from ltm_bench.judge.opinions import OpinionStore
 from ltm_bench.judge.rubric import Case
-from ltm_bench.judge.told import read_told
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.audits.auditing import Confident, draw
-from ltm_bench.score.audits.judgements import reply_hash
-from ltm_bench.score.audits.records import Commission, Reading, records, write_down
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.audits.judgements import Opinion, reply_hash
+from ltm_bench.score.audits.records import Commission, Reading, read_records, write_down
 from ltm_bench.score.results.remarks import confident
+from ltm_bench.score.results.scoring import score_run
 
 WORTH = 0.5
 """Minimum sensitivity + specificity - 1 of a judge: below it, its own errors drown the scorer's."""
@@ -36,24 +36,39 @@ class Drawn(NamedTuple):
         """The hash of its reply."""
         return reply_hash(self.case.reply)
 
+    def reading(
+        self, by: Commission, outcome: Outcome, reason: str, opinion: Opinion | None = None
+    ) -> Reading:
+        """Return an auditor's reading of the reply, with the judge's opinion, if it was a judge."""
+        return Reading(
+            auditor=by.auditor,
+            key=by.key,
+            example=self.verdict.example,
+            turn=self.verdict.turn,
+            reply=self.reply,
+            outcome=outcome,
+            reason=reason,
+            opinion=opinion,
+        )
+
 
 def drawn_from(run: Path, manifest: Manifest, sample: int, seed: int) -> list[Drawn]:
     """Draw verdicts of a run to audit. Raises ConfigError if it has none."""
-    examples = score_run(run, manifest).examples
+    background = Background()
+    examples = score_run(run, manifest, listener=background).examples
     verdicts = confident(examples)
     if not verdicts:
         raise ConfigError(
             f"{run.name}: no reply has a confident verdict of a matcher; there is nothing to audit"
         )
-    told = read_told(run, manifest)
     asked = {(example.id, question.turn): question for example in examples for question in example.questions}
     return [
-        Drawn(each, told.case(each.example, asked[each.example, each.turn]))
+        Drawn(each, background.case(each.example, asked[each.example, each.turn]))
         for each in draw(verdicts, sample, seed)
     ]
 
 
-def commission_judge(judge: Judge, sample: int, seed: int, memory: Memory) -> Commission:
+def commission_judge(judge: Judge, sample: int, seed: int, memory: OpinionStore) -> Commission:
     """Commission a judge. Raises ConfigError if it was never calibrated, or errs too often."""
     check = f"ltm-bench judge check --judge {judge.name}"
     calibration = memory.calibration(judge.key)
@@ -73,7 +88,7 @@ def commission_judge(judge: Judge, sample: int, seed: int, memory: Memory) -> Co
 
 def unread(run: Path, by: Commission, drawn: Sequence[Drawn]) -> list[Drawn]:
     """Return the drawn verdicts whose replies this auditor has not read yet. Raises LogError."""
-    known = records(run)
+    known = read_records(run)
     return [
         each
         for each in drawn
@@ -83,12 +98,12 @@ def unread(run: Path, by: Commission, drawn: Sequence[Drawn]) -> list[Drawn]:
 
 def commissioned(run: Path, by: Commission) -> None:
     """Record a commission, unless it already is this auditor's newest."""
-    if records(run).commissions.get((by.auditor, by.key)) != by:
+    if read_records(run).commissions.get((by.auditor, by.key)) != by:
         write_down(run, [by])
 
 
 async def have_read(
-    run: Path, by: Commission, drawn: Sequence[Drawn], judge: Judge, memory: Memory, budget: Budget
+    run: Path, by: Commission, drawn: Sequence[Drawn], judge: Judge, memory: OpinionStore, budget: Budget
 ) -> int:
     """Have a judge read what it has not read yet, and record its opinions.
 
@@ -106,16 +121,7 @@ async def have_read(
     left = unread(run, by, drawn)
     heard = await ask_all([judge], [each.case for each in left], memory, budget)
     said = [
-        Reading(
-            auditor=by.auditor,
-            key=by.key,
-            example=each.verdict.example,
-            turn=each.verdict.turn,
-            reply=each.reply,
-            outcome=opinion.outcome,
-            reason=opinion.reason,
-            opinion=opinion,
-        )
+        each.reading(by, opinion.outcome, opinion.reason, opinion)
         for each, (opinion,) in zip(left, heard, strict=True)
         if opinion.outcome is not Outcome.JUDGE_ERROR
     ]

@@ -33,7 +33,7 @@ class Banked:
 
 
 @dataclass(frozen=True)
-class Bank:
+class AnswerBank:
     """Published answers, and who voted on them."""
 
     name: str
@@ -45,14 +45,14 @@ class Bank:
         return [self.cases[place] for place in sorted(places)]
 
 
-def open_bank(name: str) -> Bank:
+def open_bank(name: str) -> AnswerBank:
     """Open a bank by its kind and folder, `locomo-audit:FOLDER`. Raises ConfigError."""
     kind, colon, folder = name.partition(":")
     if kind not in _READERS or not colon or not folder:
         known = ", ".join(f"{each}:FOLDER" for each in _READERS)
         raise ConfigError(f"unknown bank {name!r}{nearest(kind, _READERS)} (known: {known})")
     try:
-        return Bank(kind, list(_READERS[kind](Path(folder).expanduser())))
+        return AnswerBank(kind, list(_READERS[kind](Path(folder).expanduser())))
     except OSError as error:
         raise ConfigError(f"--bank {name}: {error.filename}: {error.strerror or error}") from error
     except (ValueError, LookupError, TypeError, AttributeError, EOFError) as error:

@@ -9,7 +9,7 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.asking import ask_all
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.memory import Calibration, Memory, Tally
+from ltm_bench.judge.opinions import Calibration, KindResult, OpinionStore
 from ltm_bench.judge.rubric import Case
 from ltm_bench.judge.trials import Trial
 from ltm_bench.score.audits.judgements import Opinion, majority
@@ -35,7 +35,7 @@ def repeated(trials: Sequence[Trial]) -> list[Trial]:
 async def calibrate(
     judge: Judge,
     trials: Sequence[Trial],
-    memory: Memory,
+    memory: OpinionStore,
     budget: Budget,
     on_done: Callable[[], None] = lambda: None,
     *,
@@ -80,8 +80,8 @@ async def calibrate(
     return Calibrated(calibration, said)
 
 
-def _tally(said: Sequence[Outcome], right: bool) -> Tally:
-    return Tally(
+def _tally(said: Sequence[Outcome], right: bool) -> KindResult:
+    return KindResult(
         n=len(said),
         accepted=said.count(Outcome.CORRECT),
         unreadable=said.count(Outcome.JUDGE_ERROR),

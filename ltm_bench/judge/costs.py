@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.memory import Memory
+from ltm_bench.judge.opinions import OpinionStore
 from ltm_bench.judge.rubric import Case, prompt
 from ltm_bench.judge.saying import AT
 
@@ -46,7 +46,7 @@ def _spelt(price: Decimal) -> str:
     return f"${price:.2f}" if price >= 1 else f"${price:.4f}"
 
 
-def quote(judge: Judge, cases: Iterable[tuple[Case, int]], memory: Memory) -> Quote:
+def quote(judge: Judge, cases: Iterable[tuple[Case, int]], memory: OpinionStore) -> Quote:
     """Quote the cost of asking a judge about these cases, each for the n-th time."""
     agent = judge.make()
     calls = known = 0

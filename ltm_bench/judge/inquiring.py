@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
@@ -18,19 +17,14 @@ from ltm_bench.core.messages import Outcome, Usage
 from ltm_bench.datasets.judging import conduct
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.memory import Memory
-from ltm_bench.judge.saying import Said, say
+from ltm_bench.judge.opinions import OpinionStore
+from ltm_bench.judge.saying import JudgeAnswer, for_each, say
 from ltm_bench.judge.vague import sampled, vague_reply
-from ltm_bench.log.events import Forked, Sent
-from ltm_bench.log.manifest import Manifest
-from ltm_bench.log.reader import conversations, read_events
-from ltm_bench.plugins.matchers import load
-from ltm_bench.score.audits.judgements import Judgement, Opinion, VagueTrial, reply_hash
-from ltm_bench.score.results.accounts import FIGURES
-from ltm_bench.score.results.run import Results
+from ltm_bench.score.audits.judgements import FIGURES, Judgement, Opinion, VagueTrial, reply_hash
+from ltm_bench.score.results.open_examples import AskedQuestion
 
 
-class Asked(NamedTuple):
+class Inquired(NamedTuple):
     """A reply to a question whose published scorer asks a judge."""
 
     example: str
@@ -40,41 +34,24 @@ class Asked(NamedTuple):
     expect: SetMatcher
 
 
-def asked_in(run: Path, manifest: Manifest, results: Results) -> list[Asked]:
-    """Return a run's replies whose published scorers ask a judge. Raises LogError."""
-    replies = {
-        (example.id, question.turn): question
-        for example in results.examples
-        for question in example.questions
-        if question.published is not None and question.reply is not None
-    }
-    if not replies:
-        return []
+def asked_in(asked: Sequence[AskedQuestion]) -> list[Inquired]:
+    """Return the replies whose published scorers ask a judge."""
     found = []
-    for place, expect in _matchers(run, manifest):
-        question = replies.get(place)
-        if question is None or not isinstance(expect, SetMatcher):
+    for each in asked:
+        question, expect = each.question, each.expect
+        if not isinstance(expect, SetMatcher) or question.reply is None:
             continue
-        inquiry = expect.inquiry(question.text, question.reply or "")
+        inquiry = expect.inquiry(question.text, question.reply)
         if inquiry is not None:
             inquiry.close()
-            found.append(Asked(place[0], place[1], question.text, question.reply or "", expect))
+            found.append(Inquired(each.example, question.turn or 0, question.text, question.reply, expect))
     return found
 
 
-def _matchers(run: Path, manifest: Manifest) -> Iterator[tuple[tuple[str, int], object]]:
-    for path in conversations(run, manifest):
-        for event in read_events(path):
-            if isinstance(event, Sent) and event.kind == "ask" and event.example is not None:
-                yield (event.example, event.turn), load(event.expect or {})
-            elif isinstance(event, Forked):
-                yield (event.example, event.id), load(event.expect)
-
-
 async def inquire(
-    asked: Sequence[Asked],
+    asked: Sequence[Inquired],
     judges: Sequence[Judge],
-    memory: Memory,
+    memory: OpinionStore,
     budget: Budget,
     *,
     concurrent: int,
@@ -100,19 +77,11 @@ async def inquire(
     )
     places = asyncio.Semaphore(concurrent)
 
-    async def one(judge: Judge, each: Asked) -> Opinion:
+    async def one(each: Inquired, judge: Judge) -> Opinion:
         async with places:
             return await _opinion(judge, each, memory, budget)
 
-    heard = await asyncio.gather(
-        *(asyncio.gather(*(one(judge, each) for judge in judges)) for each in [*asked, *vague]),
-        return_exceptions=True,
-    )
-    opinions: list[list[Opinion]] = []
-    for found in heard:
-        if isinstance(found, BaseException):
-            raise found
-        opinions.append(found)
+    opinions = await for_each([*asked, *vague], judges, one)
     said = [
         Judgement(example=each.example, turn=each.turn, reply=reply_hash(each.reply), opinions=tuple(of))
         for each, of in zip(asked, opinions, strict=False)
@@ -125,9 +94,9 @@ async def inquire(
     return said, trials
 
 
-async def _opinion(judge: Judge, asked: Asked, memory: Memory, budget: Budget) -> Opinion:
+async def _opinion(judge: Judge, asked: Inquired, memory: OpinionStore, budget: Budget) -> Opinion:
     rubric = hashlib.sha256(f"{type(asked.expect).__name__}@{asked.expect.version}".encode()).hexdigest()[:16]
-    answers: list[tuple[str, Said]] = []
+    answers: list[tuple[str, JudgeAnswer]] = []
 
     async def ask(text: str) -> str | None:
         said = memory.answer(judge, text)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached
@@ -19,7 +21,29 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 """The time of every message to a judge: its answer must not depend on when it is asked."""
 
 
-class Said(NamedTuple):
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+async def for_each(
+    cases: Sequence[T], judges: Sequence[Judge], ask: Callable[[T, Judge], Awaitable[R]]
+) -> list[list[R]]:
+    """Ask every judge about every case, and return what each said, case by case.
+
+    One failure leaves the others running, since their answers are paid for; it is raised at the end.
+    """
+    said = await asyncio.gather(
+        *(ask(case, judge) for case in cases for judge in judges), return_exceptions=True
+    )
+    found: list[R] = []
+    for each in said:
+        if isinstance(each, BaseException):
+            raise each
+        found.append(each)
+    return [found[i : i + len(judges)] for i in range(0, len(found), len(judges))]
+
+
+class JudgeAnswer(NamedTuple):
     """A judge's answer."""
 
     text: str
@@ -30,7 +54,7 @@ class Said(NamedTuple):
     failed: bool = False
 
 
-async def say(judge: Judge, text: str, budget: Budget) -> Said:
+async def say(judge: Judge, text: str, budget: Budget) -> JudgeAnswer:
     """Send a text to a fresh judge. Any failure is an answer that `failed`, except BudgetReached, which is raised."""
     message = Message(text, AT, 0)
     with tempfile.TemporaryDirectory() as home:
@@ -45,9 +69,9 @@ async def say(judge: Judge, text: str, budget: Budget) -> Said:
         except BudgetReached:
             raise
         except Exception as error:  # a judge's adapter can raise anything
-            return Said(scrubbed(f"{type(error).__name__}: {error}"), failed=True)
+            return JudgeAnswer(scrubbed(f"{type(error).__name__}: {error}"), failed=True)
         finally:
             if agent is not None:
                 await agent.close()
     price = Decimal(0) if agent.free else dollars(reply.usage) if reply.usage else None
-    return Said(without_values(reply.text), reply.usage, None if price is None else float(price))
+    return JudgeAnswer(without_values(reply.text), reply.usage, None if price is None else float(price))

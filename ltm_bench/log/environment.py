@@ -66,9 +66,9 @@ def environment_of(run: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def begun_at(run: Path) -> datetime | None:
+def begun_in(environment: Mapping[str, Any]) -> datetime | None:
     """Return the wall-clock time of a run's first start; None if not recorded."""
-    started = environment_of(run).get("started")
+    started = environment.get("started")
     first = started[0] if isinstance(started, list) and started else None
     try:
         found = datetime.fromisoformat(first) if isinstance(first, str) else None

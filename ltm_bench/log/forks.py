@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from io import FileIO
+from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Self
 
@@ -83,26 +83,35 @@ class ForkFile:
             self._file = None
 
 
-def answers_in(log: Path) -> Mapping[int, Answered]:
+def answers_in(log: Path, file: BufferedReader | None = None) -> Mapping[int, Answered]:
     """Return the replies to a conversation's forks by id: from its log or, before that has them, from the side file.
+
+    Args:
+        log: The log's path.
+        file: The log, if it is open already; it is left where it was.
 
     Raises:
         LogError: The side file is damaged.
     """
-    return _read(forks_of(log))[1] | {each.id: each for each in _at_the_end(log)}
+    found = _read(forks_of(log))[1]
+    if file is not None:
+        place = file.tell()
+        found |= {each.id: each for each in _at_the_end(file)}
+        file.seek(place)
+    elif log.exists():
+        with log.open("rb") as own:
+            found |= {each.id: each for each in _at_the_end(own)}
+    return found
 
 
-def _at_the_end(log: Path) -> Iterator[Answered]:
+def _at_the_end(file: BufferedReader) -> Iterator[Answered]:
     """Yield the replies to forks at the end of a log, read backwards."""
-    if not log.exists():
-        return
-    with log.open("rb") as file:
-        tail = b""
-        for block in backwards(file):
-            tail = block + tail
-            lines = tail.split(b"\n")[1:]  # the first may have begun in the block before
-            if any(line and not line.startswith(_CLOSING) for line in lines):
-                break
+    tail = b""
+    for block in backwards(file):
+        tail = block + tail
+        lines = tail.split(b"\n")[1:]  # the first may have begun in the block before
+        if any(line and not line.startswith(_CLOSING) for line in lines):
+            break
     for line in tail.split(b"\n"):
         if line.startswith(_CLOSING[0]):
             try:

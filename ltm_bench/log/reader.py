@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import ValidationError
 
@@ -31,10 +31,14 @@ from ltm_bench.log.manifest import FORMAT, Manifest
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[BufferedReader]:
-    """Open a log. Raises LogError, which names it, for any error inside the block."""
+def _reading(path: Path, file: BufferedReader | None = None) -> Iterator[BufferedReader]:
+    """Open a log, or read one that is open from its start. Raises LogError, which names it, for any error inside."""
     try:
-        with opened(path) as file:
+        if file is None:
+            with opened(path) as file:
+                yield file
+        else:
+            file.seek(0)
             yield file
     except OSError as error:
         raise LogError(f"{path}: {error.strerror or error}") from error
@@ -46,12 +50,31 @@ class EventReader:
     """Yields the events of one conversation's log, one by one; its manifest line and a torn last line are skipped.
 
     Raises LogError for any other damage. Readers can rely on an event's fields, and on everything it refers to having
-    come before.
+    come before. As a context manager it opens the log once, for all that it is asked for.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._hash = hashlib.sha256()
+        self._file: BufferedReader | None = None
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._file = self._open.enter_context(_reading(self.path))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file = None
+        self._open.close()  # without the caller's error, which has nothing to do with the log
+
+    def manifest(self) -> Manifest:
+        """Return the manifest. Raises LogError if it is missing or of another format."""
+        with _reading(self.path, self._file) as file:
+            return _manifest_in(file.readline(), self.path)
+
+    def answers(self) -> Mapping[int, Answered]:
+        """Return the replies to its forks by id. The events being read go on from where they are."""
+        return answers_in(self.path, self._file)
 
     @property
     def digest(self) -> str:
@@ -62,7 +85,7 @@ class EventReader:
         """Read the log from its beginning."""
         self._hash = hashlib.sha256()
         precedents = _Precedents()
-        with _reading(self.path) as file:
+        with _reading(self.path, self._file) as file:
             for number, line in enumerate(file, start=1):
                 self._hash.update(line)
                 try:
@@ -122,9 +145,10 @@ def read_events(path: Path) -> Iterator[Event]:
 
 def read_manifest(run: Path) -> Manifest:
     """Return the manifest of a run. Raises LogError if it is missing or of another format."""
-    path = run / "events.jsonl"
-    with _reading(path) as file:
-        line = file.readline()
+    return EventReader(run / "events.jsonl").manifest()
+
+
+def _manifest_in(line: bytes, path: Path) -> Manifest:
     first = _manifest_of(line)
     if first is None:
         raise LogError(f"{path}:1: the first line is not a manifest; this is not a run of ltm-bench")

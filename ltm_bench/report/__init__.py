@@ -8,6 +8,6 @@
     page, transcript, compare_page   one page each
     charts, plotting                 pictures drawn with Altair, one file each, and what they share
 
-This room only renders its input. It scores nothing and prints nothing; apart from `render_transcript`, which reads a
-log, its input is `Results` and a `Manifest`. Others find runs and serve pages.
+This room only renders its input: `Results`, a `Manifest` and, for the transcript, the turns that it is given while a
+log is read. It scores nothing and prints nothing. Others find runs and serve pages.
 """

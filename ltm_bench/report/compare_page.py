@@ -24,7 +24,7 @@ LONGEST = 600
 """Maximum characters of a reply shown beside others."""
 
 
-class Point(NamedTuple):
+class CurvePoint(NamedTuple):
     """The score of an entrant at one span, on the chart."""
 
     x: float
@@ -38,7 +38,7 @@ class Curve(NamedTuple):
     entrant: str
     line: str
     band: str
-    points: Sequence[Point]
+    points: Sequence[CurvePoint]
     words: str
     """A description for readers who cannot see the chart."""
 
@@ -56,7 +56,7 @@ def _y(share: float) -> float:
 def curve(comparison: Comparison, entrant: str) -> Curve:
     """Draw an entrant's scores, as shares of the highest possible score, with their intervals as a band."""
     cells = [c for c in comparison.cells if c.entrant == entrant and c.complete]
-    points = [Point(place_of(comparison, c.span), _y(c.score / c.out_of), _described(c)) for c in cells]
+    points = [CurvePoint(place_of(comparison, c.span), _y(c.score / c.out_of), _described(c)) for c in cells]
     low, high = [], []
     for point, cell in zip(points, cells, strict=True):
         if cell.interval:

@@ -15,7 +15,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.templating import script, templates
 from ltm_bench.report.text import visible
-from ltm_bench.score.results.accounts import FIGURES
+from ltm_bench.score.audits.judgements import FIGURES
 from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
 from ltm_bench.score.results.retrieval import Retrieval
 from ltm_bench.score.results.run import Results
@@ -54,7 +54,7 @@ MEANINGS = {
 }
 
 
-class Mark(NamedTuple):
+class Level(NamedTuple):
     """A level shown beside the score, for comparison."""
 
     label: str
@@ -64,7 +64,7 @@ class Mark(NamedTuple):
     look: str
 
 
-class _Group(NamedTuple):
+class _ScenarioGroup(NamedTuple):
     scenario: ScenarioResult
     examples: list[ExampleResult]
 
@@ -73,7 +73,7 @@ def render_page(results: Results, manifest: Manifest) -> str:
     """Return `report.html` for results and the manifest of the same run."""
     isolated = manifest.suite.isolated
     groups = [
-        _Group(scenario, [e for e in results.examples if e.scenario == scenario.name])
+        _ScenarioGroup(scenario, [e for e in results.examples if e.scenario == scenario.name])
         for scenario in results.scenarios
     ]
     return (
@@ -119,7 +119,7 @@ def open_ones(results: Results) -> frozenset[str]:
     return frozenset(islice(failed, LIMITS["MOST_OPEN"]))
 
 
-def marks(results: Results) -> list[Mark]:
+def marks(results: Results) -> list[Level]:
     """Return chance, baseline, oracle, and any other references."""
     agents = {
         **dict.fromkeys(results.references, "played for comparison"),
@@ -129,8 +129,8 @@ def marks(results: Results) -> list[Mark]:
     if "reciter" in agents:
         agents["reciter"] = "recites its last 40 messages"
     return [
-        Mark("chance", "blind guesses", known_chance(results), "chance"),
-        *(Mark(name, note, results.references.get(name), "reference") for name, note in agents.items()),
+        Level("chance", "blind guesses", known_chance(results), "chance"),
+        *(Level(name, note, results.references.get(name), "reference") for name, note in agents.items()),
     ]
 
 

@@ -13,6 +13,7 @@ import altair as alt
 
 from ltm_bench.report.text import visible
 from ltm_bench.report.words import short_tokens
+from ltm_bench.score.comparison.cells import Cell
 from ltm_bench.score.comparison.entrants import Scored, entrants
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.statistics.intervals import Interval
@@ -42,7 +43,7 @@ OUTCOME_COLOURS = {
 }
 
 
-class Named(NamedTuple):
+class NamedRun(NamedTuple):
     """A run and its names in a chart."""
 
     run: Scored
@@ -52,7 +53,7 @@ class Named(NamedTuple):
     """The same, with span and seed where those differ between the runs."""
 
 
-def named(runs: Sequence[Scored]) -> Iterator[Named]:
+def named(runs: Sequence[Scored]) -> Iterator[NamedRun]:
     """Name every run."""
     several_spans = len({run.results.span for run in runs}) > 1
     several_seeds = len({run.results.seed for run in runs}) > 1
@@ -62,7 +63,7 @@ def named(runs: Sequence[Scored]) -> Iterator[Named]:
             parts.append(short_tokens(run.results.span))
         if several_seeds:
             parts.append(f"seed {run.results.seed}")
-        yield Named(run, entrant, ", ".join(parts))
+        yield NamedRun(run, entrant, ", ".join(parts))
 
 
 def inline(rows: Sequence[Row]) -> alt.InlineData:
@@ -96,7 +97,31 @@ def agent_shape(names: Sequence[str]) -> alt.Shape:
     return alt.Shape("agent:N", title=None, sort=shown, scale=alt.Scale(domain=shown, range=shapes))
 
 
-def frontier(rows: Sequence[Row]) -> alt.Chart:
+def against_score(cells: Sequence[Cell], x: Callable[[Cell], float | None], title: str) -> alt.LayerChart:
+    """Draw a point for each complete cell with a known `x`, and a line for each span along its Pareto frontier."""
+    rows = [
+        {
+            "agent": each.entrant,
+            "x": known,
+            "share": each.score / each.out_of,
+            "span": short_tokens(each.span),
+        }
+        for each in cells
+        if each.complete and (known := x(each)) is not None
+    ]
+    drawn = [str(row["agent"]) for row in rows]
+    base = alt.Chart(inline(rows)).encode(
+        x=alt.X("x:Q", title=title, scale=alt.Scale(type="symlog", constant=0.01)),
+        y=share_y("share", "score, as a share"),
+        color=agent_colour(drawn),
+    )
+    points = base.mark_point(filled=True, size=60).encode(shape=agent_shape(drawn))
+    labels = base.mark_text(dx=7, align="left", fontSize=9).encode(text="span:N")
+    chart: alt.LayerChart = _frontier(rows) + points + labels
+    return chart
+
+
+def _frontier(rows: Sequence[Row]) -> alt.Chart:
     """Return the Pareto frontier of each `span`: rows that no other beats in both `x` (less) and `share` (more)."""
     best = [
         row
@@ -143,9 +168,13 @@ CHANCE = "#d55e00"
 """The colour of marks for the score of guessing."""
 
 
-def chance_note(chart: Chart) -> Chart:
-    """Explain a chart's marks of chance above it."""
-    title = alt.Title("orange: score of guessing", fontSize=10, fontWeight="normal", anchor="start")
+CHANCE_NOTE = "orange: score of guessing"
+"""Explains a chart's marks of chance."""
+
+
+def with_note(chart: Chart, note: str) -> Chart:
+    """Put an explanation above a chart."""
+    title = alt.Title(note, fontSize=10, fontWeight="normal", anchor="start")
     noted: Chart = chart.properties(title=title)
     return noted
 
@@ -175,7 +204,7 @@ def forest(scores: Sequence[ForestRow]) -> Chart:
         x=share_x("chance", "score"), color=alt.value(CHANCE)
     )
     chart: Chart = (marks + whiskers + dots).properties(height=alt.Step(9))
-    return chance_note(chart)
+    return with_note(chart, CHANCE_NOTE)
 
 
 def grid(

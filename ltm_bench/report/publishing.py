@@ -1,14 +1,15 @@
 """Writes what is derived from a run's log: verdicts.jsonl, results.json, report.html and transcript.html.
 
-The log is read once: the transcript is written while the results are summed.
+The log is read once: the transcript is written while the results are summed. Whoever asks judges does so between
+`read_to_publish` and `Publication.publish`, so that their answers reach pages which are written once.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,63 +17,77 @@ from typing import Any
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import is_ordinary
 from ltm_bench.core.messages import Verdict
+from ltm_bench.judge.opinions import FILE, Calibration, OpinionStore
 from ltm_bench.log.lines import to_line
-from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
 from ltm_bench.report.page import render_page
 from ltm_bench.report.transcript import TranscriptWriter
+from ltm_bench.score.audits.judgements import Place
 from ltm_bench.score.results.examples import Question
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.files import RunFiles
+from ltm_bench.score.results.fold import Fold, TurnListener
+from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import Results
+from ltm_bench.score.results.scoring import results_of
 
 DERIVED = ("verdicts.jsonl", "results.json", "report.html", "transcript.html")
 """The files that `publish` writes."""
 
 
-def publish(
-    run: Path,
-    manifest: Manifest,
+class Publication:
+    """A run that has been read, and is still to be published: until then, judges may change its verdicts."""
+
+    def __init__(self, fold: Fold, writer: TranscriptWriter) -> None:
+        self.fold = fold
+        self._writer = writer
+
+    def publish(self, about: Mapping[str, About], references: Mapping[str, float]) -> Results:
+        """Write everything that is derived from the log.
+
+        Args:
+            about: Descriptions of the scenarios.
+            references: Scores of baseline and oracle on the same examples.
+        """
+        run, manifest = self.fold.files.folder, self.fold.files.manifest
+        results = results_of(self.fold, about=about, references=references)
+        results = _with_calibrations(results, run.parent)
+        self._writer.finish(results)
+        replace_file(run / "verdicts.jsonl", b"".join(_verdict_lines(results)))
+        replace_file(run / "results.json", _json(results))
+        replace_file(run / "report.html", render_page(results, manifest).encode("utf-8", "replace"))
+        return results
+
+
+@contextmanager
+def read_to_publish(
+    files: RunFiles,
     *,
-    about: Mapping[str, About],
-    references: Mapping[str, float],
-    verdicts: Mapping[tuple[str, int], Verdict] | None = None,
-) -> Results:
-    """Score a run, and write everything that is derived from its log.
+    verdicts: Mapping[Place, Verdict] | None = None,
+    background: TurnListener | None = None,
+) -> Iterator[Publication]:
+    """Read a run, and write its transcript as far as its verdicts are final.
 
     Args:
-        run: The run folder.
-        manifest: The run's manifest.
-        about: Descriptions of the scenarios.
-        references: Scores of baseline and oracle on the same examples.
+        files: The run.
         verdicts: Known verdicts of today's matchers, by example and turn; the others are computed.
+        background: Gets every turn, if judges are to be asked.
 
     Raises:
         LogError: The log is damaged.
         ConfigError: A file cannot be written.
     """
+    run = files.folder
+    judged = background is not None
     try:
-        with TranscriptWriter(run / "transcript.html", manifest) as writer:
-            results = score_run(
-                run,
-                manifest,
-                about=about,
-                references=references,
-                verdicts=verdicts,
-                explain=True,
-                listener=writer,
-            )
-            results = _with_calibrations(results, run.parent)
-            writer.finish(results)
+        with TranscriptWriter(run / "transcript.html", files.manifest, judged=judged) as writer:
+            listeners = (writer,) if background is None else (writer, background)
+            yield Publication(Fold(files, verdicts=verdicts, explain=True, listeners=listeners), writer)
     except OSError as error:
         place = error.filename or run
         raise ConfigError(
-            f"{place}: cannot be written: {error.strerror or error}; the log is unharmed; mend this (free some "
-            f"space, say), then write the pages with `ltm-bench report {run.name}`"
+            f"{place}: cannot be written: {error.strerror or error}; the log is unharmed; make room or make it "
+            f"writable, then write the pages with `ltm-bench report {run.name}`"
         ) from error
-    replace_file(run / "verdicts.jsonl", b"".join(_verdict_lines(results)))
-    replace_file(run / "results.json", _json(results))
-    replace_file(run / "report.html", render_page(results, manifest).encode("utf-8", "replace"))
-    return results
 
 
 def _verdict_lines(results: Results) -> list[bytes]:
@@ -101,31 +116,24 @@ def _said_besides(question: Question) -> dict[str, Any]:
 
 def _with_calibrations(results: Results, reports: Path) -> Results:
     """Add the last calibration of a run's judges."""
-    if not results.judges:
+    # Most runs have no judge, and SQLite would create the database by opening it.
+    if not results.judges or not (reports / FILE).exists():
         return results
-    from ltm_bench.judge.memory import FILE, Memory
-
-    if not (reports / FILE).exists():
-        return results
-    memory = Memory(reports / FILE)
-    try:
-        known = {note.key: memory.calibration(note.key) for note in results.judges}
-    finally:
-        memory.close()
-    notes = []
-    for note in results.judges:
-        if (found := known[note.key]) is not None:
-            changes: dict[str, Any] = {
-                "sensitivity": found.sensitivity,
-                "specificity": found.specificity,
-                "believed": found.believed,
-            }
-            tally = found.kinds.get("vague")
-            if note.false_accepts is None and tally is not None and tally.n:
-                changes |= {"vague": tally.n, "false_accepts": tally.accepted / tally.n}
-            note = note.model_copy(update=changes)
-        notes.append(note)
+    with OpinionStore(reports / FILE) as memory:
+        notes = [_calibrated(note, memory.calibration(note.key)) for note in results.judges]
     return results.model_copy(update={"judges": notes})
+
+
+def _calibrated(note: JudgeNote, found: Calibration | None) -> JudgeNote:
+    if found is None:
+        return note
+    changes: dict[str, Any] = {
+        name: getattr(found, name) for name in ("sensitivity", "specificity", "believed")
+    }
+    vague = found.kinds.get("vague")
+    if note.false_accepts is None and vague is not None and vague.n:
+        changes |= {"vague": vague.n, "false_accepts": vague.accepted / vague.n}
+    return note.model_copy(update=changes)
 
 
 def _json(results: Results) -> bytes:

@@ -4,7 +4,7 @@
         writer.finish(score_run(run, manifest, listener=writer))
 
 The page's head has figures known only at the end, so turns go into a draft beside the page, and `finish` joins the two.
-At most one turn is held in memory. The page is replaced atomically.
+At most one turn is held in memory, besides those that a judge has yet to decide. The page is replaced atomically.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING, NamedTuple, Self, TextIO
 
-from ltm_bench.log.events import Forked, Jumped, Replied, Sent
-from ltm_bench.log.forks import answers_in
+from ltm_bench.log.events import Jumped, Replied, Sent
 from ltm_bench.log.manifest import Manifest
-from ltm_bench.log.reader import conversations, read_events, read_manifest
 from ltm_bench.report.anchors import anchor
 from ltm_bench.report.templating import macro, templates
 from ltm_bench.score.results.examples import Question
-from ltm_bench.score.results.fold import planned
+from ltm_bench.score.results.fold import TurnListener, planned
 from ltm_bench.score.results.run import Results
 
 if TYPE_CHECKING:
@@ -36,13 +34,28 @@ _BLOCK = 1 << 16
 """Characters of the draft copied at a time."""
 
 
-class TranscriptWriter:
-    """Writes the transcript of a run, turn by turn; it listens to `score_run`.
+class _HeldTurn(NamedTuple):
+    """A turn whose verdict is not known yet."""
+
+    place: int
+    """Characters of the draft before it."""
+    sent: Sent
+    replied: Replied | None
+    forked: bool
+
+
+class TranscriptWriter(TurnListener):
+    """Writes the transcript of a run, turn by turn; it listens to a `Fold`.
 
     Leaving the `with` block without `finish` discards the draft and leaves an older transcript as it was.
+
+    Args:
+        target: The page.
+        manifest: The run's manifest.
+        judged: Whether judges may still decide questions; these are held, and written by `finish`.
     """
 
-    def __init__(self, target: Path, manifest: Manifest) -> None:
+    def __init__(self, target: Path, manifest: Manifest, *, judged: bool = False) -> None:
         self._target = target
         self._draft = target.with_name(f".{target.name}.draft")
         self._whole = target.with_name(f".{target.name}.new")
@@ -52,6 +65,10 @@ class TranscriptWriter:
         self._turn = macro("turn.html.jinja", "turn")
         self._jump = templates().get_template("jump.html.jinja")
         self._in_conversation = False
+        self._judged = judged
+        self._held: list[_HeldTurn] = []
+        self._written = 0
+        """Characters of the draft so far."""
 
     def __enter__(self) -> Self:
         self._body = self._draft.open("w", encoding="utf-8", newline="\n")
@@ -73,33 +90,27 @@ class TranscriptWriter:
         self._write(self._conversation.render(title=example or "The conversation"))
         self._in_conversation = True
 
-    def turn(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
-        """Write a turn.
-
-        Args:
-            sent: The message.
-            replied: The agent's answer; None if it did not answer.
-            question: The scored question, for a turn that has one.
-        """
-        self._write_turn(sent, replied, question, forked=False)
-
-    def forked(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
-        """Write a forked question, at its place."""
-        self._write_turn(sent, replied, question, forked=True)
-
-    def _write_turn(
-        self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool
+    def turn(
+        self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool = False
     ) -> None:
-        self._write(
-            self._turn(
-                sent=sent,
-                replied=replied,
-                question=question,
-                forked=forked,
-                id=anchor(sent.turn, sent.example or "", isolated=self._manifest.suite.isolated),
-                number=self._numbers.get(sent.example or ""),
-                longest=LONGEST_TURN,
-            )
+        """Write a turn; see `TurnListener`."""
+        if self._judged and question is not None and question.for_judges:
+            # Its verdict is not known yet: judges are asked when the log has been read.
+            self._held.append(_HeldTurn(self._written, sent, replied, forked))
+        else:
+            self._write(self._rendered(sent, replied, question, forked=forked))
+
+    def _rendered(
+        self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool
+    ) -> str:
+        return self._turn(
+            sent=sent,
+            replied=replied,
+            question=question,
+            forked=forked,
+            id=anchor(sent.turn, sent.example or "", isolated=self._manifest.suite.isolated),
+            number=self._numbers.get(sent.example or ""),
+            longest=LONGEST_TURN,
         )
 
     def jumped(self, jumped: Jumped) -> None:
@@ -113,7 +124,10 @@ class TranscriptWriter:
         page = templates().get_template("transcript.html.jinja")
         with self._draft.open(encoding="utf-8", newline="") as body, self._whole.open("wb") as file:
             chunks = page.generate(
-                results=results, manifest=self._manifest, examples=list(self._numbers), body=_markup(body)
+                results=results,
+                manifest=self._manifest,
+                examples=list(self._numbers),
+                body=self._markup(body, results),
             )
             file.writelines(chunk.encode() for chunk in chunks)
         os.replace(self._whole, self._target)
@@ -124,45 +138,20 @@ class TranscriptWriter:
             self._in_conversation = False
 
     def _write(self, part: str) -> None:
-        self._body.write(part + "\n")
+        self._written += self._body.write(part + "\n")
 
+    def _markup(self, body: TextIO, results: Results) -> Iterator[Markup]:
+        """Yield the draft, which was escaped when it was written, with the held turns at their places."""
+        from markupsafe import Markup
 
-def _markup(body: TextIO) -> Iterator[Markup]:
-    """Yield the draft, which was escaped when it was written."""
-    from markupsafe import Markup
-
-    while block := body.read(_BLOCK):
-        yield Markup(block)  # every text in it went through a template
-
-
-def render_transcript(run: Path, results: Results, target: Path) -> None:
-    """Write the transcript of a run from its log.
-
-    Args:
-        run: The run folder.
-        results: The same run's results.
-        target: The page to write.
-    """
-    manifest = read_manifest(run)
-    questions = {(e.id, q.turn): q for e in results.examples for q in e.questions}
-    names = {e.id.replace("/", "-"): e.id for e in results.examples}
-    with TranscriptWriter(target, manifest) as writer:
-        for path in conversations(run, manifest):
-            writer.conversation(names.get(path.stem, path.stem) if manifest.suite.isolated else None)
-            sent: Sent | None = None
-            answers = answers_in(path)
-            for event in read_events(path):
-                if isinstance(event, Sent):
-                    sent = event
-                elif isinstance(event, Replied) and sent is not None:
-                    writer.turn(sent, event, questions.get((sent.example or "", sent.turn)))
-                    sent = None
-                elif isinstance(event, Forked):
-                    answered = answers.get(event.id)
-                    reply = None if answered is None else answered.replied
-                    writer.forked(event.sent, reply, questions.get((event.example, event.id)))
-                elif isinstance(event, Jumped):
-                    writer.jumped(event)
-            if sent is not None:
-                writer.turn(sent, None, questions.get((sent.example or "", sent.turn)))
-        writer.finish(results)
+        questions = {(e.id, q.turn): q for e in results.examples for q in e.questions}
+        at = 0
+        for held in self._held:
+            while at < held.place:
+                block = body.read(min(_BLOCK, held.place - at))
+                at += len(block)
+                yield Markup(block)  # every text in it went through a template
+            question = questions.get((held.sent.example or "", held.sent.turn))
+            yield Markup(self._rendered(held.sent, held.replied, question, forked=held.forked) + "\n")
+        while block := body.read(_BLOCK):
+            yield Markup(block)

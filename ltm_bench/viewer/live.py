@@ -12,12 +12,13 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm_bench.log.events import Jumped, Replied, Sent
+from ltm_bench.log.events import Replied, Sent
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, is_finished, read_manifest
 from ltm_bench.report.anchors import anchor
 from ltm_bench.score.results.examples import Question
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.fold import TurnListener
+from ltm_bench.score.results.scoring import score_run
 
 LAST = 40
 """Maximum turns of a conversation shown."""
@@ -32,7 +33,7 @@ RECENT = 60.0
 """Seconds for which a run that was looked at counts in dividing that share."""
 
 
-class Said(NamedTuple):
+class ShownTurn(NamedTuple):
     """A turn or a forked question."""
 
     anchor: str
@@ -53,34 +54,27 @@ class Look(NamedTuple):
     questions: int
     """Answered questions."""
     tokens: int
-    said: tuple[Said, ...]
+    said: tuple[ShownTurn, ...]
     """The last turns."""
 
 
-class _Tail:
+class _Tail(TurnListener):
     """Keeps the last turns that the fold reports: of the conversation, or of each active one."""
 
     def __init__(self, manifest: Manifest) -> None:
         self._isolated = manifest.suite.isolated
-        self._last: deque[Said] = deque(maxlen=LAST)
-        self.conversations: list[deque[Said]] = []
+        self._last: deque[ShownTurn] = deque(maxlen=LAST)
+        self.conversations: list[deque[ShownTurn]] = []
 
     def conversation(self, example: str | None) -> None:
         self._last = deque(maxlen=LAST if example is None else LAST_OF_EACH)
         self.conversations.append(self._last)
 
-    def turn(self, sent: Sent, replied: Replied | None, question: Question | None) -> None:
-        self._say(sent, replied, question, forked=False)
-
-    def forked(self, sent: Sent, replied: Replied | None, question: Question) -> None:
-        self._say(sent, replied, question, forked=True)
-
-    def jumped(self, jumped: Jumped) -> None:
-        """Ignore a jump of the clock."""
-
-    def _say(self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool) -> None:
+    def turn(
+        self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool = False
+    ) -> None:
         name = anchor(sent.turn, sent.example or "", isolated=self._isolated)
-        self._last.append(Said(name, sent, replied, question, forked))
+        self._last.append(ShownTurn(name, sent, replied, question, forked))
 
 
 def look_at(run: Path) -> Look:
@@ -100,7 +94,7 @@ def look_at(run: Path) -> Look:
     )
 
 
-class _Kept(NamedTuple):
+class _LastLook(NamedTuple):
     changed: Hashable
     look: Look | None
     at: float
@@ -113,7 +107,7 @@ class Lookout:
     """Looks at runs as they change, but no more often than their share of the processor allows."""
 
     def __init__(self) -> None:
-        self._kept: dict[Path, _Kept] = {}
+        self._kept: dict[Path, _LastLook] = {}
 
     def look(self, run: Path, changed: Hashable) -> Look | None:
         """Return a run's current or last known state.
@@ -131,5 +125,5 @@ class Lookout:
             look = None
         took = time.perf_counter() - begun
         others = sum(begun - each.at < RECENT for path, each in self._kept.items() if path != run)
-        self._kept[run] = _Kept(changed, look, begun, begun + took * (1 + others) / SHARE)
+        self._kept[run] = _LastLook(changed, look, begun, begun + took * (1 + others) / SHARE)
         return look

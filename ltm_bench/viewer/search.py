@@ -27,7 +27,7 @@ class Hit(NamedTuple):
     reply: str
 
 
-class Found(NamedTuple):
+class Match(NamedTuple):
     """The hits in one run."""
 
     run: str
@@ -38,7 +38,7 @@ class Found(NamedTuple):
     """Why the run could not be read to its end."""
 
 
-def search_runs(runs: Sequence[Path], words: str, most: int) -> list[Found]:
+def search_runs(runs: Sequence[Path], words: str, most: int) -> list[Match]:
     """Search several runs. An unreadable one reports its problem, and the others are searched.
 
     Args:
@@ -59,7 +59,7 @@ def search_runs(runs: Sequence[Path], words: str, most: int) -> list[Found]:
             problem = f"{error}"
         most -= len(hits)
         if count or problem:
-            found.append(Found(run.name, hits, count, problem))
+            found.append(Match(run.name, hits, count, problem))
     return found
 
 

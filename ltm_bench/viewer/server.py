@@ -15,9 +15,9 @@ from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.templating import macro, script, templates
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.scoring import score_run
 from ltm_bench.viewer.access import HEADERS, MEDIA, HostGate, TokenGate, find_file
-from ltm_bench.viewer.live import Look, Said
+from ltm_bench.viewer.live import Look, ShownTurn
 from ltm_bench.viewer.search import search_runs
 from ltm_bench.viewer.states import RunState, Watch
 
@@ -149,15 +149,15 @@ def application(reports: Path, token: str | None = None) -> Starlette:
     )
 
 
-class _Turn(NamedTuple):
+class _TurnMarkup(NamedTuple):
     """A turn as the page of an active run shows it."""
 
     id: str
     html: str
 
 
-def _turn(said: Said) -> _Turn:
-    return _Turn(f"t-{said.anchor}", macro("live_parts.html.jinja", "turn")(said, LONGEST_TURN))
+def _turn(said: ShownTurn) -> _TurnMarkup:
+    return _TurnMarkup(f"t-{said.anchor}", macro("live_parts.html.jinja", "turn")(said, LONGEST_TURN))
 
 
 def _news(state: RunState, look: Look | None) -> dict[str, Any]:

@@ -212,7 +212,7 @@ def test_a_run_interrupted_while_writing_its_page_resumes_too(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("ltm_bench.report.publishing.publish", interrupt)
+        patched.setattr("ltm_bench.report.publishing.render_page", interrupt)
         done = command("run", *TINY, "--agent", "parrot", "--judge", "parrot")
     assert done.exit_code == 3
     assert "interrupted; nothing is lost: `ltm-bench resume r --judge parrot` continues from here" in done.err

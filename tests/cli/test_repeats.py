@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench import api
-from ltm_bench.api import execution
+from ltm_bench.api import running
 from ltm_bench.plan.planning import Plan
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def test_the_threshold_applies_to_the_mean_of_all_seeds(command: "Command") -> N
 
 def test_the_budget_covers_all_seeds_together(command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[Decimal | None] = []
-    execute = execution.execute
+    execute = running.execute
 
     async def watched(plan: Plan, folder: Path, options: api.Options) -> api.Run:
         limits.append(options.budget.limit)

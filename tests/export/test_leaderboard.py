@@ -17,8 +17,8 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.tokens import counter
 from ltm_bench.export.bundle import SUMS, pack, unpack
-from ltm_bench.export.leaderboard.boards import Row, SpanTable, groups
-from ltm_bench.export.leaderboard.entries import Entry, Refusal, read_bundles
+from ltm_bench.export.leaderboard.boards import BoardRow, SpanTable, groups
+from ltm_bench.export.leaderboard.entries import BoardEntry, Refusal, read_bundles
 from ltm_bench.export.leaderboard.pages import Built, write_site
 from ltm_bench.score.audits.records import Audit, Rate
 from ltm_bench.score.comparison.runs import compare
@@ -118,9 +118,9 @@ def one_reply(folder: Path) -> None:
 
 def events_of(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change the events of a log, recount its tokens, and derive all its files again."""
-    from ltm_bench.log.reader import read_manifest
     from ltm_bench.plan.scenarios import abouts
-    from ltm_bench.report.publishing import publish
+    from ltm_bench.report.publishing import read_to_publish
+    from ltm_bench.score.results.files import RunFiles
 
     count = counter("cl100k_base").count
     first, *rest = (folder / "events.jsonl").read_bytes().splitlines()
@@ -131,8 +131,8 @@ def events_of(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
             event["tokens"] = count(event["message"])
     lines = [json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() for event in events]
     (folder / "events.jsonl").write_bytes(b"\n".join([first, *lines]) + b"\n")
-    manifest = read_manifest(folder)
-    publish(folder, manifest, about=abouts(manifest), references={})
+    with RunFiles(folder) as files, read_to_publish(files) as publication:
+        publication.publish(abouts(files.manifest), {})
 
 
 def easier_questions(folder: Path) -> None:
@@ -211,7 +211,7 @@ def test_versions_contents_and_imported_runs_are_kept_apart(built: Built) -> Non
 
     entry = built.entries[0]
 
-    def changed(**changes: Any) -> Entry:
+    def changed(**changes: Any) -> BoardEntry:
         return entry._replace(name="other", manifest=entry.manifest.model_copy(update=changes))
 
     suite = entry.manifest.suite
@@ -247,7 +247,7 @@ def test_groups_follow_from_the_data_and_ties_are_shown(made: "Made") -> None:
         [made.run("best", best, each=12), made.run("one", mixed, each=12), made.run("other", mixed_too, each=12),
          made.run("worst", worst, each=12)]
     )  # fmt: skip
-    rows = [Row(cell, [], {}) for cell in found.at(120_000)]
+    rows = [BoardRow(cell, [], {}) for cell in found.at(120_000)]
     cut = [[row.cell.entrant for row in group] for group in groups(rows, found.pairs)]
     assert [sorted(group) for group in cut] == [["best"], ["one", "other"], ["worst"]]
     assert [row.place for row in rows] == ["1", "2–3", "2–3", "4"]
@@ -260,7 +260,7 @@ def test_the_finding_says_who_is_ahead_only_where_that_is_shown(made: "Made", bu
 
     def finding(**outcomes: list[Outcome]) -> str:
         found = compare([made.run(name, kind, each=12) for name, kind in outcomes.items()])
-        rows = [Row(cell, [entry], {}) for cell in found.at(120_000)]
+        rows = [BoardRow(cell, [entry], {}) for cell in found.at(120_000)]
         return SpanTable(120_000, groups(rows, found.pairs), [], found.pairs).finding
 
     mixed, mixed_too = [RIGHT, WRONG, RIGHT], [RIGHT, WRONG, WRONG, RIGHT, RIGHT]
@@ -321,7 +321,7 @@ def test_judges_and_the_scorers_error_are_shown_beside_the_score(made: "Made", b
     ]
     changed = {"judges": notes, "audits": [audit], "overridden": 2, "undecided": 4}
     [cell] = compare([made.run("a")]).cells
-    row = Row(cell, [entry._replace(results=entry.results.model_copy(update=changed))], {})
+    row = BoardRow(cell, [entry._replace(results=entry.results.model_copy(update=changed))], {})
     assert row.judged_by == [
         "wise: 3 replies, sensitivity 0.99, specificity 0.98",
         "rash: 1 reply, never calibrated",
@@ -375,7 +375,7 @@ def test_pages_come_from_the_log_not_from_the_bundle(bundles: Path, tmp_path: Pa
 
     forge(bundles / "goldfish-2k.zip", tmp_path / "planted.zip", plant)
     [entry] = read_bundles(tmp_path)
-    assert isinstance(entry, Entry)
+    assert isinstance(entry, BoardEntry)
     assert all(b"alert" not in page and b"goldfish" in page for page in entry.pages.values())
 
 
@@ -386,7 +386,7 @@ def test_names_of_bundles_are_text_and_never_paths(bundles: Path, tmp_path: Path
         for name, content in contents.items():
             archive.writestr(f"<script>:CON/{name}", content)
     [entry] = read_bundles(tmp_path)
-    assert isinstance(entry, Entry)
+    assert isinstance(entry, BoardEntry)
     assert re.fullmatch(r"[A-Za-z0-9._-]+", entry.name)
     write_site(Built(tmp_path), tmp_path / "site")
     assert all("<script>:" not in page.read_text("utf-8") for page in (tmp_path / "site").glob("*.html"))
@@ -396,7 +396,7 @@ def test_one_run_counts_once(bundles: Path, tmp_path: Path) -> None:
     for name in ("a.zip", "b.zip"):
         shutil.copy(bundles / "parrot-2k.zip", tmp_path / name)
     first, second = read_bundles(tmp_path)
-    assert isinstance(first, Entry)
+    assert isinstance(first, BoardEntry)
     assert isinstance(second, Refusal)
     assert second.reason == "its event log is that of a.zip, to the byte: one run counts once"
 
@@ -494,7 +494,7 @@ def test_a_seed_drawn_after_submission_is_marked(
         run("vector_memory", "2k", seed=seed, name="other", settings={"memories": 3}, **asked).folder,
         tmp_path / "other.zip",
     )
-    drawn = {each.file: each.drawn_on for each in read_bundles(tmp_path) if isinstance(each, Entry)}
+    drawn = {each.file: each.drawn_on for each in read_bundles(tmp_path) if isinstance(each, BoardEntry)}
     assert len(drawn) == 5
     assert [name for name, day in drawn.items() if day] == ["vector_memory-drawn.zip"], "only for this agent"
     write_site(Built(tmp_path), tmp_path / "site")
@@ -506,7 +506,7 @@ def test_a_seed_drawn_after_submission_is_marked(
     assert any("chosen by the submitter" in page for page in pages)
     text = (tmp_path / "drawn.toml").read_text("utf-8")
     (tmp_path / "drawn.toml").write_text(re.sub(r'on = ".*"', 'on = "2999-01-01"', text), "utf-8")
-    assert not any(each.drawn_on for each in read_bundles(tmp_path) if isinstance(each, Entry)), (
+    assert not any(each.drawn_on for each in read_bundles(tmp_path) if isinstance(each, BoardEntry)), (
         "the run began before the draw"
     )
     (tmp_path / "drawn.toml").write_text(text.replace("seed", "sead"), "utf-8")

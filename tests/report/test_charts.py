@@ -12,7 +12,7 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.report.charts import draw, known
 from ltm_bench.score.comparison.entrants import Scored
-from ltm_bench.score.results.narrowing import narrowed
+from ltm_bench.score.results.scoring import narrowed
 
 if TYPE_CHECKING:
     from tests.made import Made

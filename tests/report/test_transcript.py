@@ -12,8 +12,8 @@ from ltm_bench.log.events import Sent
 from ltm_bench.log.lines import to_line
 from ltm_bench.log.reader import read_events, read_manifest
 from ltm_bench.report.text import visible
-from ltm_bench.report.transcript import LONGEST_TURN, TranscriptWriter, render_transcript
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.report.transcript import LONGEST_TURN, TranscriptWriter
+from ltm_bench.score.results.scoring import score_run
 
 if TYPE_CHECKING:
     from tests.made import Made, Page
@@ -34,7 +34,9 @@ def transcript_of(made: "Made", tmp_path: Path, replies: list[str | None]) -> st
     jump = made.at(0) + timedelta(days=2)
     events.insert(0, {"event": "jumped", "to": jump.isoformat(), "position": 0})
     (tmp_path / "events.jsonl").write_bytes(made.manifest(results).line() + b"".join(map(to_line, events)))
-    render_transcript(tmp_path, results, tmp_path / "transcript.html")
+    with TranscriptWriter(tmp_path / "transcript.html", made.manifest(results)) as writer:
+        score_run(tmp_path, made.manifest(results), listener=writer)
+        writer.finish(results)
     return (tmp_path / "transcript.html").read_text("utf-8")
 
 

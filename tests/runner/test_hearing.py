@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from ltm_bench import load_run
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.scoring import score_run
 
 if TYPE_CHECKING:
     from tests.conftest import Command

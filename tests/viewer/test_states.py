@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ltm_bench import run
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.scoring import score_run
 from ltm_bench.viewer import live
 from ltm_bench.viewer.live import LAST, SHARE, Look, Lookout, look_at
 from ltm_bench.viewer.states import Watch, state_of

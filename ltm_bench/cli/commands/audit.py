@@ -25,7 +25,7 @@ from ltm_bench.log.recorder import locked
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
 from ltm_bench.plan.request import MaxCost
-from ltm_bench.score.audits.records import Audit, Commission, Rate, Reading, write_down
+from ltm_bench.score.audits.records import Audit, Commission, Rate, write_down
 
 SHOWN = 20
 """Number of contradicted verdicts printed; the page shows all."""
@@ -91,20 +91,7 @@ def _read(folder: Path, by: Commission) -> None:
     """Show the person at the terminal the replies that they have not read yet."""
 
     def save(each: Drawn, outcome: Outcome, reason: str) -> None:
-        write_down(
-            folder,
-            [
-                Reading(
-                    auditor=by.auditor,
-                    key=by.key,
-                    example=each.verdict.example,
-                    turn=each.verdict.turn,
-                    reply=each.reply,
-                    outcome=outcome,
-                    reason=reason,
-                )
-            ],
-        )
+        write_down(folder, [each.reading(by, outcome, reason)])
 
     with locked(folder):
         drawn = drawn_from(folder, read_manifest(folder), by.sample, by.seed)

@@ -16,11 +16,11 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ThresholdMissed
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.asking import ask_all
-from ltm_bench.judge.banks import VAGUE, Bank, open_bank
+from ltm_bench.judge.banks import VAGUE, AnswerBank, open_bank
 from ltm_bench.judge.calibration import calibrate, repeated
 from ltm_bench.judge.costs import quote
 from ltm_bench.judge.judges import Judge, find_judges
-from ltm_bench.judge.memory import FILE, LEAST, MOST_FLIPS, THRESHOLD, Calibration, Memory
+from ltm_bench.judge.opinions import FILE, LEAST, MOST_FLIPS, THRESHOLD, Calibration, OpinionStore
 from ltm_bench.judge.trials import Trial, trials
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
@@ -49,23 +49,20 @@ def check(
     """Measure a judge on replies known to be right or wrong. Exits with 2 if it falls short."""
     judges = find_judges(judge)
     opened = None if bank is None else open_bank(bank)
-    memory = Memory(REPORTS / FILE)
     short: list[str] = []
-    try:
+    with OpinionStore(REPORTS / FILE) as memory:
         for each in judges:
             check_price(each.make(), max_cost, each.name)
             if opened is None:
                 short += _calibrate(each, trials(cases), repeats, memory, Budget(max_cost))
             else:
                 short += _try(each, opened, cases, memory, Budget(max_cost))
-    finally:
-        memory.close()
     if short:
         raise ThresholdMissed("; ".join(short))
 
 
 def _calibrate(
-    judge: Judge, composed: Sequence[Trial], repeats: int, memory: Memory, budget: Budget
+    judge: Judge, composed: Sequence[Trial], repeats: int, memory: OpinionStore, budget: Budget
 ) -> list[str]:
     """Calibrate a judge, print the result, and return its shortfalls."""
     asked = [(trial.case, 1) for trial in composed]
@@ -103,7 +100,7 @@ def _flips(calibration: Calibration, repeats: int) -> str:
     )
 
 
-def _try(judge: Judge, bank: Bank, most: int, memory: Memory, budget: Budget) -> list[str]:
+def _try(judge: Judge, bank: AnswerBank, most: int, memory: OpinionStore, budget: Budget) -> list[str]:
     """Measure a judge on published answers, print the result, and return its shortfalls."""
     drawn = bank.sample(most)
     err().print(

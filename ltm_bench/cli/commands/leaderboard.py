@@ -56,13 +56,13 @@ def draw(
         Path, typer.Argument(metavar="BUNDLE", help="Any run of the submitted agent, as a bundle.")
     ],
 ) -> None:
-    """Draw a seed for a bundle's agent, and record it beside the bundle for `build`."""
+    """DrawnSeed a seed for a bundle's agent, and record it beside the bundle for `build`."""
     import secrets
     import tempfile
     from datetime import UTC, datetime
 
     from ltm_bench.export.bundle import unpack
-    from ltm_bench.export.leaderboard.seeds import DRAWN, HIGHEST, Draw, draws, identity
+    from ltm_bench.export.leaderboard.seeds import DRAWN, HIGHEST, DrawnSeed, draws, identity
     from ltm_bench.export.verify import verify
     from ltm_bench.log.reader import read_manifest
 
@@ -76,7 +76,7 @@ def draw(
         verify(run)
         agent = read_manifest(run).agent
     today = datetime.now(UTC).date()  # noqa: TID251  # a draw is dated by the wall clock
-    found = Draw(
+    found = DrawnSeed(
         agent=agent.name, handed_in=identity(agent), seed=secrets.randbelow(HIGHEST), on=today.isoformat()
     )
     with (bundle.parent / DRAWN).open("a", encoding="utf-8", newline="\n") as file:

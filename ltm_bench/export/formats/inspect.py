@@ -12,9 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from pydantic import TypeAdapter
-
-from ltm_bench.core.messages import Turn, Usage, Verdict
+from ltm_bench.core.messages import Turn, Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.export.source import Source
 from ltm_bench.report.text import visible
@@ -23,8 +21,6 @@ from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.run import Results
 
 FILE = "inspect.json"
-
-_VERDICT = TypeAdapter(Verdict)
 
 
 class _Call(NamedTuple):
@@ -139,7 +135,7 @@ def _sample(example: ExampleResult, calls: Sequence[_Call], frame: _Frame) -> di
         "explanation": visible("\n".join(f"{q.outcome}: {q.reason}" for q in example.questions)),
         "metadata": {
             "outcomes": [q.outcome.value for q in example.questions],
-            "verdicts": [_VERDICT.dump_python(q.verdict, mode="json") for q in example.questions],
+            "verdicts": [q.model_dump(mode="json", include={"verdict"}) for q in example.questions],
             "scorer": last.scorer,
         },
     }

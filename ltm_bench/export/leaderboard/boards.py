@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ltm_bench.export.leaderboard.entries import Entry
+from ltm_bench.export.leaderboard.entries import BoardEntry
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.words import plural, short_tokens
 from ltm_bench.score.comparison.cells import Cell
@@ -31,11 +31,11 @@ REFERENCES = {
 """Adapters that measure the benchmark, not themselves."""
 
 
-class Row(NamedTuple):
+class BoardRow(NamedTuple):
     """An entrant at one span."""
 
     cell: Cell
-    entries: Sequence[Entry]
+    entries: Sequence[BoardEntry]
     skills: Mapping[str, Skill]
     """Summed up over the examples of all its runs."""
 
@@ -88,14 +88,14 @@ class SpanTable(NamedTuple):
     """The entrants of one span."""
 
     span: int
-    groups: Sequence[Sequence[Row]]
+    groups: Sequence[Sequence[BoardRow]]
     """Best first, cut wherever the data separates all rows above from all rows below."""
     skills: Sequence[str]
     """All that any row has."""
     pairs: Sequence[Pair]
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[BoardRow]:
         """All of them, the best first."""
         return [row for group in self.groups for row in group]
 
@@ -135,7 +135,7 @@ class Board(NamedTuple):
     apart: str
     """Other differences from a board of the same suite, mode and version; empty if there is no such board."""
     historical: bool
-    entries: Sequence[Entry]
+    entries: Sequence[BoardEntry]
     comparison: Comparison
     spans: Sequence[SpanTable]
 
@@ -188,9 +188,9 @@ class _Kind(NamedTuple):
     version: int
 
 
-def boards(entries: Sequence[Entry]) -> list[Board]:
+def boards(entries: Sequence[BoardEntry]) -> list[Board]:
     """Return the boards of entries: those with most entries first, historical ones last."""
-    grouped: dict[_Kind, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    grouped: dict[_Kind, dict[str, list[BoardEntry]]] = defaultdict(lambda: defaultdict(list))
     for entry in entries:
         manifest = entry.manifest
         kind = _Kind(entry.historical, manifest.suite.name, mode_of(manifest), manifest.bench_version)
@@ -235,7 +235,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _board(kind: _Kind, content: str, apart: str, entries: Sequence[Entry]) -> Board:
+def _board(kind: _Kind, content: str, apart: str, entries: Sequence[BoardEntry]) -> Board:
     """Compare the entries of one board; there is at least one."""
     comparison = compare(
         [Scored(entry.manifest, entry.results.model_copy(update={"run": entry.name})) for entry in entries],
@@ -252,9 +252,9 @@ def _board(kind: _Kind, content: str, apart: str, entries: Sequence[Entry]) -> B
     )
 
 
-def _table(comparison: Comparison, span: int, entries: Mapping[str, Entry]) -> SpanTable:
+def _table(comparison: Comparison, span: int, entries: Mapping[str, BoardEntry]) -> SpanTable:
     rows = [
-        Row(cell, [entries[run] for run in cell.runs], _skills([entries[run] for run in cell.runs]))
+        BoardRow(cell, [entries[run] for run in cell.runs], _skills([entries[run] for run in cell.runs]))
         for cell in comparison.at(span)
     ]
     pairs = [pair for pair in comparison.pairs if pair.span == span]
@@ -262,7 +262,7 @@ def _table(comparison: Comparison, span: int, entries: Mapping[str, Entry]) -> S
     return SpanTable(span, groups(rows, pairs), list(names), pairs)
 
 
-def _skills(entries: Sequence[Entry]) -> Mapping[str, Skill]:
+def _skills(entries: Sequence[BoardEntry]) -> Mapping[str, Skill]:
     examples = [example for entry in entries for example in entry.results.examples]
     scenarios = {row.name: row for entry in entries for row in entry.results.scenarios}
     pooled = [
@@ -281,7 +281,7 @@ def better(pairs: Sequence[Pair]) -> frozenset[tuple[str, str]]:
     )
 
 
-def groups(rows: Sequence[Row], pairs: Sequence[Pair]) -> list[list[Row]]:
+def groups(rows: Sequence[BoardRow], pairs: Sequence[Pair]) -> list[list[BoardRow]]:
     """Cut a ranking where the data separates all above from all below, and nowhere else.
 
     Args:
@@ -289,7 +289,7 @@ def groups(rows: Sequence[Row], pairs: Sequence[Pair]) -> list[list[Row]]:
         pairs: The differences between these entrants.
     """
     beats = better(pairs)
-    found: list[list[Row]] = []
+    found: list[list[BoardRow]] = []
     for i, row in enumerate(rows):
         cut = all((a.cell.entrant, b.cell.entrant) in beats for a in rows[:i] for b in rows[i:])
         if cut:

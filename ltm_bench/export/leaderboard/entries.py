@@ -15,15 +15,14 @@ from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, NotVerified
 from ltm_bench.export.bundle import unpack
-from ltm_bench.export.leaderboard.seeds import Draw, draws, identity
-from ltm_bench.export.verify import Verified, verify
+from ltm_bench.export.leaderboard.seeds import DrawnSeed, draws, identity
+from ltm_bench.export.verify import Verified, questions_of, verify
 from ltm_bench.log.manifest import IMPORTED, Manifest
-from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.report.page import started_on
-from ltm_bench.report.publishing import publish
+from ltm_bench.report.publishing import read_to_publish
 from ltm_bench.report.words import counted
-from ltm_bench.score.results.examples import Question
+from ltm_bench.score.results.files import RunFiles
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import Results
 
@@ -31,7 +30,7 @@ PAGES = ("report.html", "transcript.html")
 """The pages of a run, written here from its log: those in the bundle are ignored."""
 
 
-class Entry(NamedTuple):
+class BoardEntry(NamedTuple):
     """A bundle that was verified."""
 
     name: str
@@ -72,7 +71,7 @@ class Refusal(NamedTuple):
     reason: str
 
 
-def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
+def read_bundles(folder: Path) -> Iterator[BoardEntry | Refusal]:
     """Yield an entry or a refusal for every bundle in a folder, by name.
 
     Raises:
@@ -102,7 +101,7 @@ def read_bundles(folder: Path) -> Iterator[Entry | Refusal]:
             yield _with_draw(entry, drawn)
 
 
-def _with_draw(entry: Entry, drawn: Mapping[tuple[str, int], Draw]) -> Entry:
+def _with_draw(entry: BoardEntry, drawn: Mapping[tuple[str, int], DrawnSeed]) -> BoardEntry:
     """Mark an entry's seed as drawn, if it was and the run did not begin earlier."""
     draw = drawn.get((identity(entry.manifest.agent), entry.results.seed))
     if draw is None or (entry.run_on or "") < draw.on:
@@ -115,7 +114,7 @@ def _without_place(reason: str, folder: Path) -> str:
     return reason.replace(f"{folder}/", "").replace(f"{folder}\\", "")
 
 
-def _read(bundle: Path) -> Entry:
+def _read(bundle: Path) -> BoardEntry:
     """Verify and score one bundle. Raises LtmBenchError with the reason for which it is refused."""
     with bundle.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -128,10 +127,11 @@ def _read(bundle: Path) -> Entry:
                 f"{run.name}: incomplete ({counted(stated.outcomes)}), so it has no score; resume "
                 "it, and bundle it again"
             )
-        manifest = read_manifest(run)
-        fresh = publish(run, manifest, about=abouts(manifest), references=stated.references)
+        with RunFiles(run) as files, read_to_publish(files) as publication:
+            manifest = files.manifest
+            fresh = publication.publish(abouts(manifest), stated.references)
         _check_verdicts(run.name, found, fresh)
-        return Entry(
+        return BoardEntry(
             name=f"{re.sub('[^A-Za-z0-9._-]+', '-', run.name).strip('.-')[:60] or 'run'}-{digest[:8]}",
             file=bundle.name,
             digest=digest,
@@ -146,34 +146,20 @@ def _read(bundle: Path) -> Entry:
 
 def _with_calibrations(judges: Sequence[JudgeNote], stated: Sequence[JudgeNote]) -> list[JudgeNote]:
     """Take the judges' calibration from a bundle, since its log does not have it."""
-    known = {note.key: note for note in stated}
-    return [
-        note.model_copy(
-            update={
-                name: getattr(known[note.key], name) for name in ("sensitivity", "specificity", "believed")
-            }
-        )
-        if note.key in known
-        else note
-        for note in judges
-    ]
+    calibrated = ("sensitivity", "specificity", "believed")
+    known = {note.key: {name: getattr(note, name) for name in calibrated} for note in stated}
+    return [note.model_copy(update=known.get(note.key, {})) for note in judges]
 
 
 def _check_verdicts(run: str, stated: Verified, fresh: Results) -> None:
     """Raise NotVerified if a scorer of the same version gives a different verdict on the same reply."""
-    ours = dict(_questions(fresh))
-    for (example, turn), question in _questions(stated.results):
-        mine = ours.get((example, turn))
+    ours = dict(questions_of(fresh))
+    for place, question in questions_of(stated.results):
+        mine = ours.get(place)
         if mine is None or mine.scorer != question.scorer:
             continue
         if (mine.outcome, mine.score) != (question.outcome, question.score):
             raise NotVerified(
-                f"{run}: {example} turn {turn}: the bundle says {question.outcome}, {question.scorer} says "
+                f"{run}: {place}: the bundle says {question.outcome}, {question.scorer} says "
                 f"{mine.outcome} of the same reply: the verdict was changed"
             )
-
-
-def _questions(results: Results) -> Iterator[tuple[tuple[str, int | None], Question]]:
-    for example in results.examples:
-        for question in example.questions:
-            yield (example.id, question.turn), question

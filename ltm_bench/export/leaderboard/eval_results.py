@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 from ltm_bench.export.leaderboard.boards import Board
-from ltm_bench.export.leaderboard.entries import Entry
+from ltm_bench.export.leaderboard.entries import BoardEntry
 from ltm_bench.plan.values import spell_span
 
 
-def eval_results(entry: Entry, board: Board) -> str:
+def eval_results(entry: BoardEntry, board: Board) -> str:
     """Return the YAML of an entry. Texts are written as JSON, which YAML reads."""
     results, interval = entry.results, entry.results.interval
     within = "" if interval is None else f", 95 % {interval.low:.2f} to {interval.high:.2f}"

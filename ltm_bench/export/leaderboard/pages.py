@@ -12,7 +12,7 @@ from typing import Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.export.leaderboard.boards import Board, boards
-from ltm_bench.export.leaderboard.entries import Entry, Refusal, read_bundles
+from ltm_bench.export.leaderboard.entries import BoardEntry, Refusal, read_bundles
 from ltm_bench.export.leaderboard.eval_results import eval_results
 from ltm_bench.report.compare_page import HEIGHT, WIDTH, curve, place_of
 from ltm_bench.report.templating import templates
@@ -31,10 +31,10 @@ class Built:
 
     def __init__(self, folder: Path) -> None:
         """Verify and score every bundle in a folder. Raises ConfigError if there is none."""
-        self.entries: list[Entry] = []
+        self.entries: list[BoardEntry] = []
         self.refusals: list[Refusal] = []
         for each in read_bundles(folder):
-            if isinstance(each, Entry):
+            if isinstance(each, BoardEntry):
                 self.entries.append(each)
             else:
                 self.refusals.append(each)
@@ -127,7 +127,7 @@ def _board(board: Board) -> Mapping[str, Any]:
     }
 
 
-def _entry(entry: Entry) -> Mapping[str, Any]:
+def _entry(entry: BoardEntry) -> Mapping[str, Any]:
     return {
         "name": entry.name,
         "bundle": entry.file,

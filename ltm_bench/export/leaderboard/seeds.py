@@ -23,7 +23,7 @@ DRAWN = "drawn.toml"
 HIGHEST = 2**31
 
 
-class Draw(BaseModel, frozen=True, extra="forbid"):
+class DrawnSeed(BaseModel, frozen=True, extra="forbid"):
     """A seed that was drawn for an agent."""
 
     agent: str
@@ -47,7 +47,7 @@ def identity(agent: AgentEntry) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def draws(folder: Path) -> Mapping[tuple[str, int], Draw]:
+def draws(folder: Path) -> Mapping[tuple[str, int], DrawnSeed]:
     """Return what was drawn, by agent and seed; nothing if the folder has no such file. Raises ConfigError."""
     path = folder / DRAWN
     if not path.exists():
@@ -56,7 +56,7 @@ def draws(folder: Path) -> Mapping[tuple[str, int], Draw]:
     rows = read_toml(path).get("drawn", [])
     for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
         try:
-            draw = Draw.model_validate(row)
+            draw = DrawnSeed.model_validate(row)
         except ValidationError as error:
             problem = error.errors()[0]
             where = ".".join(map(str, problem["loc"]))

@@ -8,13 +8,14 @@ import altair as alt
 
 from ltm_bench.report.plotting import (
     CHANCE,
+    CHANCE_NOTE,
     Chart,
     agent_colour,
     agent_shape,
-    chance_note,
     inline,
     named,
     share_y,
+    with_note,
 )
 from ltm_bench.score.comparison.entrants import Scored
 
@@ -46,4 +47,4 @@ def draw(runs: Sequence[Scored]) -> Chart:
             y="score:Q", shape=agent_shape([str(row["agent"]) for row in rows])
         )
     )
-    return chance_note(chart)
+    return with_note(chart, CHANCE_NOTE)

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from ltm_bench.report.plotting import CHANCE, Chart, Row, agent_colour, agent_shape, inline, share_y
+from ltm_bench.report.plotting import (
+    CHANCE,
+    Chart,
+    Row,
+    agent_colour,
+    agent_shape,
+    inline,
+    share_y,
+    with_note,
+)
 from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import Comparison, compare
@@ -40,13 +49,9 @@ def draw(runs: Sequence[Scored]) -> Chart:
         + base.mark_line().encode(y=middle)
         + base.mark_point(filled=True, size=50, opacity=1).encode(y=middle, shape=shape)
     )
-    title = alt.Title(
-        "dashed orange: score of guessing; dotted grey: score of goldfish, which remembers nothing",
-        fontSize=10,
-        fontWeight="normal",
-        anchor="start",
+    return with_note(
+        chart, "dashed orange: score of guessing; dotted grey: score of goldfish, which remembers nothing"
     )
-    return chart.properties(title=title)
 
 
 def _levels(runs: Sequence[Scored]) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Draws verdicts to audit, and sums up the auditor's readings. Pure, except for reading the records.
+"""Draws verdicts to audit, and sums up the auditor's readings. Pure.
 
 Only confident verdicts are drawn: those that the matcher decided by itself. The strata are scenario and outcome.
 """
@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.audits.correction import Measured, Seen, scorer_error
 from ltm_bench.score.audits.judgements import reply_hash
 from ltm_bench.score.audits.raters import kappa
-from ltm_bench.score.audits.records import Audit, Commission, Contradiction, Rate, Reading, Records, records
+from ltm_bench.score.audits.records import Audit, Commission, Contradiction, Rate, Reading, Records
 
 
 class Confident(NamedTuple):
@@ -54,6 +53,7 @@ def draw(verdicts: Sequence[Confident], size: int, seed: int) -> list[Confident]
     """
 
     def luck(each: Confident) -> str:
+        # Not random.sample(): a verdict added elsewhere would move every place in the draw, and readings would be lost.
         return hashlib.sha256(f"{seed}/{each.example}/{each.turn}".encode()).hexdigest()
 
     strata: dict[tuple[str, Outcome], list[Confident]] = {}
@@ -68,9 +68,8 @@ def draw(verdicts: Sequence[Confident], size: int, seed: int) -> list[Confident]
     return sorted((each for name, n in taken.items() for each in strata[name][:n]), key=luck)
 
 
-def audits(run: Path, verdicts: Sequence[Confident]) -> list[Audit]:
-    """Return the results of a run's audits, the newest last. Raises LogError."""
-    known = records(run)
+def audits(known: Records, verdicts: Sequence[Confident]) -> list[Audit]:
+    """Return the results of a run's audits, the newest last."""
     return [audit(verdicts, commission, known) for commission in known.commissions.values()]
 
 
@@ -121,15 +120,8 @@ class _Read(NamedTuple):
 
     @property
     def contradiction(self) -> Contradiction:
-        verdict = self.verdict
         return Contradiction(
-            example=verdict.example,
-            turn=verdict.turn,
-            question=verdict.question,
-            expected=verdict.expected,
-            reply=verdict.reply,
-            outcome=verdict.outcome,
-            reason=verdict.reason,
+            **self.verdict._asdict(),
             auditor_outcome=self.reading.outcome,
             auditor_reason=self.reading.reason,
         )

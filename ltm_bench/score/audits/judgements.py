@@ -10,11 +10,11 @@ verdict, each judge's, and who overrode what and why.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.limits import json_of, opened
@@ -24,7 +24,10 @@ JUDGEMENTS = "judgements.jsonl"
 OVERRIDES = "overrides.jsonl"
 VAGUE = "vague.jsonl"
 
-T = TypeVar("T", bound=BaseModel)
+FIGURES = ("uncached", "cache_read", "cache_write", "output", "reasoning")
+"""The token figures of `Usage`."""
+
+T = TypeVar("T")
 
 Place = tuple[str, int]
 """Example and turn of a question."""
@@ -58,19 +61,8 @@ class Opinion(BaseModel, frozen=True, extra="forbid"):
     @property
     def used(self) -> Usage | None:
         """Its usage, or None if unknown."""
-        known = self.usage.get
-        return (
-            Usage(
-                uncached=known("uncached", 0),
-                cache_read=known("cache_read", 0),
-                cache_write=known("cache_write", 0),
-                output=known("output", 0),
-                reasoning=known("reasoning", 0),
-                model=self.model,
-            )
-            if self.usage
-            else None
-        )
+        known: dict[str, Any] = {name: self.usage.get(name, 0) for name in FIGURES}
+        return Usage(**known, model=self.model) if self.usage else None
 
 
 class Judgement(BaseModel, frozen=True, extra="forbid"):
@@ -118,7 +110,8 @@ def reply_hash(reply: str) -> str:
     return hashlib.sha256(reply.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _lines(path: Path) -> Iterator[Any]:
+def entries_in(path: Path, kind: TypeAdapter[T]) -> Iterator[T]:
+    """Yield the entries of an append-only file; none if there is no file. Raises LogError."""
     if not path.exists():
         return
     with opened(path) as lines:
@@ -126,20 +119,24 @@ def _lines(path: Path) -> Iterator[Any]:
             if not line.endswith(b"\n"):  # torn by a crash: does not count
                 return
             try:
-                yield json_of(line)
+                yield kind.validate_python(json_of(line))
+            except ValidationError as error:
+                problem = error.errors()[0]
+                where = ".".join(map(str, problem["loc"]))
+                raise LogError(f"{path}:{number}: {where}: {problem['msg']}") from error
             except ValueError as error:
                 raise LogError(f"{path}:{number}: not JSON: {error}") from error
 
 
 def judgements(run: Path) -> Mapping[Place, Judgement]:
     """Return the judgements of a run, the newest for each reply. Raises LogError."""
-    return {(each.example, each.turn): each for each in _read(run / JUDGEMENTS, Judgement)}
+    return {(each.example, each.turn): each for each in entries_in(run / JUDGEMENTS, TypeAdapter(Judgement))}
 
 
 def ratings(run: Path) -> Mapping[Place, Mapping[str, Override]]:
     """Return every reviewer's last rating of each reply, by name, the newest last. Raises LogError."""
     found: dict[Place, dict[str, Override]] = {}
-    for each in _read(run / OVERRIDES, Override):
+    for each in entries_in(run / OVERRIDES, TypeAdapter(Override)):
         said = found.setdefault((each.example, each.turn), {})
         said.pop(each.reviewer, None)
         said[each.reviewer] = each
@@ -148,13 +145,17 @@ def ratings(run: Path) -> Mapping[Place, Mapping[str, Override]]:
 
 def vague_trials(run: Path) -> Sequence[VagueTrial]:
     """Return the judges' opinions on vague wrong replies, the newest of each. Raises LogError."""
-    found = {(each.opinion.key, each.question, each.reply): each for each in _read(run / VAGUE, VagueTrial)}
-    return list(found.values())
+    return newest(entries_in(run / VAGUE, TypeAdapter(VagueTrial)))
 
 
-def overrides(run: Path) -> Mapping[Place, Override]:
-    """Return the verdicts by hand that count. Raises LogError."""
-    settled = {place: settle(list(said.values())) for place, said in ratings(run).items()}
+def newest(trials: Iterable[VagueTrial]) -> Sequence[VagueTrial]:
+    """Return a judge's last opinion on each vague reply."""
+    return list({(each.opinion.key, each.question, each.reply): each for each in trials}.values())
+
+
+def overrides(ratings: Mapping[Place, Mapping[str, Override]]) -> Mapping[Place, Override]:
+    """Return the verdicts by hand that count."""
+    settled = {place: settle(list(said.values())) for place, said in ratings.items()}
     return {place: found for place, found in settled.items() if found is not None}
 
 
@@ -171,30 +172,26 @@ def settle(said: Sequence[Override]) -> Override | None:
     return max(for_it, against, key=len)[-1]
 
 
-def _read(path: Path, kind: type[T]) -> Iterator[T]:
-    for number, content in enumerate(_lines(path), start=1):
-        try:
-            yield kind.model_validate(content)
-        except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(map(str, problem["loc"]))
-            raise LogError(f"{path}:{number}: {where}: {problem['msg']}") from error
-
-
 _FILES: Mapping[type[BaseModel], str] = {Judgement: JUDGEMENTS, Override: OVERRIDES, VagueTrial: VAGUE}
 
 
 def append(run: Path, entries: Sequence[Judgement | Override | VagueTrial]) -> None:
     """Append entries to the file of their kind, after cutting off a line torn by a crash."""
+    by_file: dict[Path, list[bytes]] = {}
     for entry in entries:
-        path = run / _FILES[type(entry)]
-        with path.open("ab+") as file:
-            file.seek(0)
-            content = file.read()
-            if content and not content.endswith(b"\n"):
-                file.truncate(content.rfind(b"\n") + 1)
-            file.seek(0, 2)
-            file.write(entry.model_dump_json().encode() + b"\n")
+        by_file.setdefault(run / _FILES[type(entry)], []).append(entry.model_dump_json().encode() + b"\n")
+    for path, lines in by_file.items():
+        append_lines(path, lines)
+
+
+def append_lines(path: Path, lines: Iterable[bytes]) -> None:
+    """Append whole lines to a file, after cutting off one torn by a crash."""
+    with path.open("ab+") as file:
+        file.seek(0)
+        content = file.read()
+        if content and not content.endswith(b"\n"):
+            file.truncate(content.rfind(b"\n") + 1)
+        file.writelines(lines)
 
 
 def majority(opinions: Sequence[Opinion]) -> Verdict:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.score.audits.judgements import ratings
-from ltm_bench.score.audits.records import records
+from ltm_bench.score.audits.judgements import Override, Place
+from ltm_bench.score.audits.records import Records
 from ltm_bench.score.statistics.intervals import Interval, wilson
 
 Read = Mapping[tuple[str, int, str], bool]
@@ -48,14 +47,14 @@ class Agreement(BaseModel, frozen=True):
         )
 
 
-def agreements(run: Path) -> list[Agreement]:
-    """Return the agreement of every two raters with common replies. Raises LogError."""
+def agreements(ratings: Mapping[Place, Mapping[str, Override]], audits: Records) -> list[Agreement]:
+    """Return the agreement of every two raters with common replies: reviewers, and auditors."""
     reviewers: dict[str, dict[tuple[str, int, str], bool]] = {}
-    for (example, turn), said in ratings(run).items():
+    for (example, turn), said in ratings.items():
         for name, each in said.items():
             reviewers.setdefault(name, {})[example, turn, each.reply] = each.outcome is Outcome.CORRECT
     auditors: dict[str, dict[tuple[str, int, str], bool]] = {}
-    for (name, _, example, turn), reading in records(run).readings.items():
+    for (name, _, example, turn), reading in audits.readings.items():
         auditors.setdefault(name, {})[example, turn, reading.reply] = reading.outcome is Outcome.CORRECT
     found = [
         *(agreement("review", *pair) for pair in combinations(reviewers.items(), 2)),

@@ -6,18 +6,16 @@ drawn with which seed, and how often this judge errs) or holds the reading of on
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter
 
-from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.lines import to_line
 from ltm_bench.score.audits.correction import Measured
-from ltm_bench.score.audits.judgements import Opinion
+from ltm_bench.score.audits.judgements import Opinion, append_lines, entries_in
 from ltm_bench.score.statistics.intervals import Interval
 
 AUDIT = "audit.jsonl"
@@ -157,39 +155,18 @@ class Records(BaseModel):
         return found if found is not None and found.reply == reply else None
 
 
-def records(run: Path) -> Records:
+def read_records(run: Path) -> Records:
     """Read the audits of a run. Raises LogError."""
-    path = run / AUDIT
     found = Records()
-    if not path.exists():
-        return found
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):  # torn by a crash: does not count
-                break
-            try:
-                entry = _LINE.validate_python(json.loads(line))
-            except ValidationError as error:
-                problem = error.errors()[0]
-                where = ".".join(map(str, problem["loc"]))
-                raise LogError(f"{path}:{number}: {where}: {problem['msg']}") from error
-            except (ValueError, RecursionError) as error:
-                raise LogError(f"{path}:{number}: not JSON: {error}") from error
-            if isinstance(entry, Commission):
-                found.commissions.pop((entry.auditor, entry.key), None)  # the newest is last
-                found.commissions[entry.auditor, entry.key] = entry
-            else:
-                found.readings[entry.auditor, entry.key, entry.example, entry.turn] = entry
+    for entry in entries_in(run / AUDIT, _LINE):
+        if isinstance(entry, Commission):
+            found.commissions.pop((entry.auditor, entry.key), None)  # the newest is last
+            found.commissions[entry.auditor, entry.key] = entry
+        else:
+            found.readings[entry.auditor, entry.key, entry.example, entry.turn] = entry
     return found
 
 
 def write_down(run: Path, entries: Sequence[Commission | Reading]) -> None:
     """Append to the audits of a run, after cutting off a line torn by a crash."""
-    with (run / AUDIT).open("ab+") as file:
-        file.seek(0)
-        content = file.read()
-        if content and not content.endswith(b"\n"):
-            file.truncate(content.rfind(b"\n") + 1)
-        file.seek(0, 2)
-        for entry in entries:
-            file.write(to_line(entry.model_dump(mode="json")))
+    append_lines(run / AUDIT, [to_line(entry.model_dump(mode="json")) for entry in entries])

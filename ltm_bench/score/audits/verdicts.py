@@ -12,6 +12,7 @@ from ltm_bench.core.messages import Finish, Matcher, Outcome, Reply, Turn, Verdi
 
 def verdict_on(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
     """Return the verdict on a reply. Never raises: a matcher that fails is a `judge_error`, not a wrong answer."""
+    # Before the matcher: what such a reply says, if anything, was not said with the conversation in view.
     if reply.finish is Finish.OVERFLOW:
         return Verdict(Outcome.OVERFLOW, 0.0, "the conversation did not fit into the agent's window")
     if reply.finish is Finish.REFUSAL:

@@ -98,8 +98,6 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     scenarios = dict.fromkeys(scenario.name for each in results for scenario in each.scenarios)
     pooled = {name: [s for cluster in clusters for s in cluster.get(name, ())] for name in scenarios}
     complete = all(each.complete for each in results)
-    prices = [each.costs.dollars for each in results]
-    known = [price for price in prices if price is not None]
     waits = [each.latency.median for each in results if each.latency is not None]
     reached = all(Outcome.NOT_REACHED not in each.outcomes for each in results)
     by_seed: dict[int, list[float]] = defaultdict(list)
@@ -118,7 +116,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         by_scenario={name: sum(scores) / len(scores) for name, scores in pooled.items() if scores},
         n=sum(map(len, pooled.values())),
         chance=sum(each.chance for each in results) / len(results) if reached else None,
-        dollars=sum(known) / len(known) if len(known) == len(prices) else None,
+        dollars=_mean([each.costs.dollars for each in results]),
         latency=sum(waits) / len(waits) if waits else None,
         operations=operated(results),
         skills=skills(
@@ -134,6 +132,7 @@ def rank(cells: Sequence[Cell], pairs: Sequence[Pair]) -> None:
     ranked = [cell for cell in cells if cell.complete]
     names = {cell.entrant for cell in ranked}
     for cell in ranked:
+        # Not a sort by score: the places that the data allows overlap, and being separated is not transitive.
         above = below = 0
         for pair in pairs:
             if (

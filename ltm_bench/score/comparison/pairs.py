@@ -66,7 +66,8 @@ class Pair(BaseModel):
             return None
         gap = abs(self.paired.difference)
         found = seeds_needed(gap, self.size.scenarios, self.size.examples, self.noise)
-        return None if found is None else max(found, self.size.seeds + 1)  # these did not show it
+        # At least one seed more: these have not shown it, whatever the formula says.
+        return None if found is None else max(found, self.size.seeds + 1)
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property

@@ -47,24 +47,24 @@ class Shift(BaseModel, frozen=True):
         return max(apart) - min(apart) if len(apart) == len(self.placed) else None
 
 
-class _Asked(NamedTuple):
+class _NumberedQuestion(NamedTuple):
     span: int
     seed: int
     example: str
     question: int
 
 
-def shifts(runs: Sequence[Results]) -> list[Shift]:
+def find_shifts(runs: Sequence[Results]) -> list[Shift]:
     """Return the questions whose positions differ between runs of the same span and seed in different modes.
 
     Of several runs of a mode, the first counts; a question that one of the modes did not reach is left out.
     """
-    placed: dict[_Asked, dict[str, Placed]] = defaultdict(dict)
+    placed: dict[_NumberedQuestion, dict[str, Placed]] = defaultdict(dict)
     for results in runs:
         for example in results.examples:
             for number, question in enumerate(example.questions, start=1):
                 if question.position is not None:
-                    asked = _Asked(results.span, results.seed, example.id, number)
+                    asked = _NumberedQuestion(results.span, results.seed, example.id, number)
                     placed[asked].setdefault(results.mode, _place(example, question, question.position))
     return [
         Shift(**asked._asdict(), placed=places)
@@ -77,7 +77,7 @@ def _place(example: ExampleResult, question: Question, position: int) -> Placed:
     return Placed(position=position, distance=distance(example, question))
 
 
-def shifted(found: Sequence[Shift]) -> Iterator[str]:
+def shift_lines(found: Sequence[Shift]) -> Iterator[str]:
     """Yield a line about the shifts for each span."""
     for span in dict.fromkeys(each.span for each in found):
         by = sorted(each.by for each in found if each.span == span)

@@ -16,7 +16,7 @@ from ltm_bench.score.comparison.cells import Cell, cell_of, mark_frontier, rank
 from ltm_bench.score.comparison.circumstances import made_otherwise, scored_otherwise
 from ltm_bench.score.comparison.entrants import Scored, entrants
 from ltm_bench.score.comparison.pairs import Pair, pair
-from ltm_bench.score.comparison.positions import Shift, shifted, shifts
+from ltm_bench.score.comparison.positions import Shift, find_shifts, shift_lines
 from ltm_bench.score.comparison.rows import Row, rows_of
 from ltm_bench.score.results.published_runs import compared_sets
 from ltm_bench.score.statistics.intervals import TEST
@@ -76,14 +76,14 @@ def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:
         pairs += found
         rank([cells[name, span] for name in here], found)
         mark_frontier([cells[name, span] for name in here])
-    moved = shifts([run.results for run in runs])
+    moved = find_shifts([run.results for run in runs])
     return Comparison(
         entrants=known,
         spans=spans,
         warnings=[
             *scored_otherwise([run.results for run in runs]),
             *made_otherwise({run.results.run: run.manifest for run in runs}),
-            *shifted(moved),
+            *shift_lines(moved),
         ],
         cells=[cells[key] for key in sorted(cells, key=lambda key: (key[1], known.index(key[0])))],
         pairs=pairs,

@@ -11,9 +11,8 @@ from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars, price_list
+from ltm_bench.score.audits.judgements import FIGURES
 from ltm_bench.score.results.examples import ExampleResult
-
-FIGURES = ("uncached", "cache_read", "cache_write", "output", "reasoning")
 
 
 def tokens_in(usage: Mapping[str, int] | None) -> int | None:
@@ -103,6 +102,7 @@ class Bookkeeping:
     def add(self, usage: Usage | None) -> Decimal | None:
         """Add one call; return its price, None if unknown."""
         price = self.price(usage)
+        # An agent without a price costs nothing, even if it names a model that no price list knows.
         counted = Decimal() if price is None and self._free else price
         self._all.add(usage, counted)
         own = None if usage is None else replace(usage, besides=())
@@ -110,6 +110,11 @@ class Bookkeeping:
         for each in usage.besides if usage else ():
             self._account("beside the agent", each, each.model)
         return price
+
+    @property
+    def spent(self) -> Decimal | None:
+        """What all calls of the agent cost; None if a price is unknown."""
+        return self._all.dollars
 
     def price(self, usage: Usage | None) -> Decimal | None:
         """Return the price of one call; None if unknown."""
@@ -127,11 +132,10 @@ class Bookkeeping:
             price = None if opinion.dollars is None else Decimal(str(opinion.dollars))
             judges.setdefault((f"judge {opinion.judge}", opinion.model), _Sum()).add(opinion.used, price)
         judged = [opinion.dollars for opinion in opinions]
-        spent = self._all.dollars
         return Costs(
             calls=self._all.calls,
             usage=self._all.figures,
-            dollars=None if spent is None else round(float(spent), 6),
+            dollars=None if self.spent is None else round(float(self.spent), 6),
             judge_dollars=None if None in judged else round(sum(each or 0.0 for each in judged), 6),
             price_list=price_list(self._on),
             accounts=[each.account(*key) for key, each in (self._accounts | judges).items()],

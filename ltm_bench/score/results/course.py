@@ -48,7 +48,7 @@ class Course(BaseModel, frozen=True):
     """The jumps of benchmark time."""
 
 
-class _Group(NamedTuple):
+class _CallGroup(NamedTuple):
     """Consecutive calls, and the sums over them."""
 
     calls: int
@@ -59,21 +59,24 @@ class _Group(NamedTuple):
     dollars: float | None
 
 
-class Calls:
+class CallGroups:
     """Calls in consecutive groups. Groups are merged in pairs when there are too many, so memory stays constant."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._groups: list[_Group] = []
+        self._groups: list[_CallGroup] = []
         self._size = 1
 
     def add(self, position: int, usage: Usage, spent: Decimal | None) -> None:
         """Add a call, with the total spent up to and including it."""
         self.count += 1
-        call = _Group(1, usage.prompt, usage.cache_read, position, None if spent is None else float(spent))
+        call = _CallGroup(
+            1, usage.prompt, usage.cache_read, position, None if spent is None else float(spent)
+        )
         if self._groups and self._groups[-1].calls < self._size:
             call = _together(self._groups.pop(), call)
         elif len(self._groups) == 2 * MOST_STEPS:
+            # A chart has no room for more, and a conversation of ten million tokens has a hundred thousand calls.
             self._halve()
         self._groups.append(call)
 
@@ -97,10 +100,10 @@ class Calls:
         ]
 
 
-def _together(first: _Group, second: _Group | None = None) -> _Group:
+def _together(first: _CallGroup, second: _CallGroup | None = None) -> _CallGroup:
     if second is None:
         return first
-    return _Group(
+    return _CallGroup(
         first.calls + second.calls,
         first.prompt + second.prompt,
         first.cached + second.cached,
@@ -114,7 +117,7 @@ class CourseFold:
 
     def __init__(self, *, isolated: bool) -> None:
         self._isolated = isolated
-        self._calls = Calls()
+        self._calls = CallGroups()
         self._spent: Decimal | None = Decimal()
         self._filler: list[tuple[int, int]] = []
         self._jumps: list[Jump] = []

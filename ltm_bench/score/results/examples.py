@@ -110,6 +110,11 @@ class Question(BaseModel, frozen=True):
     """Its identity in a public set, and that set's scores; None for all others."""
 
     @property
+    def for_judges(self) -> bool:
+        """Whether judges may decide it: its matcher cannot, or its published scorer may ask one."""
+        return self.matched is Outcome.UNDECIDED or self.published is not None
+
+    @property
     def outcome(self) -> Outcome:
         """The verdict's outcome."""
         return self.verdict.outcome

@@ -73,6 +73,8 @@ def gated(questions: Sequence[Question]) -> list[Question]:
 
 def example_score(questions: Sequence[Question]) -> float | None:
     """Return the mean over an example's questions of what counts, or None if one of them has no score."""
+    # Gated here, although results hold gated questions: callers ask what the score would be with other verdicts, which
+    # open and close other gates. An infrastructure error is None, never 0: the agent had no chance to be wrong.
     scores = [None if q.outcome.infrastructure else q.counted for q in gated(questions)]
     return None if None in scores else mean(scores)
 
@@ -128,7 +130,8 @@ def decide(question: Question, judgement: Judgement | None, override: Override |
         by_hand = f"{override.reviewer}, by hand: {override.reason}"
         verdict = Verdict(override.outcome, override.score, by_hand)
         changes |= {"matched": matched.outcome, "verdict": verdict, "override": override}
-    if "verdict" in changes:  # judges and people do not read a reply part by part
+    if "verdict" in changes:
+        # Judges and people do not read a reply part by part, so needle recall goes on by the matcher's parts.
         changes["verdict"] = replace(changes["verdict"], parts=matched.parts)
     return question.model_copy(update=changes) if changes else question
 

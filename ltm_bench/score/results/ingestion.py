@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import Sent
-from ltm_bench.log.lines import records
-from ltm_bench.score.results.operations import read_operations
 
 
 class Ingestion(BaseModel, frozen=True):
@@ -41,30 +36,11 @@ class Spent(NamedTuple):
     """The part of `seconds` spent waiting for indexers."""
     dollars: Decimal | None
 
-
-def spent(timings: Path, on: datetime | None) -> Mapping[str | None, Mapping[int, Spent]]:
-    """Return the spending on each turn, by conversation: an isolated example's, or the only one (None).
-
-    Args:
-        timings: The side file.
-        on: The day whose prices apply; None for today.
-    """
-    found: dict[str | None, dict[int, Spent]] = {}
-    for record in records(timings):
-        turn, conversation = record.get("turn"), record.get("conversation")
-        if not isinstance(turn, int):
-            continue
-        of = found.setdefault(conversation if isinstance(conversation, str) else None, {})
-        for name, seconds, usage in read_operations(record.get("operations")):
-            before = of.get(turn, Spent(0.0, 0.0, Decimal()))
-            prices = [None if each is None else dollars(each, on) for each in usage]
-            price = None if before.dollars is None or None in prices else before.dollars
-            of[turn] = Spent(
-                before.seconds + seconds,
-                before.waiting + (seconds if name == "settle" else 0.0),
-                price if price is None else price + sum((each or Decimal() for each in prices), Decimal()),
-            )
-    return found
+    def plus(self, seconds: float, waiting: float, prices: Sequence[Decimal | None]) -> Spent:
+        """Add an operation, with the prices of its calls; None where unknown."""
+        known = [price for price in prices if price is not None]
+        total = None if self.dollars is None or None in prices else sum(known, self.dollars)
+        return Spent(self.seconds + seconds, self.waiting + waiting, total)
 
 
 @dataclass

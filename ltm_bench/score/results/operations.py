@@ -8,17 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
 from ltm_bench.core.messages import Usage
-from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import usage_of
-from ltm_bench.log.lines import records
 from ltm_bench.score.audits.judgements import Opinion
 from ltm_bench.score.statistics.intervals import Interval, median_interval
 
@@ -62,55 +58,41 @@ class Operation(BaseModel, frozen=True):
 
 
 @dataclass
-class _Sum:
+class Samples:
+    """All operations of one kind."""
+
     seconds: list[float] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
+    turns: list[object] = field(default_factory=list)
     prices: list[float] = field(default_factory=list)
     tokens: int = 0
     unknown: bool = False
 
-    def add(self, seconds: float, position: int, usage: Iterable[Usage | None], on: datetime | None) -> None:
+    def add(
+        self,
+        seconds: float,
+        turn: object,
+        usage: Sequence[Usage | None],
+        prices: Sequence[Decimal | None],
+    ) -> None:
+        """Add an operation, with the usage of its calls and their prices; None where unknown."""
         self.seconds.append(seconds)
-        self.positions.append(position)
-        price = Decimal()
-        for each in usage:
-            known = None if each is None else dollars(each, on)
-            self.tokens += 0 if each is None else _tokens(each)
-            self.unknown = self.unknown or known is None
-            price += known or 0
-        self.prices.append(float(price))
+        self.turns.append(turn)
+        self.prices.append(float(sum(price or 0 for price in prices)))
+        self.tokens += sum(_tokens(each) for each in usage if each is not None)
+        self.unknown = self.unknown or None in prices
 
 
 def operations(
-    timings: Path,
-    positions: Mapping[int, int],
-    opinions: Sequence[Opinion],
-    *,
-    free: bool,
-    on: datetime | None,
+    samples: Mapping[str, Samples], positions: Mapping[int, int], *, free: bool
 ) -> list[Operation]:
-    """Return the time and cost of a run's operations.
+    """Return the time and cost of an agent's operations, in the order of a turn.
 
     Args:
-        timings: The side file.
+        samples: The operations of each kind.
         positions: Tokens before each turn and fork; empty in isolated runs.
-        opinions: The judges' opinions.
         free: Whether the agent costs nothing.
-        on: The day whose prices apply; None for today.
     """
-    sums: dict[str, _Sum] = {}
-    for record in records(timings):
-        turn = record.get("turn")
-        for name, seconds, usage in read_operations(record.get("operations")):
-            where = positions.get(turn, 0) if isinstance(turn, int) else 0
-            sums.setdefault(name, _Sum()).add(seconds, where, usage, on)
-    end = max(positions.values(), default=0)
-    found = [
-        _operation(name, sums[name], end if positions else 0, free=free)
-        for name in OPERATIONS
-        if name in sums
-    ]
-    return [*found, *_judged(opinions)]
+    return [_operation(name, samples[name], positions, free=free) for name in OPERATIONS if name in samples]
 
 
 def read_operations(noted: Any) -> Iterable[tuple[str, float, list[Usage | None]]]:
@@ -124,7 +106,7 @@ def read_operations(noted: Any) -> Iterable[tuple[str, float, list[Usage | None]
             yield name, float(seconds), [usage_of(call) for call in calls]
 
 
-def _operation(name: str, of: _Sum, end: int, *, free: bool) -> Operation:
+def _operation(name: str, of: Samples, positions: Mapping[int, int], *, free: bool) -> Operation:
     taken = sorted(of.seconds)
     count = len(taken)
     total = sum(of.prices)
@@ -139,13 +121,15 @@ def _operation(name: str, of: _Sum, end: int, *, free: bool) -> Operation:
         tokens=of.tokens,
         dollars=None if unknown else round(total, 9),
         dollars_interval=None if unknown else _of_sum(of.prices),
-        along=tuple(_along(of, end)),
+        along=tuple(_along(of, positions)),
     )
 
 
-def _along(of: _Sum, end: int) -> Iterable[Stretch]:
+def _along(of: Samples, positions: Mapping[int, int]) -> Iterable[Stretch]:
+    end = max(positions.values(), default=0)
     parts: dict[int, list[float]] = {}
-    for seconds, position in zip(of.seconds, of.positions, strict=True) if end else ():
+    for seconds, turn in zip(of.seconds, of.turns, strict=True) if end else ():
+        position = positions.get(turn, 0) if isinstance(turn, int) else 0
         parts.setdefault(min(BINS - 1, BINS * position // end), []).append(seconds)
     for part in sorted(parts):
         taken = sorted(parts[part])
@@ -170,7 +154,8 @@ def _of_sum(prices: Sequence[float]) -> Interval | None:
     return Interval(low=max(0.0, count * mean - half), high=count * mean + half)
 
 
-def _judged(opinions: Sequence[Opinion]) -> Iterable[Operation]:
+def judging(opinions: Sequence[Opinion]) -> Iterable[Operation]:
+    """Yield the cost of the judges, if there were any."""
     if opinions:
         prices = [each.dollars for each in opinions if each.dollars is not None]
         used = [each.used for each in opinions]

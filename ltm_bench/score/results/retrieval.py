@@ -1,4 +1,4 @@
-"""What an agent's own retrieval found of the needles, and how well it ranks them. Pure; knows no files."""
+"""Which needles an agent's own retrieval finds for a question, and how high it ranks them. Pure; knows no files."""
 
 from __future__ import annotations
 

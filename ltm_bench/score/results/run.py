@@ -12,7 +12,6 @@ from ltm_bench.score.audits.raters import Agreement
 from ltm_bench.score.audits.records import Audit
 from ltm_bench.score.results.accounts import Costs
 from ltm_bench.score.results.course import Course
-from ltm_bench.score.results.evidence import Latency
 from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
 from ltm_bench.score.results.figures import Bin, NeedleRecall, Skill
 from ltm_bench.score.results.headline import Leaks
@@ -21,6 +20,7 @@ from ltm_bench.score.results.operations import Operation
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.retrieval import Ranking
 from ltm_bench.score.results.sets import SetFigures
+from ltm_bench.score.results.timings import Latency
 from ltm_bench.score.results.written import Writing
 from ltm_bench.score.statistics.intervals import Interval
 from ltm_bench.score.statistics.power import against_unknown, size_of, smallest_difference

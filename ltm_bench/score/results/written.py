@@ -139,7 +139,8 @@ def examine(
             continue  # it came back
         if not current:
             new = last[fact.about].value
-            held = [text for text in held if not _has(text, fact.words, new)]  # it mentions the change
+            # A memory with both values tells the change ("now green, no longer blue"), and is not stale.
+            held = [text for text in held if not _has(text, fact.words, new)]
             state = State.STALE if held else State.GONE
         elif fact.about in gone:
             state = State.UNDELETED if held else State.DELETED
@@ -163,8 +164,8 @@ def _invented(last: Mapping[str, Fact], known: Sequence[Fact], texts: Sequence[_
     found = []
     said = {_plain(other.value) for other in known}
     for about, fact in last.items():
-        if not fact.words:  # a value alone does not say what it is about
-            continue
+        if not fact.words:
+            continue  # a value alone does not say what it is about
         for value in fact.among:
             if _plain(value) in said:
                 continue

@@ -41,7 +41,8 @@ def wilson(mean: float, n: float, confidence: float = CONFIDENCE) -> Interval:
         n: Number of scores; may be an effective number.
         confidence: Nominal coverage.
     """
-    z, mean = _normal(confidence), min(1.0, max(0.0, mean))  # rounding can put a mean just outside
+    # Rounding can put a mean just outside 0..1, and the square root below then fails.
+    z, mean = _normal(confidence), min(1.0, max(0.0, mean))
     centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
     return Interval(low=max(0.0, centre - half), high=min(1.0, centre + half))
@@ -80,6 +81,7 @@ def _mean_and_number(groups: Sequence[Sequence[float]], surprise: float) -> tupl
     """Return the mean over groups, and the effective number of scores that it rests on."""
     count = len(groups)
     variance = sum(sample_variance(scores) / len(scores) for scores in groups)
+    # Scores that all agree have no variance, and would give an interval without width.
     variance += (surprise / min(map(len, groups))) ** 2
     mean = sum(sum(scores) / len(scores) for scores in groups) / count
     number = max(

@@ -107,7 +107,7 @@ def test_each_reviewers_last_rating_is_kept_with_the_newest_reviewer_last(tmp_pa
     ]
     assert list(found[("colours/0", 2)]) == ["Ada"]
     append(tmp_path, [rated(WRONG, "Ben", turn=2)])
-    assert overrides(tmp_path) == {("colours/0", 1): rated(WRONG, "Ada")}
+    assert overrides(ratings(tmp_path)) == {("colours/0", 1): rated(WRONG, "Ada")}
 
 
 @pytest.mark.parametrize("score", [-0.01, 1.01])
@@ -115,7 +115,7 @@ def test_a_manual_verdict_with_an_impossible_score_is_named(tmp_path: Path, scor
     content = rated(WRONG, "Ada").model_dump_json().replace('"score":0.0', f'"score":{score}')
     (tmp_path / "overrides.jsonl").write_text(content + "\n", "utf-8")
     with pytest.raises(LogError, match=r"overrides\.jsonl:1: score: "):
-        overrides(tmp_path)
+        overrides(ratings(tmp_path))
 
 
 def test_ratings_of_an_earlier_reply_do_not_count() -> None:

@@ -9,7 +9,7 @@ import pytest
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.audits.judgements import Override, append, overrides, ratings, settle
 from ltm_bench.score.audits.raters import agreement, agreements, kappa
-from ltm_bench.score.audits.records import Reading, write_down
+from ltm_bench.score.audits.records import Reading, read_records, write_down
 
 
 def says(reviewer: str, outcome: Outcome, *, turn: int = 1, reply: str = "a") -> Override:
@@ -50,7 +50,7 @@ def test_the_majority_of_reviewers_decides_and_two_who_differ_decide_nothing(
 def test_a_reviewer_who_changes_their_mind_has_one_vote(tmp_path: Path) -> None:
     append(tmp_path, [says("Ada", RIGHT), says("Ben", WRONG), says("Ada", WRONG)])
     assert list(ratings(tmp_path)["colours/0", 1]) == ["Ben", "Ada"]
-    assert overrides(tmp_path)["colours/0", 1].outcome is WRONG
+    assert overrides(ratings(tmp_path))["colours/0", 1].outcome is WRONG
 
 
 def test_kappa_is_the_textbooks() -> None:
@@ -79,7 +79,7 @@ def test_reviewers_are_compared_with_reviewers_and_auditors_with_auditors(tmp_pa
                 for t in range(5)
             ],
         )
-    review, audit = agreements(tmp_path)
+    review, audit = agreements(ratings(tmp_path), read_records(tmp_path))
     assert (review.of, review.first, review.second) == ("review", "Ada", "Ben")
     assert (review.read, review.alike, review.apart) == (3, 2, (("colours/0", 0),))
     assert review.kappa == pytest.approx(0)
@@ -91,7 +91,7 @@ def test_reviewers_are_compared_with_reviewers_and_auditors_with_auditors(tmp_pa
 
 def test_readings_of_another_reply_are_not_compared(tmp_path: Path) -> None:
     append(tmp_path, [says("Ada", RIGHT, reply="one"), says("Ben", RIGHT, reply="other")])
-    assert agreements(tmp_path) == []
+    assert agreements(ratings(tmp_path), read_records(tmp_path)) == []
 
 
 def test_raters_who_call_everything_right_have_no_kappa() -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ltm_bench import Run, compare, run
-from ltm_bench.score.comparison.positions import Placed, Shift, shifted, shifts
+from ltm_bench.score.comparison.positions import Placed, Shift, find_shifts, shift_lines
 
 
 def held(reports: Path, questions: str) -> Run:
@@ -41,9 +41,9 @@ def test_forked_questions_lack_what_came_before_them_in_line(
 
 def test_runs_of_one_mode_have_no_shifts_even_where_seeds_differ(tmp_path: Path) -> None:
     within = held(tmp_path, "in-line").results
-    assert shifts([within, within]) == []
-    assert shifts([within, within.model_copy(update={"seed": 1, "mode": "forked"})]) == []
-    assert list(shifted([])) == []
+    assert find_shifts([within, within]) == []
+    assert find_shifts([within, within.model_copy(update={"seed": 1, "mode": "forked"})]) == []
+    assert list(shift_lines([])) == []
 
 
 def test_the_line_says_how_far_apart_and_by_how_much_the_distances_differ() -> None:
@@ -54,7 +54,7 @@ def test_the_line_says_how_far_apart_and_by_how_much_the_distances_differ() -> N
         }
         return Shift(span=2_000, seed=0, example="colours/0", question=number, placed=placed)
 
-    [line] = shifted([moved(1, 1_200, 90), moved(2, 100, None), moved(3, 300, 100)])
+    [line] = shift_lines([moved(1, 1_200, 90), moved(2, 100, None), moved(3, 300, 100)])
     assert "3 questions have different positions" in line
     assert "300 tokens apart in the median, 1,200 at most" in line
     assert "differ by 10 tokens at most" in line

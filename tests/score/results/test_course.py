@@ -9,8 +9,8 @@ import pytest
 
 from ltm_bench.core.messages import Usage
 from ltm_bench.report.words import filler_and_time
-from ltm_bench.score.results.course import MOST_STEPS, Calls
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.course import MOST_STEPS, CallGroups
+from ltm_bench.score.results.scoring import score_run
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -52,7 +52,7 @@ def test_an_isolated_run_has_neither(command: "Command") -> None:
 
 def test_a_long_conversation_is_averaged_into_as_many_steps_as_can_be_seen() -> None:
     for count in (1, MOST_STEPS, MOST_STEPS + 1, 10 * MOST_STEPS + 7):
-        calls = Calls()
+        calls = CallGroups()
         for i in range(count):
             calls.add(1000 * i, Usage(uncached=i), Decimal(i))
         steps = calls.steps()

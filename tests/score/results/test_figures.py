@@ -9,7 +9,7 @@ import pytest
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.results.course import MOST_STEPS
 from ltm_bench.score.results.figures import Point, bins, needle_recall, points
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.score.results.scoring import score_run
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -9,8 +9,10 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.scenarios import About
 from ltm_bench.report.page import render_page
-from ltm_bench.report.transcript import render_transcript
-from ltm_bench.score.results.fold import score_run
+from ltm_bench.report.transcript import TranscriptWriter
+from ltm_bench.score.results.files import RunFiles
+from ltm_bench.score.results.fold import Fold
+from ltm_bench.score.results.scoring import results_of, score_run
 
 if TYPE_CHECKING:
     from tests.made import Page
@@ -34,7 +36,9 @@ def test_a_run_cut_off_anywhere_has_pages_that_say_incomplete(
     total = (hostile_run / "events.jsonl").read_bytes().count(b"\n")
     run = cut(hostile_run, tmp_path / "cut", max(1, int(share * total)), torn)
     manifest = read_manifest(run)
-    results = score_run(run)
+    with TranscriptWriter(run / "transcript.html", manifest) as writer:
+        results = score_run(run, manifest, listener=writer)
+        writer.finish(results)
     assert not results.complete
     assert results.score is None
     assert results.interval is None
@@ -43,7 +47,6 @@ def test_a_run_cut_off_anywhere_has_pages_that_say_incomplete(
     page = read(render_page(results, manifest))
     assert "incomplete" in page.words
     assert [name for name, times in page.ids.items() if times > 1] == []
-    render_transcript(run, results, run / "transcript.html")
     transcript = read((run / "transcript.html").read_text("utf-8"))
     assert transcript.tags["article"] >= results.turns
 
@@ -62,9 +65,9 @@ def test_a_question_the_agent_failed_at_is_not_counted_again_as_unreached(
 
 
 def test_results_hold_what_they_are_given_about_scenarios_and_references(hostile_run: Path) -> None:
-    results = score_run(
-        hostile_run, about={"jokes": About("Some jokes.", ("time",))}, references={"goldfish": 0.25}
-    )
+    with RunFiles(hostile_run) as files:
+        about = {"jokes": About("Some jokes.", ("time",))}
+        results = results_of(Fold(files), about=about, references={"goldfish": 0.25})
     assert results.complete
     assert results.references == {"goldfish": 0.25}
     told = {each.name: (each.summary, each.skills) for each in results.scenarios}

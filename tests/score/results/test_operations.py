@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.log import lines
 from ltm_bench.score.audits.judgements import Opinion
-from ltm_bench.score.results.operations import operations
+from ltm_bench.score.results.operations import judging, operations
+from ltm_bench.score.results.timings import Timings
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -21,7 +23,11 @@ def of(tmp_path: Path, *records: dict[str, Any], **more: Any) -> Any:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     defaults: dict[str, Any] = {"positions": {}, "opinions": (), "free": False, "on": None}
     given = defaults | more
-    found = operations(path, given["positions"], given["opinions"], free=given["free"], on=given["on"])
+    timings = Timings(lines.records(path), given["on"])
+    found = [
+        *operations(timings.samples, given["positions"], free=given["free"]),
+        *judging(given["opinions"]),
+    ]
     return {each.name: each for each in found}
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Self, TypeVar
 
 from pydantic import BaseModel
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.rubric import Case, prompt
-from ltm_bench.judge.saying import Said
+from ltm_bench.judge.saying import JudgeAnswer
 from ltm_bench.score.audits.correction import Measured
 from ltm_bench.score.audits.judgements import Opinion
+
+T = TypeVar("T", bound=BaseModel)
 
 FILE = "judgements.sqlite"
 """The name of the database in a folder of reports."""
@@ -32,7 +35,7 @@ MOST_FLIPS = 0.05
 """Maximum share of repeated cases with inconsistent answers."""
 
 
-class Tally(BaseModel, frozen=True):
+class KindResult(BaseModel, frozen=True):
     """A judge's results on one kind of case."""
 
     n: int
@@ -53,7 +56,7 @@ class Calibration(BaseModel, frozen=True):
 
     judge: str
     key: str
-    kinds: dict[str, Tally]
+    kinds: dict[str, KindResult]
     """By the kind of case."""
     repeated: int = 0
     """Cases asked repeatedly."""
@@ -125,14 +128,14 @@ class Calibration(BaseModel, frozen=True):
         return not self.shortfalls
 
 
-class _Answer(BaseModel):
+class _StoredAnswer(BaseModel):
     """A judge's answer, as stored."""
 
-    said: Said
+    said: JudgeAnswer
 
 
-class Memory:
-    """The database of opinions and calibrations. Runs share it, so it is in the reports folder."""
+class OpinionStore:
+    """The database of opinions, answers and calibrations. Runs share it, so it is in the reports folder."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -140,15 +143,25 @@ class Memory:
 
         self._database = sqlite3.connect(path, timeout=30)
         with self._database as database:
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS opinions (key TEXT PRIMARY KEY, content TEXT NOT NULL)"
-            )
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS calibrations (key TEXT PRIMARY KEY, content TEXT NOT NULL)"
-            )
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, content TEXT NOT NULL)"
-            )
+            for table in ("opinions", "calibrations", "answers"):
+                database.execute(
+                    f"CREATE TABLE IF NOT EXISTS {table} (key TEXT PRIMARY KEY, content TEXT NOT NULL)"
+                )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def _get(self, table: str, key: str, kind: type[T]) -> T | None:
+        row = self._database.execute(f"SELECT content FROM {table} WHERE key = ?", (key,)).fetchone()
+        return kind.model_validate_json(row[0]) if row else None
+
+    def _put(self, table: str, key: str, content: BaseModel) -> None:
+        with self._database as database:
+            row = (key, content.model_dump_json())
+            database.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", row)
 
     @staticmethod
     def _key(judge: Judge, case: Case, time: int) -> str:
@@ -157,49 +170,27 @@ class Memory:
 
     def opinion(self, judge: Judge, case: Case, time: int = 1) -> Opinion | None:
         """Return a judge's earlier opinion on a case, from the first or the n-th time."""
-        row = self._database.execute(
-            "SELECT content FROM opinions WHERE key = ?", (self._key(judge, case, time),)
-        ).fetchone()
-        return Opinion.model_validate_json(row[0]) if row else None
+        return self._get("opinions", self._key(judge, case, time), Opinion)
 
     def keep(self, judge: Judge, case: Case, opinion: Opinion, time: int = 1) -> None:
         """Store an opinion, unless it was unreadable: then the case is asked again next time."""
         if opinion.outcome is not Outcome.JUDGE_ERROR:
-            with self._database as database:
-                database.execute(
-                    "INSERT OR REPLACE INTO opinions VALUES (?, ?)",
-                    (self._key(judge, case, time), opinion.model_dump_json()),
-                )
+            self._put("opinions", self._key(judge, case, time), opinion)
 
-    def answer(self, judge: Judge, text: str) -> Said | None:
+    def answer(self, judge: Judge, text: str) -> JudgeAnswer | None:
         """Return a judge's earlier answer to the same text."""
-        row = self._database.execute(
-            "SELECT content FROM answers WHERE key = ?", (judge.key_with(text),)
-        ).fetchone()
-        return _Answer.model_validate_json(row[0]).said if row else None
+        found = self._get("answers", judge.key_with(text), _StoredAnswer)
+        return None if found is None else found.said
 
-    def keep_answer(self, judge: Judge, text: str, said: Said) -> None:
+    def keep_answer(self, judge: Judge, text: str, said: JudgeAnswer) -> None:
         """Store an answer, unless it failed."""
         if not said.failed:
-            content = _Answer(said=said).model_dump_json()
-            with self._database as database:
-                database.execute(
-                    "INSERT OR REPLACE INTO answers VALUES (?, ?)", (judge.key_with(text), content)
-                )
+            self._put("answers", judge.key_with(text), _StoredAnswer(said=said))
 
     def calibration(self, key: str) -> Calibration | None:
         """Return a judge's last calibration, if any."""
-        row = self._database.execute("SELECT content FROM calibrations WHERE key = ?", (key,)).fetchone()
-        return Calibration.model_validate_json(row[0]) if row else None
+        return self._get("calibrations", key, Calibration)
 
     def keep_calibration(self, calibration: Calibration) -> None:
         """Store a calibration."""
-        with self._database as database:
-            database.execute(
-                "INSERT OR REPLACE INTO calibrations VALUES (?, ?)",
-                (calibration.key, calibration.model_dump_json()),
-            )
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
+        self._put("calibrations", calibration.key, calibration)

@@ -1,0 +1,48 @@
+"""How a run is carried out: nothing here is part of its identity."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+
+from ltm_bench.api.runs import Run
+from ltm_bench.core.budget import Budget
+from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.planning import Plan
+from ltm_bench.plan.request import Conduct
+from ltm_bench.runner.estimate import Estimate
+from ltm_bench.runner.progress import Progress
+
+_log = logging.getLogger("ltm_bench")
+_log.addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Conduct):
+    """How a run is carried out, and who is told. None of this is part of its identity."""
+
+    reports: Path = REPORTS
+    progress: Callable[[Progress], None] | None = None
+    notify: Callable[[str], None] = _log.info
+    """Called with single lines that a person at a terminal should read."""
+    foresee: Callable[[Plan, Estimate | None], None] | None = None
+    """Called with a forecast before a run starts; None if the run is too long to forecast quickly."""
+    watch: Callable[[Plan, Path], None] | None = None
+    """Called with the plan and the folder before the first turn of an unfinished run."""
+    stopped: Callable[[Run], None] | None = None
+    """Called with the partial run when a run must stop, before the error is raised."""
+
+    @classmethod
+    def of(cls, conduct: Conduct) -> Options:
+        """Return options without anybody who is told."""
+        given = {each.name: getattr(conduct, each.name) for each in fields(Conduct)}
+        return cls(**given | {"reports": Path(conduct.reports)})
+
+    @cached_property
+    def budget(self) -> Budget:
+        """What may be spent by all that is done with these options."""
+        return Budget(None if self.max_cost is None else Decimal(str(self.max_cost)))

@@ -1,0 +1,127 @@
+"""Publishes a run: scores it, asks judges, and writes everything that is derived from its log, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from ltm_bench.api.options import Options
+from ltm_bench.api.runs import Run
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.messages import Verdict
+from ltm_bench.core.tokens import counter
+from ltm_bench.judge.judges import Judge, find_judges
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.plan.planning import Plan, read_bank, reference_examples
+from ltm_bench.plan.scenarios import abouts
+from ltm_bench.plugins.agents import agent_class
+from ltm_bench.runner.references import Played, play, play_alone, total
+from ltm_bench.score.results.files import RunFiles
+from ltm_bench.score.results.run import Results
+from ltm_bench.script.scenario import Example
+
+REFERENCES = ("goldfish", "perfect")
+"""The baseline and the oracle, whose scores accompany every run's."""
+
+ON_DEMAND = ("reciter", "parrot")
+"""Optional further references; each needs its own conversation, which makes no calls."""
+
+
+async def rescore(folder: Path, options: Options) -> Run:
+    """Re-score a run from its log, and publish it. Calls no agent; asks judges if any are named."""
+    return await publish(folder, None, {}, judges=find_judges(options.judges), options=options)
+
+
+async def published(
+    folder: Path,
+    plan: Plan | None,
+    verdicts: Mapping[tuple[str, int], Verdict],
+    besides: Sequence[str] = (),
+) -> Results:
+    """Score a run and write everything that is derived from its log; no judge is asked. See `publish`."""
+    return (await publish(folder, plan, verdicts, besides=besides)).results
+
+
+async def publish(
+    folder: Path,
+    plan: Plan | None,
+    verdicts: Mapping[tuple[str, int], Verdict],
+    *,
+    besides: Sequence[str] = (),
+    judges: Sequence[Judge] = (),
+    options: Options | None = None,
+    charge: bool = False,
+) -> Run:
+    """Score a run, ask judges, and write everything that is derived from its log.
+
+    Args:
+        folder: The run folder.
+        plan: The run's plan, if it was just carried out.
+        verdicts: Verdicts that the matchers have already given, by example and turn.
+        besides: References from `ON_DEMAND` to show beside the score.
+        judges: Asked about what matchers cannot decide. If they fail, the run is published without their answers
+            before the error is raised.
+        options: What judges may spend, and whom to notify.
+        charge: Whether the budget has yet to be charged with what the run has cost.
+
+    Raises:
+        ConfigError: The reference is unknown, or can no longer be played.
+    """
+    from ltm_bench.judge.background import Background
+    from ltm_bench.report.publishing import read_to_publish
+
+    if unknown := [name for name in besides if name not in ON_DEMAND]:
+        name = unknown[0]
+        raise ConfigError(
+            f"unknown reference {name!r}{nearest(name, ON_DEMAND)} (known: {', '.join(ON_DEMAND)})"
+        )
+    with RunFiles(folder, None if plan is None else plan.manifest) as files:
+        manifest = files.manifest
+        about, examples = (
+            (abouts(manifest), reference_examples(manifest)) if plan is None else (plan.about, plan.examples)
+        )
+        if besides and not examples:
+            raise ConfigError(
+                f"{folder}: its scenarios have changed since, so no other agent can be asked the same"
+            )
+        references = {
+            name: total(await play_alone(examples, agent_class(name), manifest.suite.start))
+            for name in (REFERENCES if examples else ())
+        }
+        for name in besides:
+            references[name] = total(await _played(manifest, examples, agent_class(name)))
+        background = Background() if judges else None
+        with read_to_publish(files, verdicts=verdicts, background=background) as publication:
+            if options is not None and charge:
+                options.budget.spent += publication.fold.books.spent or 0
+            try:
+                if background is not None:
+                    from ltm_bench.judge.asking import have_judged
+
+                    given = options or Options()
+                    await have_judged(
+                        publication.fold, background, judges, budget=given.budget, notify=given.notify
+                    )
+            finally:  # a judge that cannot be paid leaves the run as it is, with a page
+                results = publication.publish(about, references)
+        return Run(folder, manifest, results)
+
+
+async def _played(
+    manifest: Manifest, examples: Sequence[Example], make_agent: Callable[[], Agent]
+) -> list[Played]:
+    """Run the conversation with an agent that costs nothing."""
+    if manifest.suite.isolated:
+        return await play_alone(examples, make_agent, manifest.suite.start)
+    return await play(
+        examples,
+        make_agent(),
+        span=manifest.span,
+        seed=manifest.seed,
+        counter=counter(manifest.tokenizer),
+        bank=read_bank(manifest.filler.source),
+        start=manifest.suite.start,
+        stagger=manifest.suite.stagger,
+        max_tokens=manifest.filler.max_tokens,
+    )

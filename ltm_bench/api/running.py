@@ -1,0 +1,138 @@
+"""Plans a request, runs it in its folder, and publishes it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+from ltm_bench.api.options import Options
+from ltm_bench.api.publication import publish
+from ltm_bench.api.runs import Run
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete
+from ltm_bench.core.messages import Message
+from ltm_bench.core.pricing import dollars
+from ltm_bench.judge.judges import find_judges
+from ltm_bench.log.environment import record_tags
+from ltm_bench.log.reader import logs, read_events
+from ltm_bench.plan.folders import run_folder
+from ltm_bench.plan.planning import Plan, make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.runner.conversation import Verdicts
+from ltm_bench.runner.estimate import forecast
+from ltm_bench.runner.locking import run_locked
+from ltm_bench.runner.measured import seconds_per_reply
+from ltm_bench.runner.observer import Observer, Silent
+from ltm_bench.runner.progress import Tracker
+from ltm_bench.score.audits.judgements import judgements, ratings
+
+CACHE = "answers.sqlite"
+"""The file in the reports folder that keeps providers' answers, if they are kept."""
+
+
+async def start(request: Request, options: Options, *, name: str | None, fresh: bool) -> Run:
+    """Plan a request, and carry it out in its folder.
+
+    Args:
+        request: The arguments of the run.
+        options: How it is carried out.
+        name: The run folder's name; derived from the run by default.
+        fresh: Start a new run beside one of the same name.
+    """
+    plan = make_plan(request, options.calls)
+    folder = run_folder(plan.name if name is None else name, fresh=fresh, reports=options.reports)
+    return await execute(plan, folder, options)
+
+
+async def execute(plan: Plan, folder: Path, options: Options) -> Run:
+    """Carry out a plan in its folder unless it is finished; then score it, ask judges, and write the results.
+
+    If the run must stop, the partial run is published before the error is raised.
+    """
+    judges = find_judges(options.judges)
+    check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
+    _check_records(folder)
+    if options.foresee is not None and not (folder / "events.jsonl").exists():
+        latency = seconds_per_reply(plan.manifest.agent, plan.manifest.span, options.reports)
+        options.foresee(plan, await forecast(plan, latency))
+    failure: LtmBenchError | None = None
+    verdicts: Verdicts | None = {}
+
+    def observer(already: bool) -> Observer:
+        record_tags(folder, options.tags or {})
+        if not already:
+            for note in plan.notes:
+                options.notify(note)
+            if options.watch is not None:
+                options.watch(plan, folder)
+        return Silent() if options.progress is None else Tracker(plan, options.budget, options.progress)
+
+    try:
+        with _caching(options):
+            verdicts = await run_locked(
+                plan,
+                folder,
+                budget=options.budget,
+                observer=observer,
+                notify=options.notify,
+                concurrent=1 if plan.agents.sample.interactive else options.connections,
+            )
+    except (RunIncomplete, BudgetReached) as error:
+        failure = error
+    if failure is not None:
+        resumable = f"The run can be resumed: ltm-bench resume {folder.name}"
+        try:
+            partial = await publish(folder, plan, {})
+        except (OSError, ConfigError):  # a full disk has no room for the page either
+            options.notify(resumable)
+            raise failure from None
+        if options.stopped is not None:
+            options.stopped(partial)
+        options.notify(resumable)
+        raise failure
+    if verdicts is None:
+        options.notify(f"{folder} is finished already; --fresh starts a new run beside it.")
+    return await publish(
+        folder, plan, verdicts or {}, judges=judges, options=options, charge=verdicts is None
+    )
+
+
+def _caching(options: Options) -> AbstractContextManager[None]:
+    """Keep providers' answers inside the block, if the options say so."""
+    if not options.cache:
+        return nullcontext()
+    from ltm_bench.adapters.http import caching
+
+    return caching(options.reports / CACHE)
+
+
+def check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
+    """Raise ConfigError if an agent's price is unknown, so that a limit cannot be guaranteed."""
+    if limit is None:
+        return
+    if agent.free:
+        return
+    most = agent.reserve(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
+    if most is None:
+        raise ConfigError(
+            f"--max-cost {limit} cannot be guaranteed: agent {name} does not say what a reply uses at most (its "
+            "adapter has no reserve()); run without --max-cost"
+        )
+    if dollars(most) is None:
+        raise ConfigError(
+            f"--max-cost {limit} cannot be guaranteed: the price of agent {name} is unknown; run without --max-cost"
+        )
+
+
+def _check_records(run: Path) -> None:
+    """Read all records of a run before adding to them. Raises LogError if one is damaged."""
+    first = run / "events.jsonl"
+    if not first.is_file() or not first.stat().st_size:
+        return
+    judgements(run)
+    ratings(run)
+    for path in logs(run):
+        for _ in read_events(path):
+            pass
