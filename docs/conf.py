@@ -4,14 +4,14 @@ import sys
 from importlib.metadata import version as installed
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 project = "ltm-bench"
 author = "ltm-bench contributors"
 project_copyright = "ltm-bench contributors"
 version = release = installed("ltm-bench")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "generated"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.generated"]
 exclude_patterns = ["_build", "examples"]
 html_theme = "furo"  # light and dark, a search that needs no server, and no request to anywhere
 html_title = "ltm-bench"

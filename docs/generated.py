@@ -13,11 +13,12 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from pydantic import TypeAdapter
 
+from docs import agents_tables
 from ltm_bench.cli import app
 from ltm_bench.log import events
 from ltm_bench.log.manifest import Manifest
@@ -28,11 +29,6 @@ from ltm_bench.score.audits.judgements import Judgement, Override
 from ltm_bench.score.audits.records import Commission, Reading
 from ltm_bench.score.comparison.runs import Comparison
 from ltm_bench.score.results.run import Results
-
-if TYPE_CHECKING:
-    from docs import agents_tables
-else:
-    import agents_tables  # beside this file, in the folder that conf.py names
 
 MARKER = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 

@@ -26,7 +26,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints
 
 from ltm_bench.api.options import Options
-from ltm_bench.api.publication import REFERENCES, published, rescore
+from ltm_bench.api.publication import REFERENCES, publish, rescore
 from ltm_bench.api.running import CACHE, check_price, execute, start
 from ltm_bench.api.runs import Run, stored_references
 from ltm_bench.core.errors import ConfigError, nearest
@@ -55,7 +55,7 @@ __all__ = [
     "execute",
     "load_run",
     "plot",
-    "published",
+    "publish",
     "rescore",
     "resume",
     "run",

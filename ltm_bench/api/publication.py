@@ -18,7 +18,6 @@ from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
 from ltm_bench.runner.references import Played, play, play_alone, total
 from ltm_bench.score.results.files import RunFiles
-from ltm_bench.score.results.run import Results
 from ltm_bench.script.scenario import Example
 
 REFERENCES = ("goldfish", "perfect")
@@ -30,23 +29,13 @@ ON_DEMAND = ("reciter", "parrot")
 
 async def rescore(folder: Path, options: Options) -> Run:
     """Re-score a run from its log, and publish it. Calls no agent; asks judges if any are named."""
-    return await publish(folder, None, {}, judges=find_judges(options.judges), options=options)
-
-
-async def published(
-    folder: Path,
-    plan: Plan | None,
-    verdicts: Mapping[tuple[str, int], Verdict],
-    besides: Sequence[str] = (),
-) -> Results:
-    """Score a run and write everything that is derived from its log; no judge is asked. See `publish`."""
-    return (await publish(folder, plan, verdicts, besides=besides)).results
+    return await publish(folder, judges=find_judges(options.judges), options=options)
 
 
 async def publish(
     folder: Path,
-    plan: Plan | None,
-    verdicts: Mapping[tuple[str, int], Verdict],
+    plan: Plan | None = None,
+    verdicts: Mapping[tuple[str, int], Verdict] | None = None,
     *,
     besides: Sequence[str] = (),
     judges: Sequence[Judge] = (),
@@ -92,7 +81,7 @@ async def publish(
         for name in besides:
             references[name] = total(await _played(manifest, examples, agent_class(name)))
         background = Background() if judges else None
-        with read_to_publish(files, verdicts=verdicts, background=background) as publication:
+        with read_to_publish(files, verdicts=verdicts or {}, background=background) as publication:
             if options is not None and charge:
                 options.budget.spent += publication.fold.books.spent or 0
             try:

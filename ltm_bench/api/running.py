@@ -84,7 +84,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     if failure is not None:
         resumable = f"The run can be resumed: ltm-bench resume {folder.name}"
         try:
-            partial = await publish(folder, plan, {})
+            partial = await publish(folder, plan)
         except (OSError, ConfigError):  # a full disk has no room for the page either
             options.notify(resumable)
             raise failure from None
@@ -94,9 +94,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         raise failure
     if verdicts is None:
         options.notify(f"{folder} is finished already; --fresh starts a new run beside it.")
-    return await publish(
-        folder, plan, verdicts or {}, judges=judges, options=options, charge=verdicts is None
-    )
+    return await publish(folder, plan, verdicts, judges=judges, options=options, charge=verdicts is None)
 
 
 def _caching(options: Options) -> AbstractContextManager[None]:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
-from ltm_bench.api import published
+from ltm_bench.api import publish
 from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName, output_option
@@ -48,7 +48,7 @@ def bundle(
             new = copy / path.relative_to(folder)
             new.parent.mkdir(parents=True, exist_ok=True)
             new.write_bytes(text.encode())
-        asyncio.run(published(copy, None, {}))  # so that it matches what is left
+        asyncio.run(publish(copy))  # so that it matches what is left
         draft = Path(place) / "bundle.zip"
         pack(copy, draft)
         content = draft.read_bytes()

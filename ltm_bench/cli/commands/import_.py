@@ -19,7 +19,7 @@ def import_goodai(
     ],
 ) -> None:
     """Import GoodAI's published results: one run per agent and span, scored by us, with their scores beside ours."""
-    from ltm_bench.api import published
+    from ltm_bench.api import publish
     from ltm_bench.core.tokens import counter
     from ltm_bench.datasets.goodai.importing import import_runs
     from ltm_bench.plan.folders import REPORTS
@@ -36,7 +36,7 @@ def import_goodai(
         if not new:
             err().print(f"{run} exists already and is left as it is; delete it to import it again")
             continue
-        results = asyncio.run(published(run, None, {}))
+        results = asyncio.run(publish(run)).results
         written += 1
         theirs = f"published {results.published:.2f}" if results.published is not None else ""
         out().print(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-from ltm_bench.api import published
+from ltm_bench.api import publish
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
 from ltm_bench.cli.summary import print_page
@@ -35,5 +35,5 @@ def report(
 ) -> None:
     """Rewrite a run's page from its log."""
     folder = find_run(run)
-    asyncio.run(published(folder, None, {}, besides=reference or ()))
+    asyncio.run(publish(folder, besides=reference or ()))
     print_page(folder / "report.html")

@@ -7,16 +7,14 @@ import getpass
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Annotated
 
-from ltm_bench.api import Run, published
+from ltm_bench.api import publish
 from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
 from ltm_bench.cli.summary import print_run
 from ltm_bench.core.messages import Outcome
-from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
@@ -54,7 +52,7 @@ def review(
     until a third decides.
     """
     folder = find_run(run)
-    results = _published(folder).results
+    results = asyncio.run(publish(folder)).results
     name = reviewer or getpass.getuser()
     said = ratings(folder)
     shown = [
@@ -94,7 +92,7 @@ def review(
                 ],
             )
             written += 1
-        scored = _published(folder)
+        scored = asyncio.run(publish(folder))
     out().print(f"{_count(range(written), 'verdict', 'verdicts')} by hand written to {folder}")
     print_run(scored)
 
@@ -164,10 +162,6 @@ def _decide() -> Ruling | Skip:
             out().print(_HELP)
     except EOFError:
         return Skip.THE_REST
-
-
-def _published(folder: Path) -> Run:
-    return Run(folder, read_manifest(folder), asyncio.run(published(folder, None, {})))
 
 
 def _count(things: Sequence[object], one: str, more: str) -> str:

@@ -285,7 +285,6 @@ def _without(row: Mapping[str, Any], column: str) -> dict[str, Any]:
 
 
 def _complain(line: str) -> None:
-
     err().print(line)
 
 

@@ -14,7 +14,7 @@ from rich import box
 from rich.table import Table
 
 from ltm_bench.adapters.http import caching
-from ltm_bench.api import CACHE, Options, Run, compare, published, rescore
+from ltm_bench.api import CACHE, Options, Run, compare, load_run, publish
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.config_file import values_of
 from ltm_bench.cli.console import err, out, safe
@@ -134,16 +134,7 @@ def sweep(
     log_level: LogLevel = None,
 ) -> None:
     """Run every combination of agents, spans, seeds and suites concurrently. Repeat the command to resume."""
-    if executor not in (None, "ray"):
-        raise ConfigError(f"--executor {executor}: use ray, or leave --executor out to run in this process")
-    for option, value in (("--resources", resources), ("--shared", shared)):
-        if value is not None and executor is None:
-            raise ConfigError(f"{option} {value}: this only applies to a cluster; add --executor ray")
-    if executor is not None and (conduct.calls or conduct.cache):
-        raise ConfigError(
-            f"--executor {executor}: --timeout, --max-retries and --cache are for calls from this machine; set the "
-            "agents' own settings, such as -A timeout=300"
-        )
+    _check_executor(executor, conduct, {"--resources": resources, "--shared": shared})
     if output is not None:
         check_output(output)
     find_judges(conduct.judges)
@@ -185,6 +176,20 @@ def sweep(
     _raise_if_unfinished(ended, budget.limit)
 
 
+def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping[str, str | None]) -> None:
+    """Raise ConfigError if it is unknown, or if an option is only for a cluster, or only for this machine."""
+    if executor not in (None, "ray"):
+        raise ConfigError(f"--executor {executor}: use ray, or leave --executor out to run in this process")
+    for option, value in for_cluster.items():
+        if value is not None and executor is None:
+            raise ConfigError(f"{option} {value}: this only applies to a cluster; add --executor ray")
+    if executor is not None and (conduct.calls or conduct.cache):
+        raise ConfigError(
+            f"--executor {executor}: --timeout, --max-retries and --cache are for calls from this machine; set the "
+            "agents' own settings, such as -A timeout=300"
+        )
+
+
 def _print_forecasts(jobs: Sequence[Job]) -> None:
     """Print a forecast of the runs that have not started, one for all that differ only in the seed.
 
@@ -216,12 +221,11 @@ def _begun(done: JobResult) -> bool:
 async def _published(done: JobResult, options: Options) -> tuple[JobResult, Run]:
     """Publish a run, and have judges decide what is undecided. A judge that cannot go on leaves it unfinished."""
     job = done.job
-    run = Run(job.folder, job.plan.manifest, await published(job.folder, job.plan, done.verdicts or {}))
-    if options.judges and done.problem is None:
-        try:
-            run = await rescore(job.folder, options)
-        except (BudgetReached, RunIncomplete) as error:
-            done = replace(done, problem=error)
+    judges = find_judges(options.judges) if done.problem is None else ()
+    try:
+        run = await publish(job.folder, job.plan, done.verdicts, judges=judges, options=options)
+    except (BudgetReached, RunIncomplete) as error:
+        return replace(done, problem=error), load_run(job.folder)
     return done, run
 
 

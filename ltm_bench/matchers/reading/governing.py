@@ -34,7 +34,15 @@ TIMES = {
 def governed(
     part: Part, k: int, block: Block, asked: frozenset[str], above: Sequence[Cue]
 ) -> Iterator[Mention]:
-    """Yield the mentions in one part of a sentence with what its own cues, and the titles above it, say about them."""
+    """Yield the mentions in one part of a sentence with what its own cues, and the titles above it, say about them.
+
+    Args:
+        part: The part.
+        k: Its number in the sentence.
+        block: The block that the sentence stands in.
+        asked: The words of the question.
+        above: The cues of the titles above the block.
+    """
     found = [c for c in cues(part.said, asked) if not _opens_talk(c, k, part)] if part.named else []
     for n, (place, named, begin, end) in enumerate(part.named):
         before = part.named[n - 1][0] if n else -1
