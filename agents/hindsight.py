@@ -21,7 +21,7 @@ from ltm_bench.adapters import (
     EXAMINING,
     Again,
     Forgotten,
-    Heard,
+    HeardTurn,
     Patience,
     ServedProduct,
     aware_time,
@@ -245,7 +245,7 @@ class Hindsight(ServedProduct):
         is told again.
         """
         await self.settle()
-        count, cut = 0, list[Heard]()
+        count, cut = 0, list[HeardTurn]()
         for user in self._users():
             rows = await self._listed(user)
             about = [each for each in rows if is_about(each.text, query)]

@@ -23,7 +23,7 @@ from ltm_bench.adapters import (
     ConfigError,
     DurableAgent,
     Endpoint,
-    Heard,
+    HeardTurn,
     Ledger,
     aware_time,
     installed,
@@ -259,7 +259,7 @@ class Letta(DurableAgent):
         for turn in turns[agreed:]:
             await self.observe(turn)
 
-    async def _put_back(self, heard: Sequence[Heard]) -> None:
+    async def _put_back(self, heard: Sequence[HeardTurn]) -> None:
         states = [each.data for each in heard if "messages" in each.data]
         if states:
             await self._client.agents.update(self._agent, message_ids=states[-1]["messages"])

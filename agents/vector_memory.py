@@ -39,7 +39,7 @@ from ltm_bench.adapters import (
     Retrieval,
     Scratchpad,
     SqliteStore,
-    State,
+    StoreState,
     VectorStore,
     at_least,
     counter,
@@ -266,7 +266,9 @@ class VectorMemory(DurableAgent):
 
         return answer
 
-    async def _consult(self, core: Core, message: Message, state: State, *, apart: bool = False) -> _Said:
+    async def _consult(
+        self, core: Core, message: Message, state: StoreState, *, apart: bool = False
+    ) -> _Said:
         """Have the core write queries and answer and, unless `apart` from the conversation, its scratchpad.
 
         The usage covers all of the core's calls.
@@ -300,7 +302,7 @@ class VectorMemory(DurableAgent):
         total = sum(known[1:], known[0]) if len(known) == len(usage) else None
         return _Said(replace(reply, usage=total), queries, pad)
 
-    async def _search_all(self, queries: Sequence[str], state: State) -> list[Passage]:
+    async def _search_all(self, queries: Sequence[str], state: StoreState) -> list[Passage]:
         """Return the passages near to any of the queries, the nearest of each first."""
         ranked = [
             [each.passage for each in await self._search(query, self._limit, state)] for query in queries
@@ -308,7 +310,7 @@ class VectorMemory(DurableAgent):
         merged = (passage for rank in zip_longest(*ranked) for passage in rank if passage is not None)
         return list(dict.fromkeys(merged))[: self._limit]
 
-    async def _extract(self, message: Message, state: State) -> str:
+    async def _extract(self, message: Message, state: StoreState) -> str:
         question = question_in(message.text)
         if not question:
             return "Noted."
@@ -377,7 +379,7 @@ class VectorMemory(DurableAgent):
             if self._remote is not None:
                 await self._remote.close()
 
-    async def _search(self, query: str, limit: int, state: State) -> list[NearPassage]:
+    async def _search(self, query: str, limit: int, state: StoreState) -> list[NearPassage]:
         return state.nearest(query, (await self._embed([query]))[0], limit)
 
     async def _embed(self, texts: list[str]) -> Vectors:

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from ltm_bench.datasets.dialogue import History, Question
+from ltm_bench.datasets.dialogue import History, HistoryQuestion
 from ltm_bench.datasets.factconsolidation.files import histories
 from ltm_bench.datasets.factconsolidation.scorer import official, strict
 
@@ -40,7 +40,7 @@ class Reader:
             for word in words(fact):
                 self._places[word].append(place)
 
-    def about(self, question: Question) -> Sequence[int]:
+    def about(self, question: HistoryQuestion) -> Sequence[int]:
         """Return the places of the facts that share the most words with a question; rare words count more."""
         weights: dict[int, float] = defaultdict(float)
         for word in words(question.text):

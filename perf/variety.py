@@ -20,7 +20,7 @@ from ltm_bench.core.tokens import counter
 from ltm_bench.filler.filler import Filler, shipped
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plugins.scenarios import scenario
-from ltm_bench.script.rehearsal import Step, rehearse
+from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
 
 SCENARIOS = (
@@ -69,17 +69,17 @@ def opening(text: str) -> str:
     return " ".join(text.split()[:5])
 
 
-def rehearsed(name: str, seed: int, examples: int) -> list[list[Step]]:
+def rehearsed(name: str, seed: int, examples: int) -> list[list[Rehearsed]]:
     """Return the steps of this many examples of one run."""
     return [rehearse(Example(scenario(name), i, seed, {}), counter()) for i in range(examples)]
 
 
-def asked(steps: Sequence[Step]) -> list[Step]:
+def asked(steps: Sequence[Rehearsed]) -> list[Rehearsed]:
     """Return the questions."""
     return [step for step in steps if isinstance(step.line, Ask)]
 
 
-def wanted(steps: Sequence[Step]) -> set[Hashable]:
+def wanted(steps: Sequence[Rehearsed]) -> set[Hashable]:
     """Return the answers of an example."""
     return {each for step in steps if isinstance(step.line, Ask) for each in answers(step.line.expect)}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ltm_bench import Ask, Dice, Script, Tell, scenario
 from ltm_bench.core.clock import stamp
-from ltm_bench.datasets.dialogue import History, Question, Session, Utterance
+from ltm_bench.datasets.dialogue import History, HistoryQuestion, Session, Utterance
 from ltm_bench.datasets.public import nth_history, public_set
 
 WORDS = json.loads(Path(__file__).with_name("dialogue.json").read_text("utf-8"))
@@ -98,7 +98,7 @@ def _made(dice: Dice) -> History:
         newest[role] = holders.pop()
         facts.append(Utterance("user", f"{len(facts)}. The {role} is {newest[role]}.", id=str(len(facts))))
     questions = tuple(
-        Question(role, MADE, f"Who is the {role}?", (newest[role],)) for role in dice.shuffled(roles)
+        HistoryQuestion(role, MADE, f"Who is the {role}?", (newest[role],)) for role in dice.shuffled(roles)
     )
     return History("made", (Session("made", None, tuple(facts)),), questions)
 
@@ -140,6 +140,6 @@ def _lines(utterance: Utterance, most: int) -> Iterator[str]:
         yield text[start : start + most]
 
 
-def _asked(question: Question) -> str:
+def _asked(question: HistoryQuestion) -> str:
     when = f"[{stamp(question.at)}]\n" if question.at is not None else ""
     return f"{when}{question.text}"

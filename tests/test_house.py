@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -170,6 +171,7 @@ PURE = (
     "adapters/usage",
     "adapters/window",
     "matchers/*",
+    "matchers/reading/*",
 )
 
 
@@ -183,6 +185,23 @@ def test_the_pure_rooms_import_no_randomness_no_wall_clock_and_no_environment(ro
         names |= {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}
         roots = {name.partition(".")[0] for name in names}
         assert not roots & {"random", "time", "os", "secrets", "uuid", "socket"}, path
+
+
+SAME_NAME = {
+    "Finish": "a reply's reason to stop, and the scheduler's last decision: the design has both words",
+    "Jump": "the scheduler's decision, and what results.json tells of it",
+    "Reading": "a reply that was read, and an auditor's opinion in a published form of file",
+}
+
+
+def test_a_reader_meets_no_two_classes_of_one_name() -> None:
+    places = defaultdict[str, list[str]](list)
+    for path in (ROOT / "ltm_bench").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert {name: found for name, found in places.items() if len(found) > 1 and name not in SAME_NAME} == {}
+    assert [name for name in SAME_NAME if len(places[name]) < 2] == [], "no longer an exception"
 
 
 def test_public_functions_and_constructors_with_many_parameters_explain_each() -> None:

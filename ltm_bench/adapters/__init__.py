@@ -71,6 +71,7 @@ The names below can be imported from here. Each is loaded on first use, so that 
 needs.
 """
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -119,7 +120,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.http.traffic import begin as begin
     from ltm_bench.adapters.http.traffic import tell as tell
     from ltm_bench.adapters.kept_folder import KeptFolder as KeptFolder
-    from ltm_bench.adapters.ledger import Heard as Heard
+    from ltm_bench.adapters.ledger import HeardTurn as HeardTurn
     from ltm_bench.adapters.ledger import Ledger as Ledger
     from ltm_bench.adapters.ledger import Tally as Tally
     from ltm_bench.adapters.ledger import fingerprint as fingerprint
@@ -130,7 +131,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.mcp_server import McpTools as McpTools
     from ltm_bench.adapters.memory_store import MemoryStore as MemoryStore
     from ltm_bench.adapters.memory_store import Retrieval as Retrieval
-    from ltm_bench.adapters.memory_store import State as State
+    from ltm_bench.adapters.memory_store import StoreState as StoreState
     from ltm_bench.adapters.operations import operating as operating
     from ltm_bench.adapters.passages import Passage as Passage
     from ltm_bench.adapters.passages import split_turn as split_turn
@@ -160,8 +161,8 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.tools import ToolUse as ToolUse
     from ltm_bench.adapters.tools import object_in as object_in
     from ltm_bench.adapters.usage import usage_of as usage_of
-    from ltm_bench.adapters.vector_store import Held as Held
     from ltm_bench.adapters.vector_store import NearPassage as NearPassage
+    from ltm_bench.adapters.vector_store import StoreSnapshot as StoreSnapshot
     from ltm_bench.adapters.vector_store import VectorStore as VectorStore
     from ltm_bench.adapters.window import KEPT as KEPT
     from ltm_bench.adapters.window import Prompt as Prompt
@@ -185,75 +186,41 @@ if TYPE_CHECKING:
     from ltm_bench.plugins.functions import FunctionAgent as FunctionAgent
 
     Found: TypeAlias = NearPassage
+    Heard: TypeAlias = HeardTurn
+    Held: TypeAlias = StoreSnapshot
     Shelf: TypeAlias = MemoryStore
+    State: TypeAlias = StoreState
     __all__: list[str]
 else:
-    _FORMER = {"Found": "NearPassage", "Shelf": "MemoryStore"}
-    """Names until 0.2.0, by which adapters may still import these."""
-    _MODULES = ("extractive", "hashing", "wordllama")
-    _WHERE = {
-        name: module
-        for module, names in {
-            "ltm_bench.adapters.answerer": "Core core_agent",
-            "ltm_bench.adapters.chat": "ChatModel SYSTEM SdkChatModel sdk_client stamped",
-            "ltm_bench.adapters.compaction": "Compacted",
-            "ltm_bench.adapters.durable": "DurableAgent require_scripted",
-            "ltm_bench.adapters.embeddings": "CountedEmbedder Embedder EmbeddingModel dimensions_of embedder_of "
-            "is_local",
-            "ltm_bench.adapters.endpoint": "EXAMINING Endpoint",
-            "ltm_bench.adapters.chroma_store": "ChromaStore",
-            "ltm_bench.core.extras": "installed need",
-            "ltm_bench.adapters.extracting": "ExtractingProduct",
-            "ltm_bench.adapters.files": "user_folder user_name write_whole",
-            "ltm_bench.adapters.folder_journal": "Change Files Folder FolderJournal files_after",
-            "ltm_bench.adapters.forgotten": "Forgotten halves_about",
-            "ltm_bench.adapters.mcp_roles": "McpRoles",
-            "ltm_bench.adapters.mcp_server": "Address McpServer McpTools",
-            "ltm_bench.adapters.templates": "filled items_in",
-            "ltm_bench.adapters.http.shared": "attempt bounded client read",
-            "ltm_bench.adapters.http.retries": "Again passing retrying",
-            "ltm_bench.core.keys": "read_key scrubbed",
-            "ltm_bench.core.limits": "json_of",
-            "ltm_bench.adapters.http.traffic": "Attempt begin tell",
-            "ltm_bench.adapters.kept_folder": "KeptFolder",
-            "ltm_bench.adapters.ledger": "Heard Ledger Tally fingerprint name_in",
-            "ltm_bench.adapters.operations": "operating",
-            "ltm_bench.adapters.passages": "Passage split_turn",
-            "ltm_bench.adapters.patience": "Patience",
-            "ltm_bench.adapters.product": "MemoryProduct",
-            "ltm_bench.adapters.scratchpad": "Scratchpad WRITE_NOTES WRITE_QUERIES read_queries",
-            "ltm_bench.adapters.served": "ServedProduct",
-            "ltm_bench.adapters.settings": "Inheriting at_least object_set",
-            "ltm_bench.adapters.memory_store": "MemoryStore Retrieval State",
-            "ltm_bench.adapters.sqlite_store": "SqliteStore",
-            "ltm_bench.adapters.subjects": "is_about",
-            "ltm_bench.adapters.text": "aware_time pieces sendable",
-            "ltm_bench.adapters.tools": "Tool ToolAnswer ToolCall ToolUse Toolbox object_in",
-            "ltm_bench.adapters.usage": "usage_of",
-            "ltm_bench.adapters.vector_store": "Held NearPassage VectorStore",
-            "ltm_bench.adapters.window": "KEPT Prompt Window",
-            "ltm_bench.adapters.product_process": "ProductProcess ProcessFailed",
-            "ltm_bench.core.agent": "Forks UsageModel",
-            "ltm_bench.core.clock": "stamp",
-            "ltm_bench.core.errors": "ConfigError LtmBenchError",
-            "ltm_bench.core.pricing": "provider_at",
-            "ltm_bench.core.tokens": "Counter counter keep_table",
-            "ltm_bench.plugins.agents": "agent_class make_agent",
-            "ltm_bench.plugins.functions": "FunctionAgent",
-        }.items()
-        for name in names.split()
+    _FORMER = {
+        "Found": "NearPassage",
+        "Heard": "HeardTurn",
+        "Held": "StoreSnapshot",
+        "Shelf": "MemoryStore",
+        "State": "StoreState",
     }
+    """Names until 0.2.0, by which adapters may still import these."""
+
+    @cache
+    def _modules() -> dict[str, str]:
+        """Return the module of every name: the imports above are for type checkers, and read here as text."""
+        from ast import ImportFrom, parse, walk
+        from inspect import getsource
+        from sys import modules
+
+        imports = (each for each in walk(parse(getsource(modules[__name__]))) if isinstance(each, ImportFrom))
+        return {name.asname: each.module for each in imports for name in each.names if name.asname}
 
     def __getattr__(name: str) -> object:
         """Import a name when it is first asked for (PEP 562)."""
+        if name == "__all__":
+            return sorted(_modules())
         name = _FORMER.get(name, name)
-        if name in _MODULES:
-            return import_module(f"{__name__}.{name}")
-        if name not in _WHERE:
+        if name.startswith("_") or (module := _modules().get(name)) is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(_WHERE[name]), name)
+        return (
+            import_module(f"{module}.{name}") if module == __name__ else getattr(import_module(module), name)
+        )
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
-
-    __all__ = sorted([*_MODULES, *_WHERE])
+        return sorted({*globals(), *_modules()})

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ltm_bench.adapters.passages import Passage
-from ltm_bench.adapters.vector_store import Held, NearPassage, Stored, VectorStore, said
+from ltm_bench.adapters.vector_store import NearPassage, Stored, StoreSnapshot, VectorStore, said
 from ltm_bench.core.extras import extra
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True)
-class Indexed(Held):
+class Indexed(StoreSnapshot):
     """Passages that are ranked by Chroma's index."""
 
     store: ChromaStore

@@ -52,6 +52,9 @@ _AMOUNT = re.compile(rf"\b(\d+|{'|'.join(_NUMBERS)})\s+(?:of\s+)?({'|'.join(_UNI
 _POINTS_BACK = re.compile(r"\b(?:it|he|she|they|them|him|her|his|its|their)\b", re.IGNORECASE)
 # Sentences about the form of the answer: they name a format, or forbid something.
 _FORM = re.compile(r"\bjson\b|\bformat\b|^(?:please )?(?:do not|don't|never)\b", re.IGNORECASE)
+_EVERYTHING = frozenset(("list", "all", "every", "each", "everything"))
+_QUANTITY = frozenset(("many", "numbers", "count", "counts", "quantities", "amounts"))
+_OLD = frozenset(("first", "original", "originally", "initially"))
 _UNKNOWN = "I do not remember that."
 
 
@@ -126,9 +129,9 @@ def answer(message: Message, passages: Sequence[Passage]) -> str:
         return json.dumps(own, ensure_ascii=False) if as_json else "\n".join(own)
     focus = focus_of(question)
     spoken_of = time_spoken_of(question, message.at)
-    candidates = list(candidates_for(question, focus, passages))
-    if spoken_of is None or any(each.matched for each in candidates):
-        candidates = [each for each in candidates if each.matched]
+    found = list(candidates_for(question, focus, passages))
+    matched = [each for each in found if each.matched]
+    candidates = found if spoken_of is not None and not matched else matched
     best = max((each.worth for each in candidates), default=0.0)
     if not candidates or (best < 0.34 and spoken_of is None):
         return _UNKNOWN
@@ -136,13 +139,11 @@ def answer(message: Message, passages: Sequence[Passage]) -> str:
     if spoken_of is not None:
         alike = [each for each in in_order if each.worth >= best / 2]
         return _quoted(min(alike, key=lambda each: abs(each.passage.at - spoken_of)), message.at, question)
-    if as_json or not asked.isdisjoint({"list", "all", "every", "each", "everything"}):
-        alike = [each for each in in_order if each.worth >= 0.75 * best]
-        if as_json:
-            numbers = not asked.isdisjoint({"many", "numbers", "count", "counts", "quantities", "amounts"})
-            values = [number_in(each.said) if numbers else phrase(each.said, focus) for each in alike]
-            return json.dumps(list(dict.fromkeys(v for v in values if v is not None)), ensure_ascii=False)
-        return "You told me: " + "; ".join(f"“{said}”" for said in dict.fromkeys(each.said for each in alike))
+    if as_json or not asked.isdisjoint(_EVERYTHING):
+        told = list(dict.fromkeys(each.said for each in in_order if each.worth >= 0.75 * best))
+        return (
+            _listed(told, asked, focus) if as_json else f"You told me: {'; '.join(map('“{}”'.format, told))}"
+        )
     first = next(each for each in candidates if each.worth == best)
     # A later statement about the same thing replaces an earlier one, unless the question asks for the old one.
     same = [
@@ -152,8 +153,14 @@ def answer(message: Message, passages: Sequence[Passage]) -> str:
         and each.worth >= 0.9 * best
         and is_personal(each.said) == is_personal(first.said)
     ]
-    old = not asked.isdisjoint({"first", "original", "originally", "initially"})
-    return _quoted(same[0 if old else -1], message.at, question)
+    return _quoted(same[-1 if asked.isdisjoint(_OLD) else 0], message.at, question)
+
+
+def _listed(said: Sequence[str], asked: set[str], focus: dict[str, float]) -> str:
+    """Return what statements say about the focus, as a JSON list."""
+    numbers = not asked.isdisjoint(_QUANTITY)
+    values = [number_in(each) if numbers else phrase(each, focus) for each in said]
+    return json.dumps(list(dict.fromkeys(v for v in values if v is not None)), ensure_ascii=False)
 
 
 def focus_of(question: str) -> dict[str, float]:

@@ -36,7 +36,7 @@ def name_in(home: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardTurn:
     """A turn that the memory has heard completely."""
 
     turn: int
@@ -51,7 +51,7 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.heard: list[Heard] = []
+        self.heard: list[HeardTurn] = []
         self.begun: int | None = None
         """The turn that the memory may have heard in part."""
         text = path.read_text("utf-8") if path.exists() else ""
@@ -60,7 +60,7 @@ class Ledger:
                 turn, *rest = json_of(line)
                 if rest:
                     said, data = rest
-                    self.heard.append(Heard(int(turn), str(said), data))
+                    self.heard.append(HeardTurn(int(turn), str(said), data))
                 self.begun = None if rest else int(turn)
             except (ValueError, TypeError) as error:
                 raise CannotResume(
@@ -79,8 +79,8 @@ class Ledger:
 
         For the earlier ones the ledger has no data: the adapter's data goes with the last one.
         """
-        together = [Heard(each.message.turn, fingerprint(each)) for each in with_it]
-        together.append(Heard(turn.message.turn, fingerprint(turn), data))
+        together = [HeardTurn(each.message.turn, fingerprint(each)) for each in with_it]
+        together.append(HeardTurn(turn.message.turn, fingerprint(turn), data))
         self._put(*([each.turn, each.said, each.data] for each in together))
         self.heard += together
         self.begun = None

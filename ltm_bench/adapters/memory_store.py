@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from ltm_bench.adapters.passages import Passage, split_turn
 from ltm_bench.adapters.scratchpad import Scratchpad
 from ltm_bench.adapters.subjects import is_about
-from ltm_bench.adapters.vector_store import Held, NearPassage, Stored, VectorStore
+from ltm_bench.adapters.vector_store import NearPassage, Stored, StoreSnapshot, VectorStore
 from ltm_bench.adapters.word_index import WordIndex, fused
 from ltm_bench.core.agent import Memory
 from ltm_bench.core.limits import json_of
@@ -21,10 +21,10 @@ Retrieval = Literal["vectors", "bm25", "hybrid"]
 """How passages are found: near to the query's vector, sharing words with it, or both rankings merged."""
 
 
-class State(NamedTuple):
+class StoreState(NamedTuple):
     """Everything that an answer depends on besides the message; a snapshot that does not change as the store fills."""
 
-    held: Held
+    held: StoreSnapshot
     words: WordIndex | None
     retrieval: Retrieval
     recent: Sequence[Turn]
@@ -71,10 +71,10 @@ class MemoryStore:
         self._stored: dict[str, Stored] = {}
         self._kept: list[Passage] = []
 
-    def state(self) -> State:
+    def state(self) -> StoreState:
         """Return what is remembered now."""
         pad = "" if self.pad is None else self.pad.text
-        return State(self.store.now(), self._words, self._retrieval, tuple(self._recent), pad)
+        return StoreState(self.store.now(), self._words, self._retrieval, tuple(self._recent), pad)
 
     # A conversation
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltm_bench.adapters.passages import Passage
-from ltm_bench.adapters.vector_store import Held, NearPassage, Stored, VectorStore, said
+from ltm_bench.adapters.vector_store import NearPassage, Stored, StoreSnapshot, VectorStore, said
 
 if TYPE_CHECKING:
     from ltm_bench.adapters.hashing import Vectors
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS passages (key TEXT PRIMARY KEY, text BLOB, said TEXT,
 
 
 @dataclass(frozen=True)
-class Scanned(Held):
+class Scanned(StoreSnapshot):
     """Passages that are ranked by a scan of all vectors."""
 
     vectors: Vectors

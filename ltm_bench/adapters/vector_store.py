@@ -41,7 +41,7 @@ class NearPassage(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Held(ABC):
+class StoreSnapshot(ABC):
     """A snapshot of a store."""
 
     passages: Sequence[Passage]
@@ -83,7 +83,7 @@ class VectorStore(ABC):
         """Open it, if it is not open yet."""
 
     @abstractmethod
-    def now(self) -> Held:
+    def now(self) -> StoreSnapshot:
         """Return a snapshot. The store only grows behind it."""
 
     @abstractmethod

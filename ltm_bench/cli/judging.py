@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.judging import Ask
 from ltm_bench.datasets.marks import Sheet
 from ltm_bench.datasets.matching import SetMatcher
@@ -57,7 +57,7 @@ def asked_vaguely(
     judge: str,
     path: Path,
     name: str,
-    questions: Mapping[str, Question],
+    questions: Mapping[str, HistoryQuestion],
     sheets: Sequence[Sheet],
     budget: Budget,
     on_bad: Callable[[str], None],

@@ -16,7 +16,7 @@ from ltm_bench.api import load_run
 from ltm_bench.cli.console import out, safe
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
-from ltm_bench.datasets.swim.figures import Figure, Tested, figures_of
+from ltm_bench.datasets.swim.figures import SwimFigure, Tested, figures_of
 from ltm_bench.datasets.swim.matcher import says_absent
 from ltm_bench.plan.values import spell_span
 from ltm_bench.score.results.examples import ExampleResult
@@ -70,7 +70,7 @@ def _answer(example: ExampleResult) -> Tested:
     )
 
 
-def _line(figure: Figure) -> _Accuracy:
+def _line(figure: SwimFigure) -> _Accuracy:
     n = len(figure.scores)
     mean = sum(figure.scores) / n if n else 0.0
     interval = wilson(mean, max(1, n))

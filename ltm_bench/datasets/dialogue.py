@@ -52,7 +52,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class HistoryQuestion:
     """A question about a history."""
 
     id: str
@@ -78,7 +78,7 @@ class History:
 
     id: str
     sessions: tuple[Session, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[HistoryQuestion, ...]
 
 
 Histories = Iterator[History]

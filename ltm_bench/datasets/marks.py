@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Mark(NamedTuple):
+class AnswerMark(NamedTuple):
     """The scores of one answer."""
 
     id: str
@@ -27,7 +27,7 @@ class Sheet(NamedTuple):
     path: Path
     columns: tuple[str, ...]
     """The columns, the published scorer's first."""
-    marks: tuple[Mark, ...]
+    marks: tuple[AnswerMark, ...]
     missing: tuple[str, ...] = ()
     """Questions of the data that the file does not answer."""
     apart: frozenset[str] = frozenset()
@@ -36,7 +36,7 @@ class Sheet(NamedTuple):
     """The judge behind the column `judge`, if known."""
 
     @property
-    def overall(self) -> tuple[Mark, ...]:
+    def overall(self) -> tuple[AnswerMark, ...]:
         """The marks of the published overall figure; all marks if it would leave out every one."""
         kept = tuple(mark for mark in self.marks if mark.type not in self.apart)
         return kept or self.marks

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Matcher
-from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question
+from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import errata
 
 
@@ -41,12 +41,12 @@ class PublicSet:
     histories: Callable[[Path, OnBad], Histories]
     keeps: Callable[[History], bool] = lambda history: True
     """Whether a history of the file belongs to it."""
-    expect: Callable[[Question, str], Matcher]
+    expect: Callable[[HistoryQuestion, str], Matcher]
     """The matcher of a question, for one of `scorers`."""
     scorers: tuple[str, ...] = ("official", "strict")
     """Modes of scoring."""
 
-    suspect: Callable[[Question], bool] = lambda question: False
+    suspect: Callable[[HistoryQuestion], bool] = lambda question: False
     """Whether a key contradicts itself, besides those known to be wrong."""
 
     @property

@@ -179,7 +179,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
+class PublishedScore:
     """An imported example came with a score."""
 
     event: Literal["published"] = "published"
@@ -201,10 +201,11 @@ class Finished:
     at: AwareDatetime
 
 
-_KINDS = (Sent, Replied, Forked, Answered, Jumped, Ended, Published, Finished)
+_KINDS = (Sent, Replied, Forked, Answered, Jumped, Ended, PublishedScore, Finished)
 
 Event = Annotated[
-    Sent | Replied | Forked | Answered | Jumped | Ended | Published | Finished, Field(discriminator="event")
+    Sent | Replied | Forked | Answered | Jumped | Ended | PublishedScore | Finished,
+    Field(discriminator="event"),
 ]
 
 _FIELDS: Mapping[type[Any], tuple[str, ...]] = {

@@ -21,7 +21,7 @@ from ltm_bench.log.events import (
     Event,
     Forked,
     NotAnEvent,
-    Published,
+    PublishedScore,
     Replied,
     Sent,
     decode,
@@ -131,7 +131,7 @@ class _Precedents:
                 self._forks.remove(event.id)
             case Answered():
                 return f"id = {event.id}: no such fork is waiting"
-            case Ended() | Published() if event.example not in self._speaking:
+            case Ended() | PublishedScore() if event.example not in self._speaking:
                 return f"example = {event.example!r:.60}: it is not under way"
             case Ended():
                 self._speaking.remove(event.example)

@@ -44,7 +44,7 @@ from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import built_in
 from ltm_bench.schedule.fitting import Rehearsals, rehearse_all
-from ltm_bench.script.rehearsal import Step, rehearse
+from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
 
 
@@ -274,7 +274,7 @@ def _rehearsed(plan: Plan) -> Rehearsals:
     return rehearsals
 
 
-def _check_asks(example: Example, steps: Sequence[Step]) -> None:
+def _check_asks(example: Example, steps: Sequence[Rehearsed]) -> None:
     if not any(isinstance(step.line, Ask) for step in steps):
         raise PluginError(
             f"{_file_of(example.scenario.name)}: the script of {example.id} asks nothing, so there is nothing to "
@@ -282,7 +282,7 @@ def _check_asks(example: Example, steps: Sequence[Step]) -> None:
         )
 
 
-def rehearsal(example: Example, count: Counter, *, forked: bool = False) -> list[Step]:
+def rehearsal(example: Example, count: Counter, *, forked: bool = False) -> list[Rehearsed]:
     """Rehearse one example. Raises PluginError, with file and line, if its script fails."""
     try:
         return rehearse(example, count, forked=forked)

@@ -30,7 +30,7 @@ from ltm_bench.runner.references import play, play_alone, total
 from ltm_bench.schedule.fitting import load_of, smallest_span
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.statistics.intervals import above_zero
-from ltm_bench.script.rehearsal import Step, ideal_reply
+from ltm_bench.script.rehearsal import Rehearsed, ideal_reply
 from ltm_bench.script.scenario import Example, Scenario
 
 _SEEDS = 20
@@ -114,7 +114,7 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     yield Finding(True, f"needs a span of at least {need:,} tokens; its own messages take up to {size:,}")
 
 
-def _matched(asks: Sequence[tuple[Sequence[Step], Matcher]]) -> Iterator[Finding]:
+def _matched(asks: Sequence[tuple[Sequence[Rehearsed], Matcher]]) -> Iterator[Finding]:
     """Yield whether the matchers of questions, each with the steps up to it, agree with their own replies."""
     refused = [r for steps, expect in asks for r in expect.right() if not _accepts(expect, steps, r)]
     yield Finding(not refused, f"its matchers accept their own right replies{_but(refused)}")
@@ -148,7 +148,7 @@ def _but(faults: Sequence[object]) -> str:
     return f", but: {faults[0]!r:.200}" if any(faults) else ""
 
 
-def _accepts(expect: Matcher, steps: Sequence[Step], reply: str) -> bool:
+def _accepts(expect: Matcher, steps: Sequence[Rehearsed], reply: str) -> bool:
     """Whether a reply to the last of these steps is right, after ideal replies to the others."""
     replies = [*(ideal_reply(step.line) for step in steps[:-1]), reply]
     turns = [

@@ -15,7 +15,7 @@ from ltm_bench.core.messages import Ask, Fact, Line, Tell
 from ltm_bench.log.journal import Journal, written_of
 from ltm_bench.score.results.evidence import writings
 from ltm_bench.score.results.written import Told, examine
-from ltm_bench.script.rehearsal import Step
+from ltm_bench.script.rehearsal import Rehearsed
 
 
 @dataclass
@@ -29,7 +29,11 @@ class StoreCheck:
     """The facts told by the examples of one conversation, to be looked for in the agent's store."""
 
     def __init__(
-        self, agent: Agent, log: Path, clock: Callable[[], float], rehearsals: Mapping[str, Sequence[Step]]
+        self,
+        agent: Agent,
+        log: Path,
+        clock: Callable[[], float],
+        rehearsals: Mapping[str, Sequence[Rehearsed]],
     ) -> None:
         """Prepare.
 

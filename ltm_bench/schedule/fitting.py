@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from ltm_bench.core.errors import SpanTooSmall
 from ltm_bench.core.messages import Ask
 from ltm_bench.core.tokens import Counter
-from ltm_bench.script.rehearsal import Step, rehearse
+from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
 
 USABLE = 0.9
@@ -19,12 +19,12 @@ GRAIN = 50
 """How far filler can overshoot a position, in tokens."""
 
 
-def load_of(steps: Sequence[Step]) -> int:
+def load_of(steps: Sequence[Rehearsed]) -> int:
     """Return the tokens of all messages and expected replies of a script that are part of the conversation."""
     return sum(step.room for step in steps)
 
 
-def smallest_span(steps: Sequence[Step]) -> int:
+def smallest_span(steps: Sequence[Rehearsed]) -> int:
     """Return the smallest span in which a script, on its own, can place all its messages on time."""
     need, said = 1.0, 0
     for step in steps:
@@ -38,7 +38,7 @@ def smallest_span(steps: Sequence[Step]) -> int:
     return math.ceil(need)
 
 
-Rehearsals = Mapping[str, Sequence[Step]]
+Rehearsals = Mapping[str, Sequence[Rehearsed]]
 """The expected steps of each example, by its id."""
 
 
@@ -63,7 +63,7 @@ def due_position(start: int, at: float, span: int) -> int:
 
 
 def expected_lateness(
-    talks: Sequence[tuple[int, Sequence[Step]]], position: int, span: int, reply_tokens: int
+    talks: Sequence[tuple[int, Sequence[Rehearsed]]], position: int, span: int, reply_tokens: int
 ) -> int:
     """Simulate these examples from `position` on, and return how late the latest message will be, in tokens.
 

@@ -15,7 +15,7 @@ from ltm_bench.core.messages import Ask, Line, Reply
 from ltm_bench.core.tokens import Counter
 from ltm_bench.schedule.decisions import Completed, Decision, Fill, Finish, Fork, Jump, Send
 from ltm_bench.schedule.fitting import USABLE, Rehearsals, due_position, expected_lateness, rehearse_all
-from ltm_bench.script.rehearsal import Step
+from ltm_bench.script.rehearsal import Rehearsed
 from ltm_bench.script.scenario import Example, Script
 from ltm_bench.script.sealed import SealedReply, is_beside
 
@@ -38,7 +38,7 @@ class _Active:
     order: int
     start: int
     script: Script
-    planned: Sequence[Step]
+    planned: Sequence[Rehearsed]
     sent: int = 0
     line: Line = field(init=False)
     due: int = 0
@@ -227,7 +227,7 @@ class Scheduler:
             self._may_start = False  # until an example ends and releases its topics
         return None
 
-    def _lateness_with(self, planned: Sequence[Step]) -> int:
+    def _lateness_with(self, planned: Sequence[Rehearsed]) -> int:
         talks = [(active.start, active.planned[active.sent :]) for active in self._active.values()]
         usual = self._reply_tokens // max(self._replies, 1)
         return expected_lateness([*talks, (self.position, planned)], self.position, self._span, usual)

@@ -41,7 +41,7 @@ def needs_no_agent(line: Line) -> bool:
     return isinstance(line, Tell) and line.ideal is None
 
 
-class Step(NamedTuple):
+class Rehearsed(NamedTuple):
     """A message of a rehearsal, and the tokens of the message and of its ideal reply."""
 
     line: Line
@@ -84,7 +84,7 @@ def _check(example: Example, line: object) -> None:
         raise ConfigError(f"{where} after={line.after!r:.60}; it must be a timedelta")
 
 
-def rehearse(example: Example, counter: Counter, *, forked: bool = False) -> list[Step]:
+def rehearse(example: Example, counter: Counter, *, forked: bool = False) -> list[Rehearsed]:
     """Run a script against the ideal agent, to count the tokens it needs.
 
     Benchmark time stands still, except for the pauses (`after`) that the script asks for. `forked` seals the replies to
@@ -92,7 +92,7 @@ def rehearse(example: Example, counter: Counter, *, forked: bool = False) -> lis
     reply.
     """
     now = datetime(2000, 1, 1, tzinfo=UTC)
-    steps: list[Step] = []
+    steps: list[Rehearsed] = []
     script = example.script()
     reply: Reply | None = None
     while True:
@@ -117,6 +117,6 @@ def rehearse(example: Example, counter: Counter, *, forked: bool = False) -> lis
         text = line.text if isinstance(line.text, str) else line.text(now)
         said = ideal_reply(line)
         beside = forked and is_beside(line)
-        steps.append(Step(line, text, counter.count(text), counter.count(said), beside))
+        steps.append(Rehearsed(line, text, counter.count(text), counter.count(said), beside))
         reply = SealedReply(now) if beside else Reply(said, at=now)
     return steps

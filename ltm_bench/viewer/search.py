@@ -27,7 +27,7 @@ class Hit(NamedTuple):
     reply: str
 
 
-class Match(NamedTuple):
+class RunHits(NamedTuple):
     """The hits in one run."""
 
     run: str
@@ -38,7 +38,7 @@ class Match(NamedTuple):
     """Why the run could not be read to its end."""
 
 
-def search_runs(runs: Sequence[Path], words: str, most: int) -> list[Match]:
+def search_runs(runs: Sequence[Path], words: str, most: int) -> list[RunHits]:
     """Search several runs. An unreadable one reports its problem, and the others are searched.
 
     Args:
@@ -59,7 +59,7 @@ def search_runs(runs: Sequence[Path], words: str, most: int) -> list[Match]:
             problem = f"{error}"
         most -= len(hits)
         if count or problem:
-            found.append(Match(run.name, hits, count, problem))
+            found.append(RunHits(run.name, hits, count, problem))
     return found
 
 

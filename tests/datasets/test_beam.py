@@ -20,7 +20,7 @@ from ltm_bench.datasets.beam.scorer import (
     read_score,
     rubric_score,
 )
-from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.dialogue import HistoryQuestion
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -151,7 +151,7 @@ def test_events_told_in_order_score_one_and_each_is_taken_once() -> None:
 
 
 def test_the_judge_hears_the_question_only_in_the_paper_s_mode() -> None:
-    question = Question("q", "summarization", "QUESTION?", ("GOLD",))
+    question = HistoryQuestion("q", "summarization", "QUESTION?", ("GOLD",))
     assert "QUESTION?" in prompt(question, "ITEM", "REPLY", "paper")
     official = prompt(question, "ITEM", "REPLY", "official")
     assert "QUESTION?" not in official

@@ -19,7 +19,7 @@ from ltm_bench.datasets.infinitebench.scorer import MODES
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plugins.matchers import load
 from ltm_bench.plugins.scenarios import scenario
-from ltm_bench.script.rehearsal import Step, ideal_reply, rehearse
+from ltm_bench.script.rehearsal import Rehearsed, ideal_reply, rehearse
 from ltm_bench.script.scenario import Example
 
 
@@ -120,7 +120,7 @@ def test_functions_return_what_python_says() -> None:
         assert len(needles) >= LAYERS[index % len(LAYERS)]
 
 
-def steps_of(index: int = 0, **parameters: Any) -> list[Step]:
+def steps_of(index: int = 0, **parameters: Any) -> list[Rehearsed]:
     return rehearse(Example(scenario("infinitebench"), index, 0, parameters), counter())
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.errata import errata
 from ltm_bench.datasets.longmemeval.files import TYPES, histories
 from ltm_bench.datasets.longmemeval.scorer import prompt, read, strict
@@ -70,12 +70,12 @@ def test_histories_are_read_in_the_order_of_their_dates_and_bad_ones_named(data:
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_judge_is_asked_by_the_type_of_the_question(kind: str) -> None:
-    asked = prompt(Question("q", kind, "QUESTION?", ("GOLD",)), "REPLY")
+    asked = prompt(HistoryQuestion("q", kind, "QUESTION?", ("GOLD",)), "REPLY")
     assert all(part in asked for part in ("QUESTION?", "GOLD", "REPLY", "yes or no"))
     assert ("off by one" in asked) == (kind == "temporal-reasoning")
     assert ("newest" in asked) == (kind == "knowledge-update")
     assert ("personal" in asked) == (kind == "single-session-preference")
-    unanswerable = prompt(Question("q_abs", kind, "QUESTION?", ("GOLD",), unanswerable=True), "REPLY")
+    unanswerable = prompt(HistoryQuestion("q_abs", kind, "QUESTION?", ("GOLD",), unanswerable=True), "REPLY")
     assert "cannot be answered" in unanswerable
 
 

@@ -124,7 +124,7 @@ def _show(place: int, count: int, example: str, question: Question) -> None:
 
 
 @dataclass(frozen=True)
-class Ruling:
+class ReviewerDecision:
     """A reviewer's decision on a reply."""
 
     outcome: Outcome
@@ -139,7 +139,7 @@ class Skip(Enum):
     THE_REST = "q"
 
 
-def _decide() -> Ruling | Skip:
+def _decide() -> ReviewerDecision | Skip:
     """Read a decision. End of input skips the rest."""
     try:
         while True:
@@ -158,7 +158,7 @@ def _decide() -> Ruling | Skip:
                 reason = ""
                 while not reason:
                     reason = input("reason > ").strip()
-                return Ruling(KEYS[key], score, reason)
+                return ReviewerDecision(KEYS[key], score, reason)
             out().print(_HELP)
     except EOFError:
         return Skip.THE_REST

@@ -12,7 +12,15 @@ from typing import Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.dates import read_date
-from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question, Session, Utterance, role_of
+from ltm_bench.datasets.dialogue import (
+    Histories,
+    History,
+    HistoryQuestion,
+    OnBad,
+    Session,
+    Utterance,
+    role_of,
+)
 from ltm_bench.datasets.streaming import read_value
 
 ABILITIES = (
@@ -116,7 +124,7 @@ def _utterance(said: Mapping[str, Any]) -> Utterance:
     return Utterance(role, text, id=str(said.get("id", "")))
 
 
-def questions(name: str, asked: Mapping[str, Any], on_bad: OnBad) -> Iterator[Question]:
+def questions(name: str, asked: Mapping[str, Any], on_bad: OnBad) -> Iterator[HistoryQuestion]:
     """Yield the questions about a conversation; their ids are `100K/1/temporal_reasoning/0`."""
     for ability, each in asked.items():
         for place, question in enumerate(each):
@@ -126,7 +134,7 @@ def questions(name: str, asked: Mapping[str, Any], on_bad: OnBad) -> Iterator[Qu
                 on_bad(f"{ability} {place}: skipped: {type(error).__name__}: {error}")
 
 
-def _question(name: str, ability: str, asked: Mapping[str, Any]) -> Question:
+def _question(name: str, ability: str, asked: Mapping[str, Any]) -> HistoryQuestion:
     if ability not in ABILITIES:
         raise ValueError(f"there is no such ability: {ability}")
     gold = next((str(asked[key]) for key in _GOLD if asked.get(key)), None)
@@ -135,7 +143,7 @@ def _question(name: str, ability: str, asked: Mapping[str, Any]) -> Question:
     rubric = asked["rubric"]
     if not rubric:
         raise ValueError("its rubric is empty")
-    return Question(
+    return HistoryQuestion(
         id=name,
         type=ability,
         text=str(asked["question"]),
@@ -150,7 +158,7 @@ _LENGTH = re.compile(r"(?i)\b(\d{1,6}|[a-z]{3,9})[ -](minute|hour|day|week|month
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 
 
-def contradicts(question: Question) -> bool:
+def contradicts(question: HistoryQuestion) -> bool:
     """Whether the gold answer to a question about time lacks a duration that its own rubric demands."""
     if question.type != "temporal_reasoning":
         return False

@@ -16,7 +16,7 @@ from ltm_bench.datasets.beam.scorer import (
     rubric_score,
     same_prompt,
 )
-from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.judging import Inquiry, Judged
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.matchers.reading import READ, abstains, words
@@ -66,14 +66,14 @@ class Meets(SetMatcher):
         """Whether the ideal answer contradicts the rubric."""
         return contradicts(self._question(""))
 
-    def _question(self, text: str) -> Question:
-        return Question(self.id, self.ability, text, (self.gold,), rubric=self.rubric)
+    def _question(self, text: str) -> HistoryQuestion:
+        return HistoryQuestion(self.id, self.ability, text, (self.gold,), rubric=self.rubric)
 
     def inquiry(self, question: str, reply: str) -> Inquiry | None:
         """Return the questions to a judge: about each item of the rubric, and each line of an order of events."""
         return self._inquire(self._question(question), reply) if self.mode in MODES else None
 
-    def _inquire(self, question: Question, reply: str) -> Inquiry:
+    def _inquire(self, question: HistoryQuestion, reply: str) -> Inquiry:
         if not reply.strip():
             return Judged(Outcome.MALFORMED, 0.0, "the reply is empty", dict.fromkeys(MODES, 0.0))
         given: dict[str, list[float]] = {}

@@ -12,7 +12,7 @@ from collections.abc import Generator, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from ltm_bench.core.limits import json_of
-from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.dialogue import HistoryQuestion
 
 Mode = Literal["official", "paper"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -109,7 +109,7 @@ def aligned(events: Sequence[str], lines: Sequence[str]) -> Generator[tuple[str,
     return found
 
 
-def prompt(question: Question, item: str, reply: str, mode: Mode) -> str:
+def prompt(question: HistoryQuestion, item: str, reply: str, mode: Mode) -> str:
     """Return the question to a judge about one item of a rubric."""
     asked = f"Question: {question.text}\n\n" if mode == "paper" else ""
     return (

@@ -15,22 +15,24 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.beam.files import ABILITIES, contradicts, histories
 from ltm_bench.datasets.beam.matcher import meets
 from ltm_bench.datasets.beam.scorer import MODES, ORDER, rubric_score, score_of
-from ltm_bench.datasets.dialogue import OnBad, Question
+from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import errata
 from ltm_bench.datasets.judging import Ask, conduct, together
-from ltm_bench.datasets.marks import Mark, Sheet
+from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.datasets.streaming import read_value
 
 _SCORES = ("llm_judge_responses", "nugget_scores", "criterion_scores", "judge_checks", "rubric_scores")
 
 
-def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, Question]:
+def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, HistoryQuestion]:
     """Return the questions of conversations by id; {} for None. Raises ConfigError."""
     found = histories(data, on_bad) if data else ()
     return {question.id: question for history in found for question in history.questions}
 
 
-def rows_of(path: Path, questions: Mapping[str, Question]) -> list[tuple[str, str, str, Mapping[str, Any]]]:
+def rows_of(
+    path: Path, questions: Mapping[str, HistoryQuestion]
+) -> list[tuple[str, str, str, Mapping[str, Any]]]:
     """Return id, ability, conversation and row of each answer. Raises ConfigError if there is none."""
     found: list[tuple[str, str, str, Mapping[str, Any]]] = []
     by_text = {_squeezed(question.text): name for name, question in questions.items()}
@@ -71,7 +73,7 @@ def _squeezed(text: str) -> str:
 
 
 async def judged(
-    path: Path, questions: Mapping[str, Question], ask: Ask, *, on_bad: OnBad
+    path: Path, questions: Mapping[str, HistoryQuestion], ask: Ask, *, on_bad: OnBad
 ) -> dict[str, Mapping[str, float]]:
     """Return a judge's verdicts on the answers without stored scores, by question and mode, except where it fails.
 
@@ -102,7 +104,7 @@ async def judged(
 
 def score_file(
     path: Path,
-    questions: Mapping[str, Question],
+    questions: Mapping[str, HistoryQuestion],
     on_bad: OnBad,
     *,
     heard: Mapping[str, Mapping[str, float]] | None = None,
@@ -117,7 +119,7 @@ def score_file(
         heard: A judge's verdicts on answers without stored scores.
         judge: That judge's name.
     """
-    marks: dict[str, Mark] = {}
+    marks: dict[str, AnswerMark] = {}
     for name, ability, conversation, row in rows_of(path, questions):
         if heard is not None and name in heard:
             marks[name] = _mark(name, ability, conversation, heard[name], questions.get(name))
@@ -152,10 +154,10 @@ def score_file(
 
 
 def _mark(
-    name: str, ability: str, conversation: str, scores: Mapping[str, float], question: Question | None
-) -> Mark:
+    name: str, ability: str, conversation: str, scores: Mapping[str, float], question: HistoryQuestion | None
+) -> AnswerMark:
     wrong = name in errata("beam") or (question is not None and contradicts(question))
-    return Mark(name, ability, conversation, scores, wrong_key=wrong)
+    return AnswerMark(name, ability, conversation, scores, wrong_key=wrong)
 
 
 def _stored(row: Mapping[str, Any]) -> list[float] | None:

@@ -5,11 +5,11 @@ from functools import partial
 from ltm_bench.core.messages import Matcher
 from ltm_bench.datasets.beam.files import contradicts, histories
 from ltm_bench.datasets.beam.matcher import meets
-from ltm_bench.datasets.dialogue import History, Question
+from ltm_bench.datasets.dialogue import History, HistoryQuestion
 from ltm_bench.datasets.public import PublicSet
 
 
-def _expect(question: Question, mode: str) -> Matcher:
+def _expect(question: HistoryQuestion, mode: str) -> Matcher:
     return meets(question.gold[0], question.rubric, question.type, id=question.id, mode=mode)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question, Session, Utterance
+from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Session, Utterance
 from ltm_bench.datasets.streaming import read_elements
 
 SETS = tuple(f"{hops}-{size}" for hops in ("sh", "mh") for size in ("6k", "32k", "64k", "262k"))
@@ -47,7 +47,7 @@ def _history(record: Mapping[str, Any]) -> History:
         name,
         (Session(name, None, said),),
         tuple(
-            Question(f"{name}/{i}", name, str(text), golds_of(gold))
+            HistoryQuestion(f"{name}/{i}", name, str(text), golds_of(gold))
             for i, (text, gold) in enumerate(zip(questions, answers, strict=True))
         ),
     )

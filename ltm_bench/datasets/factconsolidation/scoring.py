@@ -8,16 +8,16 @@ from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import Answer, read_answers
-from ltm_bench.datasets.dialogue import OnBad, Question
+from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.factconsolidation.files import SETS, golds_of, histories, set_of
 from ltm_bench.datasets.factconsolidation.scorer import exact, official, strict
-from ltm_bench.datasets.marks import Mark, Sheet
+from ltm_bench.datasets.marks import AnswerMark, Sheet
 
 _NAMED = re.compile(r"(?i)(?<![a-z])([sm]h)[_-](6k|32k|64k|262k)(?![a-z0-9])")
 _NUMBER = re.compile(r"(?:_no|/|^)(\d+)$")
 
 
-def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, Question]:
+def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, HistoryQuestion]:
     """Return the questions of a data file by id; {} for None. Raises ConfigError."""
     found = histories(data, on_bad) if data else ()
     return {question.id: question for history in found for question in history.questions}
@@ -25,7 +25,7 @@ def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, Question]:
 
 def score_file(
     path: Path,
-    questions: Mapping[str, Question],
+    questions: Mapping[str, HistoryQuestion],
     on_bad: OnBad,
     *,
     answers: Sequence[Answer] | None = None,
@@ -35,7 +35,7 @@ def score_file(
     The set and the place of a question come from the row (`qa_pair_id`, `subset`, `index`, `query_id`); otherwise the
     set comes from the names of file and folder, and the place from the order of the rows.
     """
-    marks: dict[str, Mark] = {}
+    marks: dict[str, AnswerMark] = {}
     seen: set[str] = set()
     for answer in read_answers(path, on_bad) if answers is None else answers:
         subset = _set(answer, path)
@@ -62,7 +62,7 @@ def score_file(
             "exact": exact(answer.said, golds),
             "strict": strict(answer.said, golds),
         }
-        marks[name] = Mark(name, subset, subset, scores)
+        marks[name] = AnswerMark(name, subset, subset, scores)
     if not marks:
         raise ConfigError(f"{path}: it has no answer to FactConsolidation that can be scored")
     missing = tuple(each.id for each in questions.values() if each.type in seen and each.id not in marks)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from ltm_bench.core.messages import Matcher
-from ltm_bench.datasets.dialogue import History, Question
+from ltm_bench.datasets.dialogue import History, HistoryQuestion
 from ltm_bench.datasets.factconsolidation.files import SETS as NAMES
 from ltm_bench.datasets.factconsolidation.files import histories
 from ltm_bench.datasets.factconsolidation.matcher import newest_fact
@@ -12,7 +12,7 @@ from ltm_bench.datasets.public import PublicSet
 _HOPS = {"sh": "one fact answers each question", "mh": "a question needs several facts"}
 
 
-def _expect(question: Question, mode: str) -> Matcher:
+def _expect(question: HistoryQuestion, mode: str) -> Matcher:
     return newest_fact(question.gold, id=question.id, mode=mode)
 
 

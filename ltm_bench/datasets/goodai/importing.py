@@ -143,7 +143,7 @@ def log_of(
             yield Replied(turn=turn, reply=exchange.reply, tokens=reply, finish=Finish.STOP)
             tokens += sent.tokens + reply
             turn += 1
-        yield events.Published(
+        yield events.PublishedScore(
             example=name, score=round(each.score, 6), reason=each.reason, by_hand=each.by_hand
         )
         over = max(0, each.span - span_of(each.benchmark)) if span_of(each.benchmark) else 0

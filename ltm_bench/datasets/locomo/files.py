@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.datasets.dates import read_date
-from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question, Role, Session, Utterance
+from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Role, Session, Utterance
 from ltm_bench.datasets.streaming import read_elements
 
 ADVERSARIAL = "5"
@@ -73,13 +73,13 @@ def _utterance(said: Mapping[str, Any], told: Mapping[str, Any]) -> Utterance:
     return Utterance(role, text, speaker, str(said.get("dia_id", "")))
 
 
-def _question(name: str, asked: Mapping[str, Any]) -> Question:
+def _question(name: str, asked: Mapping[str, Any]) -> HistoryQuestion:
     category = str(asked["category"])
     if category not in CATEGORIES:
         raise ValueError(f"category {category} is not a number from 1 to 5")
     unanswerable = category == ADVERSARIAL
     gold = (NOT_MENTIONED,) if unanswerable else (str(asked["answer"]),)
-    return Question(
+    return HistoryQuestion(
         id=name,
         type=category,
         text=str(asked["question"]),

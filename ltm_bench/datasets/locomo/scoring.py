@@ -7,11 +7,11 @@ from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import Answer, majority, read_answers
-from ltm_bench.datasets.dialogue import OnBad, Question
+from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import errata, question_digest
 from ltm_bench.datasets.locomo.files import ADVERSARIAL, CATEGORIES, NOT_MENTIONED, histories
 from ltm_bench.datasets.locomo.scorer import official, strict
-from ltm_bench.datasets.marks import Mark, Sheet
+from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.datasets.streaming import read_value
 
 _NUMBERED = re.compile(r"(?:^|[^\d])(\d+)$")
@@ -27,7 +27,7 @@ class Keys:
     """
 
     def __init__(self, data: Path | None, wrong: Path | None, on_bad: OnBad) -> None:
-        self.questions: dict[str, Question] = {}
+        self.questions: dict[str, HistoryQuestion] = {}
         self._by_text: dict[tuple[str, str], list[str]] = {}
         self._samples: dict[str, str] = {}
         for index, history in enumerate(histories(data, on_bad) if data else ()):
@@ -73,7 +73,7 @@ def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answe
         on_bad: Called with each answer that cannot be scored.
         answers: The file's answers, if they have been read.
     """
-    marks: dict[str, Mark] = {}
+    marks: dict[str, AnswerMark] = {}
     asked = Counter[str]()
     judge = None
     for answer in read_answers(path, on_bad) if answers is None else answers:
@@ -100,7 +100,7 @@ def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answe
         if (vote := majority(answer.votes)) is not None:
             scores["judge"] = vote
         judge = judge or answer.judge
-        marks[name] = Mark(name, category, history, scores, wrong_key=name in keys.wrong)
+        marks[name] = AnswerMark(name, category, history, scores, wrong_key=name in keys.wrong)
     if not marks:
         raise ConfigError(f"{path}: it has no answer to LoCoMo")
     judged = any("judge" in mark.scores for mark in marks.values())
@@ -120,7 +120,7 @@ def _category(answer: Answer) -> str:
     return found[0] if found else ""
 
 
-def _gold(question: Question | None, answer: Answer, category: str) -> str | None:
+def _gold(question: HistoryQuestion | None, answer: Answer, category: str) -> str | None:
     if category == ADVERSARIAL:
         return NOT_MENTIONED
     if question is not None:

@@ -1,13 +1,13 @@
 """The part of LoCoMo that can be run."""
 
 from ltm_bench.core.messages import Matcher
-from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.locomo.files import histories
 from ltm_bench.datasets.locomo.matcher import locomo_answer
 from ltm_bench.datasets.public import PublicSet
 
 
-def _expect(question: Question, mode: str) -> Matcher:
+def _expect(question: HistoryQuestion, mode: str) -> Matcher:
     return locomo_answer(question.gold[0], question.type, id=question.id, mode=mode)
 
 

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.datasets.dates import read_date
-from ltm_bench.datasets.dialogue import Histories, History, OnBad, Question, Session, Utterance, role_of
+from ltm_bench.datasets.dialogue import (
+    Histories,
+    History,
+    HistoryQuestion,
+    OnBad,
+    Session,
+    Utterance,
+    role_of,
+)
 from ltm_bench.datasets.streaming import read_elements
 
 TYPES = (
@@ -55,13 +63,13 @@ def _history(record: Mapping[str, Any]) -> History:
     return History(question.id, tuple(sessions), (question,))
 
 
-def question_of(record: Mapping[str, Any]) -> Question:
+def question_of(record: Mapping[str, Any]) -> HistoryQuestion:
     """Return the question of a record. Raises LookupError or ValueError."""
     name, kind = str(record["question_id"]), str(record["question_type"])
     if kind not in TYPES:
         raise ValueError(f"question_type {kind} is not one of {', '.join(TYPES)}")
     gold = str(record["answer"])
-    return Question(
+    return HistoryQuestion(
         id=name,
         type=kind,
         text=str(record["question"]),

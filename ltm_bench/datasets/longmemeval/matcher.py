@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.judging import Inquiry, Judged
 from ltm_bench.datasets.longmemeval.scorer import prompt, read, strict
 from ltm_bench.datasets.matching import SetMatcher
@@ -71,7 +71,7 @@ class Remembered(SetMatcher):
     def _inquire(self, question: str, reply: str) -> Inquiry:
         if not reply.strip():
             return Judged(Outcome.MALFORMED, 0.0, "the reply is empty", {"judge": 0.0})
-        asked = Question(self.id, self.type, question, (self.gold,), unanswerable=self.unanswerable)
+        asked = HistoryQuestion(self.id, self.type, question, (self.gold,), unanswerable=self.unanswerable)
         if read((yield prompt(asked, reply))):
             return Judged(Outcome.CORRECT, 1.0, f"yes, by the rule for {self.type}", {"judge": 1.0})
         outcome = Outcome.WRONG if self.unanswerable or not abstains(reply) else Outcome.ABSTAINED

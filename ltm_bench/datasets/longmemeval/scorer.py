@@ -6,7 +6,7 @@ The prompts to the judge are ours, with the meaning of the official ones (`src/e
 import re
 from collections.abc import Sequence
 
-from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.matchers.reading import abstains, words
 
 _HEAP = 150
@@ -33,7 +33,7 @@ _RULE = (
 )
 
 
-def prompt(question: Question, reply: str) -> str:
+def prompt(question: HistoryQuestion, reply: str) -> str:
     """Return the prompt to a judge about a reply."""
     if question.unanswerable:
         return (

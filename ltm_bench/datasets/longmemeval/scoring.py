@@ -10,21 +10,21 @@ from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import Answer, majority, read_answers
-from ltm_bench.datasets.dialogue import OnBad, Question
+from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import errata
 from ltm_bench.datasets.judging import Ask, together
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, question_of
 from ltm_bench.datasets.longmemeval.scorer import prompt, read, strict
-from ltm_bench.datasets.marks import Mark, Sheet
+from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.datasets.streaming import read_elements
 
 
-def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, Question]:
+def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, HistoryQuestion]:
     """Return the questions of a data file by id, without their histories; {} for None. Raises ConfigError."""
     return {question.id: question for question in _questions(data, on_bad)} if data else {}
 
 
-def _questions(data: Path, on_bad: OnBad) -> Iterator[Question]:
+def _questions(data: Path, on_bad: OnBad) -> Iterator[HistoryQuestion]:
     for number, record in read_elements(data, on_bad):
         try:
             yield question_of(record)
@@ -32,7 +32,9 @@ def _questions(data: Path, on_bad: OnBad) -> Iterator[Question]:
             on_bad(f"{data}: record {number}: skipped: {type(error).__name__}: {error}")
 
 
-async def judged(answers: Sequence[Answer], questions: Mapping[str, Question], ask: Ask) -> dict[str, bool]:
+async def judged(
+    answers: Sequence[Answer], questions: Mapping[str, HistoryQuestion], ask: Ask
+) -> dict[str, bool]:
     """Return a judge's verdicts on the answers that have no label yet, by question.
 
     Args:
@@ -41,7 +43,7 @@ async def judged(answers: Sequence[Answer], questions: Mapping[str, Question], a
         ask: The judge.
     """
 
-    async def one(answer: Answer, question: Question) -> tuple[str, bool | None]:
+    async def one(answer: Answer, question: HistoryQuestion) -> tuple[str, bool | None]:
         said = await ask(prompt(question, answer.said))
         return question.id, None if said is None else read(said)
 
@@ -52,7 +54,7 @@ async def judged(answers: Sequence[Answer], questions: Mapping[str, Question], a
 
 def score_file(
     path: Path,
-    questions: Mapping[str, Question],
+    questions: Mapping[str, HistoryQuestion],
     on_bad: OnBad,
     *,
     answers: Sequence[Answer] | None = None,
@@ -69,7 +71,7 @@ def score_file(
         labels: A judge's verdicts on answers without a label in the file.
         judge: That judge's name.
     """
-    marks: dict[str, Mark] = {}
+    marks: dict[str, AnswerMark] = {}
     labels = labels or {}
     for answer in read_answers(path, on_bad) if answers is None else answers:
         if answer.id is None:
@@ -92,7 +94,7 @@ def score_file(
         if (own := strict(answer.said, gold, kind, unanswerable=unanswerable)) is not None:
             scores["strict"] = own
         judge = judge or answer.judge
-        marks[answer.id] = Mark(
+        marks[answer.id] = AnswerMark(
             answer.id, kind, answer.id, scores, unanswerable, answer.id in errata("longmemeval")
         )
     columns = tuple(

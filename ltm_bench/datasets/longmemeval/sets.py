@@ -1,7 +1,7 @@
 """The parts of LongMemEval that can be run: three files with the same questions."""
 
 from ltm_bench.core.messages import Matcher
-from ltm_bench.datasets.dialogue import Question
+from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.longmemeval.files import histories
 from ltm_bench.datasets.longmemeval.matcher import remembered
 from ltm_bench.datasets.public import PublicSet
@@ -10,7 +10,7 @@ _S_SHA256 = "d6f21ea9d60a0d56f34a05b609c79c88a451d2ae03597821ea3d5a9678c3a442"
 _HUB = "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned/resolve/main"
 
 
-def _expect(question: Question, mode: str) -> Matcher:
+def _expect(question: HistoryQuestion, mode: str) -> Matcher:
     return remembered(
         question.gold[0], question.type, id=question.id, unanswerable=question.unanswerable, mode=mode
     )

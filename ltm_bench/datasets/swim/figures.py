@@ -25,7 +25,7 @@ class Tested:
     """The position of the answer's document, from 0 to 1; None if it was left out."""
 
 
-class Figure(NamedTuple):
+class SwimFigure(NamedTuple):
     """A figure of a test: its name, its setting, and the scores whose mean it is."""
 
     test: str
@@ -35,7 +35,7 @@ class Figure(NamedTuple):
 
 def figures_of(
     row: str, parameters: Mapping[str, Any], answers: Sequence[Tested], embed: Callable[[], Embed]
-) -> Iterator[Figure]:
+) -> Iterator[SwimFigure]:
     """Yield the figures of a row of the suite.
 
     Args:
@@ -50,33 +50,33 @@ def figures_of(
     elif test == "size":
         yield from _over(row, "share", answers, parameters.get("shares", DEPTHS))
     elif test == "absent":
-        yield Figure(row, "nothing invented", [each.score for each in answers])
+        yield SwimFigure(row, "nothing invented", [each.score for each in answers])
     else:
         yield from _voted(row, test, answers, int(parameters.get("runs", _RUNS)), embed())
 
 
-def _over(row: str, what: str, answers: Sequence[Tested], places: Sequence[float]) -> Iterator[Figure]:
+def _over(row: str, what: str, answers: Sequence[Tested], places: Sequence[float]) -> Iterator[SwimFigure]:
     scores: dict[float, list[float]] = {place: [] for place in places}
     for each in answers:
         scores[places[each.index % len(places)]].append(each.score)
-    return (Figure(row, f"{what} {place:.0%}", found) for place, found in scores.items() if found)
+    return (SwimFigure(row, f"{what} {place:.0%}", found) for place, found in scores.items() if found)
 
 
-def _voted(row: str, test: str, answers: Sequence[Tested], runs: int, embed: Embed) -> Iterator[Figure]:
+def _voted(row: str, test: str, answers: Sequence[Tested], runs: int, embed: Embed) -> Iterator[SwimFigure]:
     """Yield the accuracy of single runs, by the answer's position, and of votes over all runs of each question."""
-    yield Figure(row, "single runs", [each.score for each in answers])
+    yield SwimFigure(row, "single runs", [each.score for each in answers])
     if test != "control":
         thirds: dict[str, list[float]] = {"first third": [], "middle third": [], "last third": []}
         for each in answers:
             if each.depth is not None:
                 thirds[list(thirds)[min(2, int(3 * each.depth))]].append(each.score)
-        yield from (Figure(row, f"single, {name}", found) for name, found in thirds.items() if found)
+        yield from (SwimFigure(row, f"single, {name}", found) for name, found in thirds.items() if found)
     groups: dict[int, list[Tested]] = {}
     for each in answers:
         groups.setdefault(each.index // runs, []).append(each)
     for name, filtered in (("vote", False), ("vote, absences left out", True)):
         chosen = [_winner(group, embed, filtered=filtered).score for group in groups.values()]
-        yield Figure(row, f"{name} of {runs}", chosen)
+        yield SwimFigure(row, f"{name} of {runs}", chosen)
 
 
 def _winner(group: Sequence[Tested], embed: Embed, *, filtered: bool) -> Tested:

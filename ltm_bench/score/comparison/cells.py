@@ -49,8 +49,9 @@ def operated(results: Sequence[Results]) -> list[Operated]:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
+    """Return the mean, or None if one of them is unknown, or there is none."""
     known = [value for value in values if value is not None]
-    return sum(known) / len(known) if len(known) == len(values) else None
+    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 class Cell(BaseModel):
@@ -97,9 +98,9 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     clusters = [each.by_scenario for each in results]
     scenarios = dict.fromkeys(scenario.name for each in results for scenario in each.scenarios)
     pooled = {name: [s for cluster in clusters for s in cluster.get(name, ())] for name in scenarios}
+    by_scenario = {name: sum(scores) / len(scores) for name, scores in pooled.items() if scores}
     complete = all(each.complete for each in results)
     waits = [each.latency.median for each in results if each.latency is not None]
-    reached = all(Outcome.NOT_REACHED not in each.outcomes for each in results)
     by_seed: dict[int, list[float]] = defaultdict(list)
     for each in results:
         by_seed[each.seed].append(each.score_so_far)
@@ -110,14 +111,14 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         seeds=[each.seed for each in results],
         scores=[each.score for each in results],
         complete=complete,
-        score=sum(sum(scores) / len(scores) for scores in pooled.values() if scores),
+        score=sum(by_scenario.values()),
         out_of=len(scenarios),
         interval=clustered_sum_interval(clusters) if complete else None,
-        by_scenario={name: sum(scores) / len(scores) for name, scores in pooled.items() if scores},
+        by_scenario=by_scenario,
         n=sum(map(len, pooled.values())),
-        chance=sum(each.chance for each in results) / len(results) if reached else None,
+        chance=_mean([None if Outcome.NOT_REACHED in each.outcomes else each.chance for each in results]),
         dollars=_mean([each.costs.dollars for each in results]),
-        latency=sum(waits) / len(waits) if waits else None,
+        latency=_mean(waits),
         operations=operated(results),
         skills=skills(
             list({scenario.name: scenario for each in results for scenario in each.scenarios}.values()),

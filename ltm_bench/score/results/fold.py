@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from ltm_bench.core.messages import Turn, Verdict
-from ltm_bench.log.events import Answered, Ended, Finished, Forked, Jumped, Published, Replied, Sent
+from ltm_bench.log.events import Answered, Ended, Finished, Forked, Jumped, PublishedScore, Replied, Sent
 from ltm_bench.log.journal import retrieval_trace_of, written_of
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, join_digests
@@ -156,7 +156,7 @@ class Fold:
                     self.course.jumped(last, event)
                 for listener in self._listeners:
                     listener.jumped(event)
-            elif isinstance(event, Published):
+            elif isinstance(event, PublishedScore):
                 self._example(event.example).published = event.score
             elif isinstance(event, Ended):
                 self._example(event.example).end(event)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ltm_bench.datasets.marks import Mark, Sheet
+from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.score.results.examples import ExampleResult, Question
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.results.sets import SetFigures, SetQuestion
@@ -47,7 +47,7 @@ def _sheet(run: str, examples: Sequence[ExampleResult]) -> Sheet | None:
     if not columns:
         return None
     marks = tuple(
-        Mark(of.id, of.type, history, of.scores, of.unanswerable, bool(of.wrong_key))
+        AnswerMark(of.id, of.type, history, of.scores, of.unanswerable, bool(of.wrong_key))
         for history, _, of in asked
         if of.scores
     )

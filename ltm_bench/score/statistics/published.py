@@ -7,7 +7,7 @@ from itertools import combinations
 
 from pydantic import BaseModel
 
-from ltm_bench.datasets.marks import Mark, Sheet
+from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.score.statistics.intervals import Interval, Paired, clustered_sum_interval, paired
 
 OVERALL, AVERAGED, ABSTENTION = "overall", "averaged over types", "abstention"
@@ -89,12 +89,12 @@ def _lines(sheet: Sheet) -> Iterator[Line]:
         yield _line(ERRATA, wrong, sheet.columns)
 
 
-def _line(name: str, marks: Sequence[Mark], columns: Iterable[str]) -> Line:
+def _line(name: str, marks: Sequence[AnswerMark], columns: Iterable[str]) -> Line:
     figures = {column: _figure([m for m in marks if column in m.scores], column) for column in columns}
     return Line(name=name, n=len(marks), figures={key: found for key, found in figures.items() if found})
 
 
-def _figure(marks: Sequence[Mark], column: str) -> Figure | None:
+def _figure(marks: Sequence[AnswerMark], column: str) -> Figure | None:
     if not marks:
         return None
     scores = [mark.scores[column] for mark in marks]
@@ -125,7 +125,7 @@ def _as_figure(n: int, mean: float, interval: Interval | None) -> Figure:
     return Figure(n=n, mean=mean, low=low, high=high)
 
 
-def _by_history(pairs: Sequence[tuple[Mark, float]]) -> Iterator[Mapping[str, Sequence[float]]]:
+def _by_history(pairs: Sequence[tuple[AnswerMark, float]]) -> Iterator[Mapping[str, Sequence[float]]]:
     """Yield the values of each history, as one stratum; all at once if every history has one question."""
     found: dict[str, list[float]] = {}
     for mark, value in pairs:

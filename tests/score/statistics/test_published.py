@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from ltm_bench.datasets.marks import Mark, Sheet
+from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.score.statistics.published import compare_files, file_figures
 
 
-def sheet(name: str, marks: list[Mark], apart: str = "") -> Sheet:
+def sheet(name: str, marks: list[AnswerMark], apart: str = "") -> Sheet:
     return Sheet(Path(name), ("official", "judge"), tuple(marks), apart=frozenset(apart))
 
 
-def mark(number: int, score: float, kind: str = "1", **more: bool) -> Mark:
-    return Mark(str(number), kind, str(number % 3), {"official": score}, **more)
+def mark(number: int, score: float, kind: str = "1", **more: bool) -> AnswerMark:
+    return AnswerMark(str(number), kind, str(number % 3), {"official": score}, **more)
 
 
 def test_overall_counts_answers_and_the_average_counts_types() -> None:
@@ -54,10 +54,10 @@ def test_files_are_compared_on_the_questions_that_both_answer_in_the_columns_tha
 
 
 def test_histories_that_differ_widen_the_interval() -> None:
-    alike = [Mark(str(i), "1", str(i % 5), {"official": float(i % 2)}) for i in range(100)]
-    apart = [Mark(str(i), "1", str(i % 2), {"official": float(i % 2)}) for i in range(100)]
+    alike = [AnswerMark(str(i), "1", str(i % 5), {"official": float(i % 2)}) for i in range(100)]
+    apart = [AnswerMark(str(i), "1", str(i % 2), {"official": float(i % 2)}) for i in range(100)]
 
-    def width(marks: list[Mark]) -> float:
+    def width(marks: list[AnswerMark]) -> float:
         figure = file_figures(sheet("a", marks)).lines[0].figures["official"]
         return (figure.high or 0) - (figure.low or 0)
 
