@@ -10,7 +10,6 @@ from a substring match, some were corrected by hand. So every difference that ha
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tomllib
@@ -22,6 +21,7 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.datasets.goodai.expectations import READERS, expectations
 from ltm_bench.datasets.goodai.files import Performance, definitions, find_definition, results
+from perf.arguments import parser_for
 
 CLOSE = 0.02
 
@@ -41,9 +41,7 @@ def ours(published: Performance, asked: list[tuple[int, Matcher]]) -> tuple[floa
 
 def main() -> None:
     """Compare and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument(
         "--show",

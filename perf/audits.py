@@ -10,7 +10,6 @@ interval for the disagreements, which assumes a judge without errors. The line `
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from ltm_bench.score.audits.correction import Measured
 from ltm_bench.score.audits.judgements import reply_hash
 from ltm_bench.score.audits.records import Audit, Commission, Reading, Records
 from ltm_bench.score.statistics.intervals import wilson
+from perf.arguments import parser_for
 
 ERRORS = (0.005, 0.02, 0.05, 0.10)
 JUDGES = ((0.90, 0.90), (0.90, 0.99), (0.95, 0.95), (0.99, 0.90), (0.99, 0.99))
@@ -127,9 +127,7 @@ def settings(calibration: int) -> Iterator[Setting]:
 
 def main() -> None:
     """Simulate and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--simulations", type=int, default=1000)
     parser.add_argument("--calibration", type=int, default=150)
     asked = parser.parse_args()

@@ -14,7 +14,6 @@ run counted (its log's usage, and the charges beside the log), and the limit.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import random
@@ -35,6 +34,7 @@ from ltm_bench.adapters.testing import Fault, Handler, Provider, Request, Server
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.runner.standing import cost_of
+from perf.arguments import parser_for
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OUTPUT = 100
@@ -186,9 +186,7 @@ def trial(seed: int, limit: Decimal, kills: int) -> Result:
 
 def main() -> None:
     """Print a line for every seed; exit with 1 where the provider billed too much."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--seeds", type=int, default=12)
     parser.add_argument("--limit", type=Decimal, default=Decimal("0.30"))
     parser.add_argument("--kills", type=int, default=4, help="how often each run is killed")

@@ -8,7 +8,6 @@ overall figure of `perfect`, which must be 1; `of nothing` is that of `goldfish`
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.datasets.public import public_set
+from perf.arguments import parser_for
 from perf.processes import spent_on
 
 JUDGE = '''"""Knows: a judge that knows the gold answers."""
@@ -90,9 +90,7 @@ def trial(suite: str, data: Path, mode: str, agent: str) -> Found:
 
 def main() -> None:
     """Measure and print a table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("sets", nargs="+", metavar="SUITE=PATH")
     args = parser.parse_args()
     print("| suite | mode | questions | of gold | of nothing | seconds | MB |\n|---|---|--:|--:|--:|--:|--:|")

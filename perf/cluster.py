@@ -16,7 +16,6 @@ no pages: `ltm-bench sweep` writes those of all runs at the end, one after the o
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import multiprocessing
 import os
@@ -48,6 +47,7 @@ from ltm_bench.runner.estimate import estimate
 from ltm_bench.runner.grid import Grid, jobs_of, remake
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.sweep import Job
+from perf.arguments import parser_for
 
 CENTS_A_CALL = 1
 
@@ -277,9 +277,7 @@ def replies(folder: Path) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the three sweeps, and print their results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--conversations", type=int, default=200)
     parser.add_argument("--at-once", type=int, default=12, help="conversations under way")
     parser.add_argument("--latency", type=float, default=0.5)

@@ -7,19 +7,17 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
 from pathlib import Path
 
+from perf.arguments import parser_for
 from perf.processes import spent_on
 
 
 def main() -> None:
     """Run and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--agents", default="goldfish,perfect,vector_memory")
     parser.add_argument("--spans", default="2k,32k,120k")
     args = parser.parse_args()

@@ -14,7 +14,6 @@ within 5 % of the prompt tokens. `likely` is its error without that.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from ltm_bench.plan.request import Request
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plan.values import parse_settings
 from ltm_bench.runner.estimate import REPLIES, Estimate, estimate
+from perf.arguments import parser_for
 
 WHOLE, STEPS = 0.95, 0.80
 WITHIN = 0.05
@@ -167,9 +167,7 @@ def address(server: Provider, agent: str) -> str:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--span", default="120k")
     parser.add_argument("--presets", default="", help="only these presets; all by default")
     parser.add_argument(

@@ -10,7 +10,6 @@ correlated (`between` is how far a run shifts all its examples).
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from ltm_bench.score.statistics.intervals import (
     sum_interval,
     wilson,
 )
+from perf.arguments import parser_for
 
 Scores = np.ndarray
 
@@ -113,9 +113,7 @@ def differences(rng: np.random.Generator) -> Iterator[Case]:
 
 def main() -> None:
     """Simulate and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--simulations", type=int, default=1000)
     parser.add_argument("--only", default="", help="only figures whose names begin like this")
     asked = parser.parse_args()

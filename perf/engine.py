@@ -11,7 +11,6 @@ after start-up (imports, the plan), the best of `--times`; `ratio` is engine to 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import tempfile
 import time
@@ -31,6 +30,7 @@ from ltm_bench.plan.request import Request
 from ltm_bench.runner.conversations import run_conversations
 from ltm_bench.runner.observer import Silent
 from ltm_bench.script.scenario import Example
+from perf.arguments import parser_for
 from perf.processes import apart, peak
 
 
@@ -112,9 +112,7 @@ def publish(folder: Path) -> Published:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--spans", default="32k,120k,500k,2M,10M")
     parser.add_argument("--times", type=int, default=3)
     args = parser.parse_args()

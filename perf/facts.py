@@ -8,7 +8,6 @@ knows no hops, so it shows how much of a set depends on order alone.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from ltm_bench.datasets.dialogue import History, HistoryQuestion
 from ltm_bench.datasets.factconsolidation.files import histories
 from ltm_bench.datasets.factconsolidation.scorer import official, strict
+from perf.arguments import parser_for
 
 _STOP = frozenset(
     "the a an of in is was are by to which what who where did does with and name on for".split()
@@ -52,9 +52,7 @@ class Reader:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()

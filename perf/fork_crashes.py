@@ -11,7 +11,6 @@ and charged. Linux only.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import multiprocessing
@@ -27,6 +26,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from perf.arguments import parser_for
 from perf.crashes.processes import command, end, start, within
 
 AGENT = '''"""Slow: answers from all that it was told, after a while; forks in an order of their own every time."""
@@ -161,9 +161,7 @@ def attempt(number: int, whole: bytes, seconds: float) -> Found:
 
 def main() -> None:
     """Try every moment, and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--moments", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=2, help="cases at a time")
     args = parser.parse_args()

@@ -12,7 +12,6 @@ matcher raises, takes long or calls one right, the reply is printed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections import Counter, defaultdict
@@ -30,6 +29,7 @@ from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import examples
 from ltm_bench.script.rehearsal import ideal_reply, rehearse
 from ltm_bench.script.scenario import Example
+from perf.arguments import parser_for
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SLOW = 2.0
@@ -119,9 +119,7 @@ def hostile(place: Place, dice: Dice) -> str:
 
 def main() -> None:
     """Fuzz and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--replies", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()

@@ -10,7 +10,6 @@ the first after an installation.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from perf.arguments import parser_for
 from perf.processes import LTM_BENCH, spent_on
 
 SPANS = "2k,32k,120k,500k"
@@ -54,9 +54,7 @@ def report(version: Version, span: str) -> float:
 
 def main() -> None:
     """Measure and print a table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--against", type=Path, metavar="LTM_BENCH", help="another version's command")
     parser.add_argument("--spans", default=SPANS)
     parser.add_argument("--times", type=int, default=5)

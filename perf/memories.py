@@ -11,7 +11,6 @@ in how many memories.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import sys
@@ -29,6 +28,7 @@ from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.pricing import dollars, price_list
 from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.plugins.driven import driven
+from perf.arguments import parser_for
 from perf.processes import spent_on
 from tests.hindsight_server import hindsight_server
 from tests.memories import keep_graph, model, offline
@@ -162,9 +162,7 @@ def run(name: str, row: Row, span: str, prices: str) -> str:
 
 def main() -> None:
     """Run each agent at each span, and print the rows of the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--agents", default="vector_memory,anthropic_memory", help=", ".join(ROWS))
     parser.add_argument("--spans", default="2k,32k", help="none for the needles alone")
     parser.add_argument("--prices", default="openai:gpt-6-luna", help="provider and model of the list prices")

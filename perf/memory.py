@@ -13,7 +13,6 @@ columns show what a variant costs, and whether it finds more, but not how well i
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import tempfile
@@ -27,6 +26,7 @@ from ltm_bench.adapters.passages import sentences
 from ltm_bench.adapters.testing import provider
 from ltm_bench.core.messages import Message
 from ltm_bench.log.reader import read_turns
+from perf.arguments import parser_for
 from perf.processes import apart, peak, spent_on
 
 LOCAL = {"NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "sk-not-a-key-0123456789"}
@@ -128,9 +128,7 @@ def disk(folder: Path) -> float:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--variants", default=";".join(VARIANTS), help="separated by semicolons")
     parser.add_argument("--spans", default="2k,32k,120k,500k")
     args = parser.parse_args()

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import tempfile
@@ -18,6 +17,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from ltm_bench.adapters.testing import Said, provider
+from perf.arguments import parser_for
 from perf.processes import spent_on
 
 MODES = {
@@ -42,9 +42,7 @@ def serve(latency: float, told: Connection) -> None:
 
 def main() -> None:
     """Run and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--span", default="120k")
     parser.add_argument("--latency", type=float, default=1.0, help="seconds per answer")
     parser.add_argument("--modes", default=",".join(MODES))

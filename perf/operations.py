@@ -11,7 +11,6 @@ mem0 and langmem need conflicting versions: give each its own virtual environmen
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import tempfile
@@ -27,6 +26,7 @@ from ltm_bench.adapters.testing import Calls, Said, provider
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import usage_of
 from ltm_bench.log.lines import records
+from perf.arguments import parser_for
 from perf.processes import spent_on
 
 MODEL = "gpt-4o-mini"
@@ -89,9 +89,7 @@ def seconds(value: float | None) -> str:
 
 def main() -> None:
     """Run each adapter, and print a table of its operations."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     here = [name for name in PRODUCTS if name not in INSTALLED or find_spec(INSTALLED[name])]
     parser.add_argument("--agents", default=",".join(here))
     parser.add_argument("--span", default="8k")

@@ -9,7 +9,6 @@ replies made wrong, so they need no runs of their own.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import tempfile
 import time
@@ -23,6 +22,7 @@ from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.examples import ExampleResult
+from perf.arguments import parser_for
 from tests.browser import Browser, find_browser
 
 AGENTS = 14
@@ -66,9 +66,7 @@ def wrong(example: ExampleResult) -> ExampleResult:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--spans", default="2k,120k,500k")
     asked = parser.parse_args()
     program = find_browser()

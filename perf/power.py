@@ -8,13 +8,13 @@ and variance, and a mean that shifts from run to run.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 
 import numpy as np
 
 from ltm_bench.score.statistics.intervals import paired
 from ltm_bench.score.statistics.power import Noise, Size, power, smallest_difference
+from perf.arguments import parser_for
 
 SIZES = ((11, 3), (11, 15), (5, 20), (1, 100))
 NOISES = (Noise(within=0.5), Noise(within=0.2), Noise(within=0.2, between=0.0025))
@@ -41,9 +41,7 @@ def simulated(difference: float, size: Size, noise: Noise, times: int, seed: int
 
 def main() -> None:
     """Simulate and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--simulations", type=int, default=1000)
     asked = parser.parse_args()
     print(

@@ -19,7 +19,6 @@ Three figures, each with n and a 95 % interval (Wilson):
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import sys
@@ -35,6 +34,7 @@ from ltm_bench.core.messages import Message, Outcome, Reply, Turn, Verdict
 from ltm_bench.plugins.matchers import load
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.statistics.intervals import wilson
+from perf.arguments import parser_for
 
 ALL = "all"
 
@@ -122,9 +122,7 @@ def share(part: int, n: int) -> str:
 
 def main() -> None:
     """Compare and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
     parser.add_argument("--show", action="store_true", help="print the replies on which we differ")

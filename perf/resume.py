@@ -16,7 +16,6 @@ Processor time after start-up (imports, the plan), the best of `--times`; `MB` i
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import filecmp
 import os
@@ -36,6 +35,7 @@ from ltm_bench.plan.request import Request
 from ltm_bench.plugins.agents import make_agent
 from ltm_bench.schedule.decisions import Jump
 from ltm_bench.schedule.scheduler import Scheduler
+from perf.arguments import parser_for
 from perf.engine import hold
 from perf.processes import apart
 
@@ -106,9 +106,7 @@ def cut(log: Path) -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--spans", default="10M")
     parser.add_argument("--times", type=int, default=3)
     args = parser.parse_args()

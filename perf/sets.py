@@ -10,7 +10,6 @@ with the number of histories, which is why a tenth of them is also read alone. A
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import tempfile
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.datasets.public import contents, public_set
+from perf.arguments import parser_for
 from perf.processes import apart, peak, spent_on
 
 SUITE = "longmemeval-s"
@@ -115,9 +115,7 @@ def measured(
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--histories", type=int, default=500)
     parser.add_argument("--tokens", default="115k")
     parser.add_argument("--agents", default="goldfish,vector_memory")

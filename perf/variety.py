@@ -11,7 +11,6 @@ standard suite, over ten seeds. `openings` are the first five words of a message
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Hashable, Iterator, Sequence
 
 from ltm_bench.core.dice import Dice
@@ -22,6 +21,7 @@ from ltm_bench.matchers.forms import dump
 from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
+from perf.arguments import parser_for
 
 SCENARIOS = (
     "colours", "name_list", "jokes", "locations_directions", "prospective_memory", "trigger_response", "sally_anne",
@@ -99,9 +99,7 @@ def _of(values: Sequence[Hashable]) -> str:
 
 def main() -> None:
     """Measure and print a table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--examples", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()

@@ -8,22 +8,20 @@ and taking the reply, over blocks of the conversation. Serialising the request i
 
 from __future__ import annotations
 
-import argparse
 import time
 
 from ltm_bench.adapters.chat import SYSTEM
 from ltm_bench.adapters.window import Window
 from ltm_bench.core.messages import Reply
 from ltm_bench.core.tokens import counter
+from perf.arguments import parser_for
 
 BLOCKS = (10, 100, 1_000, 3_000, 10_000, 30_000, 100_000)
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--turns", type=int, default=10_000)
     args = parser.parse_args()
     count = counter()

@@ -21,7 +21,6 @@ instead.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import sys
@@ -32,13 +31,12 @@ from pathlib import Path
 from perf.adapters.bench import CELLS, Bench
 from perf.adapters.rows import ROWS
 from perf.adapters.serving import Wanted, serving
+from perf.arguments import parser_for
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--adapters", default="", help="only adapters whose names begin like this")
     parser.add_argument("--cells", default=",".join(CELLS))
     parser.add_argument("--span", default="2k")

@@ -18,7 +18,6 @@ Linux only. The cases with a full and with a read-only file system need root (th
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import random
@@ -32,6 +31,7 @@ from pathlib import Path
 import openai
 
 from ltm_bench.adapters.testing import Fault
+from perf.arguments import parser_for
 from perf.crashes.cases import Outcome, Whole, undisturbed
 from perf.crashes.faults import HOST, PORT, served
 from perf.crashes.processes import can_mount
@@ -195,9 +195,7 @@ def prepared(place: Path) -> dict[str, Whole]:
 
 def main() -> None:
     """Work through the matrix, and print it."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--only", default="", help="only kinds with this in their name")
     parser.add_argument(
         "--every", type=int, default=1, help="take every n-th of the cases that go through a log"

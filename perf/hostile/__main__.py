@@ -11,7 +11,6 @@ were not.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
+from perf.arguments import parser_for
 from perf.hostile.ground import Attack, Ground, perform
 
 SLOW = 20.0
@@ -66,9 +66,7 @@ def siege(inputs: int, seed: int, only: str = "") -> Tally:
 
 def main() -> None:
     """Print what was tried and what survived; exit with 1 if something did not."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--inputs", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", choices=("file", "zip", "toml", "predictions", "reply"))

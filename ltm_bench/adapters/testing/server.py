@@ -7,7 +7,7 @@ import hashlib
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -21,6 +21,9 @@ from ltm_bench.adapters.testing.protocols import (
     streamed,
 )
 from ltm_bench.adapters.testing.provider import CONVERSATIONS, Answer, Provider, quote
+
+COUNTS = "/v1/messages/count_tokens"
+"""Where tokens are counted."""
 
 PIECES = 10
 """Number of pieces of a slow answer."""
@@ -60,62 +63,84 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(content)
         request = RecordedRequest(self.path, self._headers(), body)
         fault = server.receive(request)
-        if self.path == "/v1/embeddings" and fault is None:
-            self._send(200, server.embeddings(body))
-            return
         path = self.path.partition("?")[0]
-        if path == CONVERSATIONS and (fault is None or fault.kind == "slow"):
-            self._send(
-                200, {"id": server.converse(), "object": "conversation", "created_at": 1, "metadata": {}}
-            )
+        plain = self._plain(path, request)
+        if plain is not None and (fault is None or (fault.kind == "slow" and path == CONVERSATIONS)):
+            self._send(200, plain())
             return
-        counting = path == "/v1/messages/count_tokens"
-        if counting and fault is None:
-            self._send(200, {"input_tokens": server.count(request.messages)})
-            return
-        protocol = PROTOCOLS.get("/v1/messages" if counting else path)
-        if path in ("/v1/embeddings", CONVERSATIONS):
-            protocol = OpenAIProtocol()
+        others = {
+            COUNTS: PROTOCOLS["/v1/messages"],
+            "/v1/embeddings": OpenAIProtocol(),
+            CONVERSATIONS: OpenAIProtocol(),
+        }
+        protocol = (PROTOCOLS | others).get(path)
         if protocol is None:
             self._send(404, {"error": {"message": f"There is nothing at {self.path}.", "type": "error"}})
             return
-        finish = protocol.stop
-        kind = "" if fault is None else fault.kind
         whole = server.whole(request) if path in PROTOCOLS else None
         if path in PROTOCOLS and whole is None:
             self._send(404, protocol.error(Fault(message="There is no such conversation.")))
             return
-        said = [] if whole is None else whole.seen
-        summary = None
-        if whole is not None and (not kind or kind == "slow") and (summary := server.summary(whole)):
-            system = [one for one in said[:1] if one["role"] == "system"]
-            said = [*system, {"role": "compaction", "content": summary.text}, said[-1]]
-        text = server.answer(said) if kind in ("", "slow") else ""
-        if fault is not None and kind == "empty":
-            finish = fault.finish
-        elif fault is not None and kind == "refusal":
-            finish, text = "refusal", fault.message
-        elif fault is not None and kind != "slow":
-            if kind in ("hang", "cut"):  # answered, as far as its conversation knows
+        if fault is not None and fault.kind not in ("slow", "empty", "refusal"):
+            if fault.kind in ("hang", "cut"):  # answered, as far as its conversation knows
                 server.keep(request, [{"role": "assistant", "content": "This answer never arrived."}])
             self._fail(fault, protocol)
             return
+        self._reply(request, protocol, whole, fault)
+
+    def _plain(self, path: str, request: RecordedRequest) -> Callable[[], Any] | None:
+        """Return what answers a request that no model replies to; None for the others."""
+        server = self.server.provider
+        if self.path == "/v1/embeddings":
+            return lambda: server.embeddings(request.body)
+        if path == CONVERSATIONS:
+            return lambda: {
+                "object": "conversation",
+                "created_at": 1,
+                "metadata": {},
+                "id": server.converse(),
+            }
+        if path == COUNTS:
+            return lambda: {"input_tokens": server.count(request.messages)}
+        return None
+
+    def _reply(
+        self,
+        request: RecordedRequest,
+        protocol: OpenAIProtocol | AnthropicProtocol,
+        whole: RecordedRequest | None,
+        fault: Fault | None,
+    ) -> None:
+        """Answer with a model's reply, or with an empty one or a refusal."""
+        server, body = self.server.provider, request.body
+        finish, text = protocol.stop, ""
+        said = [] if whole is None else whole.seen
+        summary = None
+        slow = fault is not None and fault.kind == "slow"
+        if fault is None or slow:
+            if whole is not None and (summary := server.summary(whole)):
+                system = [one for one in said[:1] if one["role"] == "system"]
+                said = [*system, {"role": "compaction", "content": summary.text}, said[-1]]
+            text = server.answer(said)
+        elif fault.kind == "empty":
+            finish = fault.finish
+        else:
+            finish, text = "refusal", fault.message
         if server.context is not None and server.count(said) > server.context:
             self._fail(protocol.too_long, protocol)
             return
         caches = not isinstance(protocol, AnthropicProtocol) or request.caches
         tokens = server.measure(said, text, model=body["model"], caches=caches)
         least = server.least_cached(body["model"]) if caches else None
-        prompt = hashlib.sha256(json.dumps(body.get("messages") or body.get("input")).encode()).hexdigest()[
-            :16
-        ]
+        asked = json.dumps(body.get("messages") or body.get("input")).encode()
+        prompt = hashlib.sha256(asked).hexdigest()[:16]
         given = PlainAnswer(body["model"], text, finish, tokens, least, summary, prompt)
         answer = server.edit(protocol.answer(given))
         server.keep(request, answer.get("output", ()))
         if body.get("stream"):
             self._send(200, streamed(answer), kind="text/event-stream")
             return
-        self._send(200, answer, seconds=fault.seconds if fault is not None and kind == "slow" else 0.0)
+        self._send(200, answer, seconds=fault.seconds if fault is not None and slow else 0.0)
 
     def do_DELETE(self) -> None:
         """Delete a conversation."""
