@@ -78,7 +78,7 @@ def test_the_budget_covers_all_seeds_together(command: "Command", monkeypatch: p
         limits.append(options.budget.limit)
         return await execute(plan, folder, options)
 
-    monkeypatch.setattr("ltm_bench.cli.commands.run.execute", watched)
+    monkeypatch.setattr("ltm_bench.api.execute", watched)
     done = command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1")
     assert done.exit_code == 0, done.output
     assert command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1").exit_code == 0

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-from ltm_bench.api import publish
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
-from ltm_bench.cli.summary import print_page
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
 
@@ -27,13 +25,15 @@ def report(
         list[str] | None,
         Option(
             "Beside floor and ceiling, show what this agent scores in the same conversation: reciter (recites "
-            "its last "
-            "40 messages) or parrot.",
+            "its last 40 messages) or parrot.",
             "NAME",
         ),
     ] = None,
 ) -> None:
     """Rewrite a run's page from its log."""
+    from ltm_bench.api import publish
+    from ltm_bench.cli.summary import print_page
+
     folder = find_run(run)
     asyncio.run(publish(folder, besides=reference or ()))
     print_page(folder / "report.html")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from ltm_bench import api
 from ltm_bench.cli.console import err, out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
-from ltm_bench.cli.summary import print_run
-from ltm_bench.cli.verdicts import stored_verdicts
 from ltm_bench.core.errors import RunIncomplete
 from ltm_bench.plan.folders import find_run
 from ltm_bench.plan.request import Judges, MaxCost
@@ -20,6 +17,10 @@ app = group()
 @command(app, "rescore", "rescore standard-32k-gpt-6-luna-seed0 --judge gpt-6-luna")
 def rescore(run: RunName = None, judges: Judges = (), max_cost: MaxCost = None) -> None:
     """Re-score a run from its log, and show what changed. Its agent is not called."""
+    from ltm_bench import api
+    from ltm_bench.cli.summary import print_run
+    from ltm_bench.cli.verdicts import stored_verdicts
+
     folder = find_run(run)
     before = stored_verdicts(folder)
     options = api.Options(max_cost=max_cost, judges=judges, notify=lambda line: err().print(line))

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from ltm_bench.api import execute
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import LogLevel, Quiet, RunName
 from ltm_bench.cli.thresholds import check_thresholds, find_baseline
-from ltm_bench.cli.watching import watch
-from ltm_bench.judge.judges import find_judges
 from ltm_bench.plan.folders import find_run
-from ltm_bench.plan.planning import plan_of
 from ltm_bench.plan.request import Conduct, Thresholds
 
 app = group()
@@ -26,6 +22,11 @@ def resume(
     log_level: LogLevel = None,
 ) -> None:
     """Resume an interrupted run exactly where it stopped."""
+    from ltm_bench.api import execute
+    from ltm_bench.cli.watching import watch
+    from ltm_bench.judge.judges import find_judges
+    from ltm_bench.plan.planning import plan_of
+
     find_judges(conduct.judges)
     folder = find_run(run)
     plan = plan_of(folder, conduct.calls)

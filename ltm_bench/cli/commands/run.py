@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
-from ltm_bench.api import Run, compare, execute
 from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Config, LogLevel, Quiet
 from ltm_bench.cli.thresholds import check_thresholds, find_baseline
-from ltm_bench.cli.watching import watch_all
-from ltm_bench.judge.judges import find_judges
 from ltm_bench.plan.folders import run_folder
-from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Conduct, NewRun, Request, Series
+
+if TYPE_CHECKING:
+    from ltm_bench.api import Run
 
 app = group()
 
@@ -40,6 +40,11 @@ def run(
     log_level: LogLevel = None,
 ) -> None:
     """Run one conversation with an agent, score it, write its page. Resumes a run that was interrupted."""
+    from ltm_bench.api import execute
+    from ltm_bench.cli.watching import watch_all
+    from ltm_bench.judge.judges import find_judges
+    from ltm_bench.plan.planning import make_plan
+
     seeds = range(request.seed, request.seed + series.repeats)
     # All are planned first: mistakes show before anything is paid for.
     plans = [make_plan(replace(request, seed=seed), conduct.calls) for seed in seeds]
@@ -58,6 +63,7 @@ def run(
 
 def _print_together(runs: Sequence[Run]) -> None:
     """Print the combined result of several seeds, and write a page of them."""
+    from ltm_bench.api import compare
     from ltm_bench.cli.comparison import print_spread, write_comparison
 
     comparison = compare(*runs)
