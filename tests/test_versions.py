@@ -32,7 +32,7 @@ from ltm_bench.script.rehearsal import rehearse
 
 HERE = Path(__file__).parent
 RECORD = HERE / "versions.json"
-RELEASES = {"0.1.0": 1, "0.2.0": 2}
+RELEASES = {"0.1.0": 1, "0.2.0": 2, "0.3.0": 2}
 """The `bench_version` of every release; its golden runs tell its other versions."""
 
 FRAMES = (

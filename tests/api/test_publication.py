@@ -21,6 +21,7 @@ from ltm_bench.export.formats import format_named, known
 from ltm_bench.export.source import source_of
 from ltm_bench.report.words import figure
 from ltm_bench.score.results import fold
+from ltm_bench.score.results.examples import Question
 
 VALUES: Mapping[Any, Callable[[str, float], Any]] = {
     Outcome: lambda name, luck: Outcome.MALFORMED,
@@ -56,6 +57,10 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
+def test_no_field_of_a_verdict_has_the_name_of_one_of_its_question() -> None:
+    assert not set(FIELDS) & Question.model_fields.keys(), "in JSON, they stand beside each other"
+
+
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_field_of_a_verdict_is_in_the_files_of_the_run(distinct: Run, name: str) -> None:
     value = plain(getattr(DISTINCT, name))
@@ -72,7 +77,9 @@ def test_every_field_of_a_verdict_is_on_the_page_beside_its_question(distinct: R
     question = question.partition("</dl>\n</div>")[0]
     value = plain(getattr(DISTINCT, name))
     for each in value if isinstance(value, list) else [value]:
-        assert (figure(each, digits=2) if isinstance(each, float) else each) in question
+        shown = figure(each, digits=2) if isinstance(each, float) else each
+        place = "report/templates/examples.html.jinja does not show question.verdict"
+        assert shown in question, f"{place}.{name}"
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -112,6 +119,12 @@ READERS: Mapping[str, Callable[[bytes], Iterable[Mapping[str, Any]]]] = {
 @pytest.mark.parametrize("form", sorted(known().keys() - WITHOUT_VERDICTS.keys()))
 def test_every_field_of_a_verdict_is_in_every_export(distinct: Run, form: str) -> None:
     content = format_named(form).write(source_of(distinct.folder, distinct.results))
+    if form not in READERS:
+        for name in FIELDS:
+            text = str(getattr(DISTINCT, name)).strip("()")
+            where = f"export/formats/{form}.py does not write {name} of a verdict as {text!r}"
+            assert text.encode() in content, f"{where}; if it should not, say why in WITHOUT_VERDICTS"
+        return
     verdicts = list(READERS[form](content))
     for name in FIELDS:
         value = plain(getattr(DISTINCT, name))
