@@ -124,8 +124,7 @@ def answer(message: Message, passages: Sequence[Passage]) -> str:
     question = question_in(message.text)
     asked = set(hashing.words(question))
     as_json = not asked.isdisjoint({"json", "array"})
-    own = [line.rpartition("A: ")[2].strip() for line in message.text.splitlines() if "A: " in line]
-    if own:  # the message contains its own answer
+    if own := _own_answers(message.text):
         return json.dumps(own, ensure_ascii=False) if as_json else "\n".join(own)
     focus = focus_of(question)
     spoken_of = time_spoken_of(question, message.at)
@@ -141,19 +140,22 @@ def answer(message: Message, passages: Sequence[Passage]) -> str:
         return _quoted(min(alike, key=lambda each: abs(each.passage.at - spoken_of)), message.at, question)
     if as_json or not asked.isdisjoint(_EVERYTHING):
         told = list(dict.fromkeys(each.said for each in in_order if each.worth >= 0.75 * best))
-        return (
-            _listed(told, asked, focus) if as_json else f"You told me: {'; '.join(map('“{}”'.format, told))}"
-        )
+        if as_json:
+            return _listed(told, asked, focus)
+        return f"You told me: {'; '.join(map('“{}”'.format, told))}"
     first = next(each for each in candidates if each.worth == best)
     # A later statement about the same thing replaces an earlier one, unless the question asks for the old one.
-    same = [
-        each
-        for each in in_order
-        if each.matched >= first.matched
-        and each.worth >= 0.9 * best
-        and is_personal(each.said) == is_personal(first.said)
-    ]
+    same = [each for each in in_order if each.worth >= 0.9 * best and _about_the_same(each, first)]
     return _quoted(same[-1 if asked.isdisjoint(_OLD) else 0], message.at, question)
+
+
+def _own_answers(text: str) -> list[str]:
+    """Return the answers that a message contains itself."""
+    return [line.rpartition("A: ")[2].strip() for line in text.splitlines() if "A: " in line]
+
+
+def _about_the_same(one: Candidate, first: Candidate) -> bool:
+    return one.matched >= first.matched and is_personal(one.said) == is_personal(first.said)
 
 
 def _listed(said: Sequence[str], asked: set[str], focus: dict[str, float]) -> str:

@@ -97,36 +97,40 @@ def spread(whole: Whole, count: int) -> list[int]:
     return [turns[(i * len(turns)) // count + 1] for i in range(count)]
 
 
+def of_a_log(name: str, whole: Whole, every: int, dice: random.Random) -> dict[str, list[Trial]]:
+    """Return the cases that go through a whole log, by kind."""
+    rows = dict[str, list[Trial]]()
+    ends, last = whole.ends, len(whole.content)
+    middle = next(
+        k
+        for k in range(len(ends) // 2, len(ends))
+        if b'"replied"' in whole.content[ends[k - 1] : ends[k]][:40]
+    )
+    replied = [a for a, b in pairwise(ends) if whole.content[a:b].startswith(b'{"event":"replied"')]
+    rows[f"killed after every event: {name}"] = [
+        partial(killed, whole, size, False) for size in ends[:-1:every]
+    ]
+    rows[f"killed with a reply in hand: {name}"] = [
+        partial(killed, whole, size, True) for size in replied[::every]
+    ]
+    rows[f"killed inside a write: {name}"] = [
+        partial(killed, whole, size, True) for size in some(dice, whole, 120 // every)
+    ]
+    rows[f"log cut after every event: {name}"] = [partial(cut, whole, size, True) for size in ends[:-1:every]]
+    rows[f"log cut at every byte of its last two records: {name}"] = [
+        partial(cut, whole, size, ahead)
+        for first, end in ((ends[middle - 2], ends[middle]), (ends[-3], last))
+        for size, ahead in zip(range(first, end, every), [False, True] * last, strict=False)
+    ]
+    return rows
+
+
 def matrix(wholes: dict[str, Whole], every: int) -> dict[str, list[Trial]]:
     """Return all cases by kind; kinds that go through a whole log give only every `every`-th case."""
     dice, rows = random.Random(11), dict[str, list[Trial]]()
     diary, mounts = wholes["diary"], can_mount()
     for name in ("parrot", "diary", "vector_memory"):
-        whole = wholes[name]
-        ends, last = whole.ends, len(whole.content)
-        middle = next(
-            k
-            for k in range(len(ends) // 2, len(ends))
-            if b'"replied"' in whole.content[ends[k - 1] : ends[k]][:40]
-        )
-        replied = [a for a, b in pairwise(ends) if whole.content[a:b].startswith(b'{"event":"replied"')]
-        rows[f"killed after every event: {name}"] = [
-            partial(killed, whole, size, False) for size in ends[:-1:every]
-        ]
-        rows[f"killed with a reply in hand: {name}"] = [
-            partial(killed, whole, size, True) for size in replied[::every]
-        ]
-        rows[f"killed inside a write: {name}"] = [
-            partial(killed, whole, size, True) for size in some(dice, whole, 120 // every)
-        ]
-        rows[f"log cut after every event: {name}"] = [
-            partial(cut, whole, size, True) for size in ends[:-1:every]
-        ]
-        rows[f"log cut at every byte of its last two records: {name}"] = [
-            partial(cut, whole, size, ahead)
-            for first, end in ((ends[middle - 2], ends[middle]), (ends[-3], last))
-            for size, ahead in zip(range(first, end, every), [False, True] * last, strict=False)
-        ]
+        rows |= of_a_log(name, wholes[name], every, dice)
     rows["disk full (a limit on the size of files)"] = [
         partial(disk_full_by_limit, wholes[name], size)
         for name in ("diary", "vector_memory")

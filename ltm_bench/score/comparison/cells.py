@@ -96,7 +96,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     """Sum up the runs of an entrant at one span."""
     results = [run.results for run in runs]
     clusters = [each.by_scenario for each in results]
-    scenarios = dict.fromkeys(scenario.name for each in results for scenario in each.scenarios)
+    scenarios = {scenario.name: scenario for each in results for scenario in each.scenarios}
     pooled = {name: [s for cluster in clusters for s in cluster.get(name, ())] for name in scenarios}
     by_scenario = {name: sum(scores) / len(scores) for name, scores in pooled.items() if scores}
     complete = all(each.complete for each in results)
@@ -120,10 +120,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         dollars=_mean([each.costs.dollars for each in results]),
         latency=_mean(waits),
         operations=operated(results),
-        skills=skills(
-            list({scenario.name: scenario for each in results for scenario in each.scenarios}.values()),
-            [example for each in results for example in each.examples],
-        ),
+        skills=skills(list(scenarios.values()), [example for each in results for example in each.examples]),
         spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
     )
 
