@@ -33,6 +33,7 @@ from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.request import RUN, Conduct, Connections, NewRun, Repeats, Request
 from ltm_bench.plan.values import seconds
 from ltm_bench.report.publishing import DERIVED
+from ltm_bench.report.words import plural
 from ltm_bench.runner import ray as clusters
 from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, forecast
 from ltm_bench.runner.grid import Grid, jobs_of, remake, resources_in
@@ -153,7 +154,7 @@ def sweep(
         err().print(safe(line))
     try:
         if cluster is None:
-            err().print(f"{len(jobs)} runs, {connections} calls at a time to each provider")
+            err().print(f"{plural(len(jobs), 'run')}, {connections} calls at a time to each provider")
             _print_forecasts(jobs)
             with caching(REPORTS / CACHE if conduct.cache else None), SweepDisplay(jobs, budget) as display:
                 ended = asyncio.run(run_all(jobs, budget, display, connections=connections))
@@ -257,7 +258,7 @@ def _elsewhere(jobs: Sequence[Job], budget: Budget, cluster: Cluster) -> list[Jo
         terms.shared(job)  # an unusable URL is an error of the command, not of every run
     with clusters.connected() as ray:
         nodes = sum(bool(node["Alive"]) for node in ray.nodes())
-        err().print(f"{len(jobs)} runs, on a Ray cluster of {nodes} node{'s' * (nodes != 1)}")
+        err().print(f"{plural(len(jobs), 'run')}, on a Ray cluster of {plural(nodes, 'node')}")
         _print_forecasts(jobs)
         for line in clusters.too_large(jobs, terms, ray):
             err().print(line)
