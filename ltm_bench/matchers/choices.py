@@ -7,34 +7,26 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import (
-    Lexicon,
-    Mention,
-    Reading,
-    abstains,
-    json_values,
-    mentions,
-    plain,
-    read,
-    resolve,
-    words,
-)  # fmt: skip
+from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, unanswered
+from ltm_bench.matchers.reading.json_values import last_readable
+from ltm_bench.matchers.reading.lexicon import Lexicon
+from ltm_bench.matchers.reading.mention import Mention
+from ltm_bench.matchers.reading.resolving import Decision, resolve
+from ltm_bench.matchers.reading.stance import mentions
+from ltm_bench.matchers.reading.structure import Reading, read
 
 _NUMBERS = "one two three four five six seven eight nine ten".split()
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _NOUNS = ("option", "number", "choice", "beginning", "answer", "no", "candidate", "alternative")
-_DECIDES = re.compile(
-    r"\b(?:answer|choose|choosing|chose|pick|select|go with|going with|conclude|conclusion|therefore|final|"
-    r"believe|think|"
-    r"correct|right|true|best|likely|doubt|sure|fits|matches|so|only)\b|选|答案"
-)
+_DECIDES = re.compile(r"\b(?:choose|pick|chose|go|believe|think|correct|right|true|best|fits|must)\b|选|答案")
 _BRIEF = 4
 """Maximum words, besides figures, in a sentence that is little more than a number."""
 _FEW = 3
 _MOST = 400
 """Maximum characters of a sentence searched for the deciding words."""
 
-_OPTION = re.compile(rf"\b(?:{'|'.join(_NOUNS)})\s*\W{{0,4}}(\d{{1,3}}|{'|'.join(_NUMBERS)})\b")
+_NONE = re.compile(r"(?:none|neither)\b.{0,40}", re.IGNORECASE)
+_NUMBERED = re.compile(r"^(\W{0,4}\d{1,2})[.)](?=\s)", re.MULTILINE)
 
 
 @lru_cache(maxsize=64)
@@ -47,7 +39,7 @@ def _named(of: int) -> Lexicon:
 def _figures(of: int) -> Lexicon:
     """Return the numbers alone, which may also count something else."""
     return Lexicon(
-        {str(n): (str(n), *_NUMBERS[1:][n - 2 : n - 1]) for n in range(1, of + 1)}, shortened=False
+        {str(n): (str(n), *_NUMBERS[1:][max(0, n - 2) : n - 1]) for n in range(1, of + 1)}, shortened=False
     )
 
 
@@ -60,72 +52,60 @@ def _names(n: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Picks(Matcher):
+class Picks(DoubtingMatcher):
     """Right if the reply settles on this option, whatever it says about the others."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     option: int
     """From 1."""
     of: int
     """How many options there are."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the option that the reply settles on."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        picked, sure = self._picked(reply)
+        decision = self._decided(reply)
+        picked = [int(value) for value in decision.values]
         if picked == [self.option]:
             return Verdict(Outcome.CORRECT, 1.0, f"option {self.option} is picked")
-        if len(picked) > 1 and not sure and self.option in picked and len(picked) <= _FEW:
+        if len(picked) > max(_FEW, self.of // 2):
+            return RECITAL
+        if len(picked) > 1 and not decision.sure and self.option in picked and len(picked) <= _FEW:
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply may pick any of {', '.join(map(str, picked))}")
-        if len(picked) > 1:
-            return Verdict(Outcome.WRONG, 0.0, f"several options are picked: {', '.join(map(str, picked))}")
         if picked:
-            return Verdict(Outcome.WRONG, 0.0, f"option {picked[0]} is picked, expected {self.option}")
-        if {"none", "neither", "nothing"} & set(words(reply)) and len(words(reply)) > 1:
+            said = " and ".join(map(str, picked))
+            return Verdict(Outcome.WRONG, 0.0, f"option {said} is picked, expected {self.option}")
+        if _NONE.fullmatch(reply.strip()):
             return Verdict(Outcome.WRONG, 0.0, "the reply picks none of them")
-        if abstains(reply):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        if any(True for _ in mentions(read(reply), _named(self.of))):
+        if mentions(read(reply), _named(self.of)):
             return Verdict(Outcome.WRONG, 0.0, "the reply only says which option is wrong")
-        return Verdict(Outcome.MALFORMED, 0.0, "no option is picked")
+        return unanswered(reply, Outcome.MALFORMED, "no option is picked")
 
-    def _picked(self, reply: str) -> tuple[list[int], bool]:
-        """Return the options that the reply settles on, and whether that is certain."""
-        for value in json_values(reply):
-            held = list(value.values())[-1:] if isinstance(value, Mapping) else [value]
-            found = _whole(held[0]) if held else None
-            if found is not None:
-                return ([found] if 1 <= found <= self.of else []), True
+    def _decided(self, reply: str) -> Decision:
+        """Return the options that the reply settles on."""
+        if (stated := last_readable(reply, _last)) is not None:
+            reply = stated
+        if len(_NUMBERED.findall(reply)) == 1:  # `6. Option 2 would be …` is not a list
+            reply = _NUMBERED.sub(r"\1 -", reply)
         reading = read(reply)
-        named = list(mentions(reading, _named(self.of)))
-        alone = [m for m in mentions(reading, _figures(self.of)) if _may_decide(m, reading)]
+        named = mentions(reading, _named(self.of))
+        taken = {m.end for m in named}
+        figures = [m for m in mentions(reading, _figures(self.of)) if m.end not in taken or m.start < 0]
+        alone = [m for m in figures if _may_decide(m, reading)]
         strong = [m for m in alone if m.lead or m.final]
-        decision = resolve(named + strong) if named or strong else resolve(alone)
-        if not decision.values and alone:
-            decision = resolve([*named, *alone])
-        return [int(value) for value in decision.values], decision.sure
+        decision = resolve([*named, *strong] if named or strong else alone)
+        return decision if decision.values else resolve([*named, *alone])
 
     def right(self) -> Sequence[str]:
         """Return the number alone, in a sentence, and after another option that is ruled out."""
-        other = self.option % self.of + 1
-        return (
-            str(self.option),
-            f"I think that it is option {self.option}.",
-            f"Option {other} contradicts the story. My answer is {self.option}.",
-        )
+        other, mine = self.option % self.of + 1, str(self.option)
+        ruled_out = f"Option {other} contradicts the story. My answer is {mine}."
+        return (mine, f"I think that it is option {mine}.", ruled_out)
 
     def wrong(self) -> Sequence[str]:
         """Return another number, all numbers, none, and an abstention."""
-        other = self.option % self.of + 1
-        return (
-            str(other),
-            " ".join(str(i + 1) for i in range(self.of)),
-            f"It is not option {self.option}.",
-            "I cannot tell.",
-            "",
-        )
+        other, every = str(self.option % self.of + 1), " ".join(str(i + 1) for i in range(self.of))
+        return (other, every, f"It is not option {self.option}.", "I cannot tell.", "")
 
     @property
     def chance(self) -> float:
@@ -136,36 +116,17 @@ class Picks(Matcher):
 def _may_decide(mention: Mention, reading: Reading) -> bool:
     """Whether a number can be the choice; a story is full of other numbers."""
     block = reading.blocks[mention.block]
-    if mention.start < 0:
-        return True
     sentence = block.text[mention.within[0] : mention.within[1]][:_MOST]
-    if block.text[mention.end - block.start :][:2].lstrip()[:1] == "%":
+    if mention.start >= 0 and block.text[mention.end - block.start :][:2].lstrip()[:1] == "%":
         return False
     brief = sum(any(map(str.isalpha, word)) for word in sentence.split()) <= _BRIEF
     return brief or mention.lead or mention.final or mention.denied or _DECIDES.search(sentence) is not None
 
 
-def _alone(sentence: str) -> int | None:
-    """Read a sentence that is a number and nothing else: `3`, `3.`, `#3`, `three`."""
-    bare = sentence.strip(" .#():\"'")
-    return (
-        int(bare)
-        if bare.isdecimal() and len(bare) < 4
-        else _NUMBERS.index(bare) + 1
-        if bare in _NUMBERS
-        else None
-    )
-
-
-def _whole(value: Any) -> int | None:
-    """Read a choice from JSON: a whole number, or a text that is one, or that names an option and nothing else."""
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        return None
-    if isinstance(value, int):
-        return value
-    text = plain(value).strip()
-    option = _OPTION.fullmatch(text.rstrip("."))
-    return _alone(option.group(1)) if option else _alone(text)
+def _last(value: Any) -> str | None:
+    """Read a choice from JSON: its last field, after any reasoning."""
+    held = list(value.values())[-1:] if isinstance(value, Mapping) else [value]
+    return str(held[0]) if held and isinstance(held[0], int | str) and not isinstance(held[0], bool) else None
 
 
 def picks(option: int, *, of: int) -> Picks:

@@ -2,25 +2,19 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import (
-    Lexicon,
-    Mention,
-    Reading,
-    abstains,
-    answer,
-    is_foreign,
-    mentions,
-    read,
-    resolve,
-    words,
-)  # fmt: skip
-from ltm_bench.matchers.reading.surplus import recites
-from ltm_bench.matchers.thesaurus import OTHER_THINGS, ways
+from ltm_bench.matchers.reading.abstaining import abstains, gives_example, is_foreign
+from ltm_bench.matchers.reading.doubting import FOREIGN, UNKNOWN, DoubtingMatcher
+from ltm_bench.matchers.reading.lexicon import Lexicon
+from ltm_bench.matchers.reading.mention import Mention
+from ltm_bench.matchers.reading.resolving import resolve
+from ltm_bench.matchers.reading.stance import mentions
+from ltm_bench.matchers.reading.structure import Reading, read
+from ltm_bench.matchers.reading.text import words
 
 Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 
@@ -50,77 +44,121 @@ def _named_hours(reply: str) -> str:
     return text
 
 
+_SAME = {
+    first: (first, *rest)
+    for first, *rest in (
+        each.split("|")
+        for each in (
+            "midnight|12 am|12am|twelve at night|dead of night",
+            "dawn|sunrise|daybreak|first light|sun rises|sun comes up|early morning|rooster crows",
+            "noon|midday|12 pm|12pm|lunchtime|lunch time",
+            "dusk|sunset|sundown|nightfall|twilight|sun sets|sun goes down",
+            "sunday",
+            "harbour|port|dock|pier|quay|marina|wharf",
+            "library|public library|reading room",
+            "station|railway station|train station|train terminal|terminus|railway|platform",
+            "church|cathedral|chapel|churchyard|steeple|bell tower",
+            "bakery|baker|bakehouse|bread shop",
+            "umbrella|parasol|brolly",
+            "rope|cord|lasso",
+            "lantern|torch|flashlight|lamp|candle|source of light",
+            "mirror|looking glass|hand mirror",
+        )
+    )
+}
+"""What any speaker of English calls an hour, a place or a thing, so that no scenario needs to repeat it."""
+
+_DROPPED = {"library": ("bookshop", "bookstore"), "station": ("train",)}
+"""Words that earlier scenarios listed for a meaning but that mean something else."""
+
+_OTHER_THINGS = frozenset(
+    tuple(each.split())
+    for each in (
+        "police station|fire station|gas station|petrol station|bus station|service station|power station|"
+        "radio station|"
+        "rope ladder|rope bridge|port wine|candle holder|lamp post|traffic light|light bulb|camera bag|camera shop"
+    ).split("|")
+)
+"""Pairs of words that name something other than either word does."""
+
+
 @lru_cache(maxsize=64)
-def _lexicon(groups: Groups, group: str) -> Lexicon:
-    """Return a lexicon of a group's meanings, with the words that always mean the same."""
+def _lexicon(meanings: tuple[tuple[str, tuple[str, ...]], ...]) -> Lexicon:
+    """Return a lexicon of the meanings of a group, or of all of them."""
+    ways = {m: (*keywords, *_SAME.get(m.lower(), ())) for m, keywords in meanings}
     return Lexicon(
-        {meaning: ways(meaning, keywords) for meaning, keywords in dict(groups)[group]}, shortened=False
+        {m: [way for way in each if way not in _DROPPED.get(m, ())] for m, each in ways.items()},
+        shortened=False,
     )
 
 
 def _another(mention: Mention, reading: Reading) -> bool:
     """Whether the word is part of another thing's name: a police station, a rope ladder."""
-    text = reading.blocks[mention.block].text
+    block = reading.blocks[mention.block]
+    begin, end = max(0, mention.start - block.start), mention.end - block.start
     if mention.start < 0:
         return False
-    at = reading.blocks[mention.block].start
-    before = words(text[max(0, mention.start - at - 30) : mention.start - at])[-1:]
-    after = words(text[mention.end - at : mention.end - at + 30])[:1]
-    name = words(text[mention.start - at : mention.end - at])
-    return any((*before, *name) == other or (*name, *after) == other for other in OTHER_THINGS)
+    around = (*words(block.text[max(0, begin - 30) : begin])[-1:], *words(block.text[begin:end]))
+    around += tuple(words(block.text[end : end + 30])[:1])
+    return any(around[i : i + 2] in _OTHER_THINGS for i in range(len(around)))
 
 
 @dataclass(frozen=True, slots=True)
-class Decodes(Matcher):
+class Decodes(DoubtingMatcher):
     """An equal share for every meaning that is given, and one share less, once, if others are: guessing costs."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     expected: tuple[tuple[str, str], ...]
     """Group and meaning, e.g. `("when", "midnight")`."""
     groups: Groups
     """Each group's meanings with the words that express them."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what the reply gives as the meaning of each group."""
-        if not reply.strip():
-            none = tuple(0.0 for _ in self.expected)
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty", none)
-        reading = read(_named_hours(answer(reply).lower()))
+        reading = read(_named_hours(reply.lower()))
+        used: list[Mention] = []
+        named: dict[str, tuple[str, ...]] = {}
         hits: list[float] = []
-        notes: list[str] = []
-        used: list[tuple[int, int]] = []
-        guessed = named_any = False
         for group, meaning in self.expected:
-            found = [m for m in mentions(reading, _lexicon(self.groups, group)) if not _another(m, reading)]
-            used += [(m.start, m.end) for m in found]
-            named_any = named_any or bool(found)
-            decision = resolve(found)
-            given = decision.values
-            if any(m.value == meaning for m in found) and len({m.value for m in found}) >= _MANY:
-                given = tuple(dict.fromkeys(m.value for m in found))
-            beside = len(given) == 2 < len(dict(self.groups)[group]) and not all(
-                m.choice for m in decision.evidence
-            )
-            hits.append(float(given == (meaning,) or (beside and meaning in given)))
-            if given == (meaning,):
-                continue
-            guessed = guessed or bool(given)
-            notes.append(f"{group}: {meaning} expected, {' and '.join(given) or 'nothing'} named")
+            lexicon = _lexicon(dict(self.groups)[group])
+            found = [m for m in mentions(reading, lexicon) if not _another(m, reading)]
+            used += found
+            named[group], hit = self._given(group, meaning, found)
+            hits.append(float(hit))
+        missed = [(group, meaning) for group, meaning in self.expected if named[group] != (meaning,)]
+        if not missed:
+            return Verdict(Outcome.CORRECT, 1.0, "everything is decoded", tuple(1.0 for _ in self.expected))
         parts = tuple(hits)
-        if named_any and recites(reply, turns, used):
-            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told", tuple(0.0 for _ in hits))
-        score = max(0.0, (sum(hits) - guessed) / len(hits))
-        if not notes:
-            return Verdict(Outcome.CORRECT, 1.0, "everything is decoded", parts)
-        reason = "; ".join(notes)
-        if is_foreign(reply) and not (not named_any and abstains(reply)):
-            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that no matcher reads", parts)
+        reason = "; ".join(
+            f"{g}: {m} expected, {' and '.join(named[g]) or 'nothing'} named" for g, m in missed
+        )
+        if is_foreign(reply) and (used or not abstains(reply)):
+            return replace(FOREIGN, parts=parts)
+        if abstains(reply) and (not used or gives_example(reply)):
+            return replace(UNKNOWN, parts=parts)
+        guessed = any(named[group] for group, _ in missed)
+        if used and not guessed and (word := self.strange(reply, turns, ())) is not None:
+            return Verdict(Outcome.UNDECIDED, 0.0, f"“{word}” may say the rest; {reason}", parts)
+        score = max(0.0, (sum(parts) - guessed) / len(parts))
         if score > 0:
             return Verdict(Outcome.PARTIAL, round(score, 6), reason, parts)
-        if not named_any and abstains(reply):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know", parts)
         return Verdict(Outcome.WRONG, 0.0, reason, parts)
+
+    def candidates(self) -> Lexicon:
+        """Return the words for all meanings."""
+        return _lexicon(tuple(each for _, meanings in self.groups for each in meanings))
+
+    def _given(self, group: str, meaning: str, found: Sequence[Mention]) -> tuple[tuple[str, ...], bool]:
+        """Return what is given for a group, and whether it earns its share: with one other beside it, but no choice."""
+        decision = resolve(found)
+        given = decision.values
+        every = tuple(dict.fromkeys(m.value for m in found))
+        if meaning in every and len(every) >= _MANY:
+            return every, False
+        choice = all(m.choice for m in decision.evidence)
+        beside = len(given) == 2 < len(dict(self.groups)[group]) and not choice
+        return given, meaning in given and (len(given) == 1 or beside)
 
     def right(self) -> Sequence[str]:
         """Return the first keyword of every meaning, as a list and as prose."""
@@ -132,13 +170,8 @@ class Decodes(Matcher):
 
     def wrong(self) -> Sequence[str]:
         """Return every meaning, something else, and an abstention."""
-        everything = [k for _, meanings in self.groups for _, keywords in meanings for k in keywords]
-        chosen = dict(self.expected)
-        other = [
-            next(keywords[0] for meaning, keywords in meanings if meaning != chosen[group])
-            for group, meanings in self.groups
-            if group in chosen
-        ]
+        everything = [words[0] for _, meanings in self.groups for _, words in meanings]
+        other = [next(w for m, w in dict(self.groups)[g] if m != meaning)[0] for g, meaning in self.expected]
         return (", ".join(everything), ", ".join(other), "I do not know.", "")
 
 

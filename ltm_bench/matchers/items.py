@@ -1,28 +1,20 @@
 """`item_counts`: the reply lists things and how many of each, as JSON."""
 
+import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import (
-    Block,
-    Form,
-    Lexicon,
-    Reading,
-    abstains,
-    gives_example,
-    known_words,
-    last_readable,
-    number,
-    read,
-    words,
-)  # fmt: skip
+from ltm_bench.matchers.reading.abstaining import abstains, gives_example
 from ltm_bench.matchers.reading.cues import Effect, cues
-from ltm_bench.matchers.reading.json_values import embedded
-from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.reading.doubting import UNKNOWN, DoubtingMatcher
+from ltm_bench.matchers.reading.json_values import embedded, last_readable, unwrapped
+from ltm_bench.matchers.reading.lexicon import lexicon
+from ltm_bench.matchers.reading.numbers import number
+from ltm_bench.matchers.reading.structure import Block, Form, Reading, read
+from ltm_bench.matchers.reading.text import known_words, words
 from ltm_bench.matchers.sameness import same_word, singular
 
 Items = list[tuple[str, int | None]]
@@ -30,7 +22,7 @@ Items = list[tuple[str, int | None]]
 _NAME_KEYS = ("item", "name", "product", "article", "thing", "title")
 _COUNT_KEYS = ("quantity", "qty", "count", "amount", "number", "units", "num")
 _UNITS = frozenset(
-    "a an the of x pack packs packet packets piece pieces unit units bag bags box boxes bottle bottles carton cartons "
+    "a an the of x pack packs packet packets block blocks unit units bag bags box boxes bottle bottles carton cartons "
     "can cans jar jars loaf loaves bunch bunches pair pairs dozen couple fresh some my your and tube tubes roll rolls "
     "bar bars".split()
 )
@@ -42,30 +34,17 @@ def read_items(value: Any) -> Items | None:
     It understands `[{"item": …, "quantity": …}]` under any of the usual keys, a mapping from names to numbers, lists
     of strings such as "2 apples", lists of pairs, and any of these inside a wrapping object.
     """
+    return unwrapped(value, _items)
+
+
+def _items(value: Any) -> Items | None:
     if isinstance(value, Mapping):
-        return _read_mapping(value)
-    if not isinstance(value, list):
-        return None
-    found: Items = []
-    for entry in value:
-        item = _read_entry(entry)
-        if item is None:
-            return None
-        found.append(item)
-    return found
-
-
-def _read_mapping(value: Mapping[Any, Any]) -> Items | None:
-    keys = {str(key).casefold(): key for key in value}
-    if any(key in keys for key in _NAME_KEYS):
-        item = _read_entry(value)
-        return None if item is None else [item]
-    inner = [v for v in value.values() if isinstance(v, list | Mapping)]
-    if inner:
-        lists = [items for v in inner if (items := read_items(v)) is not None]
-        return lists[0] if len(lists) == 1 else None
-    counts = [(str(key), number(count)) for key, count in value.items()]
-    return counts if counts and all(count is not None for _, count in counts) else None
+        if any(str(key).casefold() in _NAME_KEYS for key in value):
+            value = [value]
+        elif value and all(number(count) is not None for count in value.values()):
+            value = [[str(key), count] for key, count in value.items()]
+    found = [_read_entry(entry) for entry in value] if isinstance(value, list) else [None]
+    return [item for item in found if item is not None] if None not in found else None
 
 
 def _read_entry(entry: Any) -> tuple[str, int | None] | None:
@@ -75,29 +54,44 @@ def _read_entry(entry: Any) -> tuple[str, int | None] | None:
         count = next((entry[keys[k]] for k in _COUNT_KEYS if k in keys), None)
         if name is None and len(entry) == 1:
             ((name, count),) = entry.items()
-        if not isinstance(name, str) or not name.strip():
-            return None
-        return (name, number(count)) if count is not None else (name, number(name))
-    if isinstance(entry, str):
-        return entry, number(entry)
-    if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str):
-        return entry[0], number(entry[1])
-    return None
+        entry = [name, name if count is None else count]
+    elif isinstance(entry, str):
+        entry = [entry, entry]
+    named = isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str) and entry[0].strip()
+    return (entry[0], number(entry[1])) if named else None
 
 
-def _read_rows(reading: Reading) -> Items:
-    """Read a table: one item a row, its amount in another cell."""
+def _written(reading: Reading, among: tuple[str, ...]) -> Items:
+    """Read a table, else bulleted lines, else prose: one thing in each row, line or clause, with its number."""
     rows: dict[int, list[str]] = {}
     for block in reading.blocks:
-        if block.form is Form.CELL and not (block.struck and not block.text.strip(" ~")):
+        if block.form is Form.CELL and (block.text.strip(" ~") or not block.struck):
             rows.setdefault(block.line, []).append(block.text.strip())
+    bullets = [
+        [block.text.strip()]
+        for block in reading.blocks
+        if block.form is Form.BULLET and len(block.text.strip()) <= _LINE and not _is_struck(block)
+    ]
+    listed = list(rows.values()) or bullets
+    if not listed:
+        return [item for block in reading.blocks for item in _in_prose(block.text, among)]
     found: Items = []
-    for cells in rows.values():
+    for cells in listed:
         names = [cell for cell in cells if any(map(str.isalpha, cell)) and not _is_amount(cell)]
         amounts = [cell for cell in cells if _is_amount(cell)]
         if names:
-            found.append((names[0], number(amounts[-1]) if amounts else number(names[0])))
+            found.append((names[0], number(amounts[-1] if amounts else names[0])))
     return found
+
+
+def _in_prose(text: str, among: tuple[str, ...]) -> Iterator[tuple[str, int | None]]:
+    """Yield what prose lists: `2 sponges, a baguette and light bulb ×1`."""
+    for clause in _CLAUSE.split(text):
+        said = words(clause)
+        heard = list(lexicon(among, shortened=False).hear(said))
+        if len(heard) == 1 and not any(cue.effect in _NOT_LISTED for cue in cues(said)):
+            begin, end, named = heard[0]
+            yield named.value, number(" ".join([*said[:begin], ",", *said[end:]]))
 
 
 def _is_amount(cell: str) -> bool:
@@ -105,33 +99,8 @@ def _is_amount(cell: str) -> bool:
     return bool(said) and all(word in _UNITS or number(word) is not None for word in said)
 
 
-def _read_lines(reading: Reading) -> Items:
-    """Read bulleted lines such as `- 2 x apples`, or `apples (2)`; struck-out entries are not on the list."""
-    return [
-        (block.text.strip(), number(block.text))
-        for block in reading.blocks
-        if block.form is Form.BULLET and len(block.text.strip()) <= _LINE and not _is_struck(block)
-    ]
-
-
 def _is_struck(block: Block) -> bool:
     return sum(end - start for start, end in block.struck) > len(block.text.strip()) // 2
-
-
-def _read_prose(reading: Reading, among: Collection[str]) -> Items:
-    """Read items in prose, each with the number beside it: `2 sponges, a baguette and light bulb ×1`."""
-    lexicon = _lexicon(tuple(among))
-    found: Items = []
-    for block in reading.blocks:
-        for clause in _CLAUSE.split(block.text):
-            said = words(clause)
-            heard = sorted(lexicon.hear(said))
-            if len(heard) != 1 or any(cue.effect in _NOT_LISTED for cue in cues(said)):
-                continue
-            begin, end, named = heard[0]
-            rest = " ".join([*said[:begin], ",", *said[end:]])
-            found.append((named.value, number(rest)))
-    return found
 
 
 _LINE = 80
@@ -141,23 +110,10 @@ _NOT_LISTED = (Effect.DENIES, Effect.REPLACED, Effect.CONDITIONS)
 _CLAUSE = re.compile(r"[,;.!?():\n]|\band\b|\bplus\b|&")
 
 
-@lru_cache(maxsize=16)
-def _lexicon(among: tuple[str, ...]) -> Lexicon:
-    return Lexicon.of(among, shortened=False)
-
-
-def _json_lines(reading: Reading, reply: str) -> Items | None:
+def _json_lines(reading: Reading) -> Items | None:
     """Read JSON objects, one per line."""
-    found: Items = []
-    values = [value for value, *_ in embedded(reading.text)]
-    if len(values) < 2 or not all(isinstance(value, Mapping) for value in values):
-        return None
-    for value in values:
-        item = _read_entry(value)
-        if item is None:
-            return None
-        found.append(item)
-    return found
+    found = [_read_entry(value) for value, *_ in embedded(reading.text) if isinstance(value, Mapping)]
+    return [item for item in found if item is not None] if len(found) > 1 and None not in found else None
 
 
 def _same_thing(said: str, meant: str) -> bool:
@@ -170,89 +126,69 @@ def _same_thing(said: str, meant: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemCounts(Matcher):
+class ItemCounts(DoubtingMatcher):
     """A third for the items on the list, a third for their amounts, a third if nothing else is on it.
 
     Surplus entries reduce all three thirds in proportion to the right ones: there is no cliff, and nothing is left if
     there are as many, as in a list of everything.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     expected: tuple[tuple[str, int], ...]
     among: tuple[str, ...]
     """Everything that could be on the list."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the last list in the reply: JSON, a table, bullets or prose, whichever is there first."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         reading = read(reply)
-        found = _json_lines(reading, reply) or last_readable(reply, read_items)
+        found = _json_lines(reading) or last_readable(reply, read_items)
         if found is None:
-            found = _read_rows(reading) or _read_lines(reading) or _read_prose(reading, self.among)
-            if not found:
-                if abstains(reply):
-                    return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-                return Verdict(Outcome.MALFORMED, 0.0, "no list can be read from the reply")
-        if not found and not self.expected:
+            found = _written(reading, self.among) or None
+        if found == [] and not self.expected:
             return Verdict(Outcome.CORRECT, 1.0, "the list is empty, as it should be")
-        if abstains(reply) and (not found or gives_example(reply)):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+        known = any(_same_thing(name, meant) for name, _ in found or () for meant in self.among)
+        if not known or gives_example(reply):
+            if abstains(reply):
+                return UNKNOWN
+            if found is None:
+                return Verdict(Outcome.MALFORMED, 0.0, "no list can be read from the reply")
         if not found:
             return Verdict(Outcome.WRONG, 0.0, "the list is empty")
-        if not any(_same_thing(name, meant) for name, _ in found for meant in self.among) and abstains(reply):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        if recites(reply, turns):
-            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         return self._compare(found)
 
     def _compare(self, found: Items) -> Verdict:
         left = [(name, count) for name, count in found if count != 0]
-        present: list[str] = []
-        amounts = 0
+        present = amounts = 0
+        missing: list[str] = []
         for name, count in self.expected:
             same = [entry for entry in left if _same_thing(entry[0], name)]
-            if not same:
-                continue
-            present.append(name)
-            left = [entry for entry in left if entry not in same]
             told = [n for _, n in same if n is not None]
+            left = [entry for entry in left if entry not in same]
             if len(same) > 1 and sum(told) != count:
                 left += same[1:]  # the same thing again, and not a part of it
+            present += bool(same)
+            missing += [] if same else [name]
             amounts += bool(told) and count in (told[-1], sum(told))
-        size, extra = len(self.expected), [name for name, _ in left]
-        missing = [name for name, _ in self.expected if name not in present]
-        if len(present) == amounts == size and not extra:
+        size, extra = len(self.expected), [name[:40] for name, _ in left]
+        reason = f"{present} of {size} items, {amounts} amounts right"
+        reason += f"; missing: {', '.join(missing)}" if missing else ""
+        reason += f"; extra: {', '.join(extra[:8])}" if extra else ""
+        if present == amounts == size and not extra:
             return Verdict(Outcome.CORRECT, 1.0, "every item and every amount is right")
-        reason = f"{len(present)} of {size} items, {amounts} amounts right"
-        if missing:
-            reason += f"; missing: {', '.join(missing)}"
-        if extra:
-            reason += f"; extra: {', '.join(each[:40] for each in extra[:8])}"
-        if not present:
-            return Verdict(Outcome.WRONG, 0.0, reason)
-        clean = max(0.0, 1 - len(extra) / len(present))
-        score = (len(present) / size + amounts / size + clean) / 3 * clean
-        if score <= 0:
-            return Verdict(Outcome.WRONG, 0.0, reason)
-        return Verdict(Outcome.PARTIAL, round(score, 6), reason)
+        clean = max(0.0, 1 - len(extra) / present) if present else 0.0
+        score = (present / size + amounts / size + clean) / 3 * clean if size else 0.0
+        return Verdict(Outcome.PARTIAL if score else Outcome.WRONG, round(score, 6), reason)
 
     def right(self) -> Sequence[str]:
         """Return the list in several notations."""
-        import json
-
-        plain_list = [{"item": name, "quantity": count} for name, count in self.expected]
-        return (
-            json.dumps(plain_list),
-            "```json\n" + json.dumps({"shopping_list": plain_list}, indent=1) + "\n```",
-            "Here you are: " + json.dumps([{"item": n, "quantity": str(c)} for n, c in self.expected]),
-        )
+        listed = [{"item": name, "quantity": count} for name, count in self.expected]
+        in_text = json.dumps([{"item": name, "quantity": str(count)} for name, count in self.expected])
+        fenced = "```json\n" + json.dumps({"shopping_list": listed}, indent=1) + "\n```"
+        return (json.dumps(listed), fenced, f"Here you are: {in_text}")
 
     def wrong(self) -> Sequence[str]:
         """Return every item, no item, wrong amounts, and an abstention."""
-        import json
-
         everything = [{"item": name, "quantity": 1} for name in self.among]
         nothing = "[]" if self.expected else json.dumps(everything[:2])
         more = [{"item": name, "quantity": count + 1} for name, count in self.expected] or everything[:1]

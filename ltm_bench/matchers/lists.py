@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import abstains, gives_example, known_words, last_readable, words
-from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.reading.doubting import UNKNOWN, DoubtingMatcher, unanswered
+from ltm_bench.matchers.reading.json_values import unwrapped
 from ltm_bench.matchers.sameness import same_word
 
 _NOTE = re.compile(r"\([^()]{0,60}\)")
@@ -23,17 +24,13 @@ def read_strings(value: Any) -> list[str] | None:
     It understands a list of strings, a list of objects that hold one string each, a wrapper object around either, and a
     mapping from numbers or labels to strings. A list inside a single string is read too.
     """
-    if isinstance(value, list):
-        found = [_read_one(entry) for entry in value]
-        return _opened([text for text in found if text is not None]) if None not in found else None
-    if isinstance(value, Mapping):
-        inner = [v for v in value.values() if isinstance(v, list | Mapping)]
-        if inner:
-            lists = [texts for v in inner if (texts := read_strings(v)) is not None]
-            return lists[0] if len(lists) == 1 else None
-        texts = [v for v in value.values() if isinstance(v, str)]
-        return _opened(texts) if texts and len(texts) == len(value) else None
-    return None
+    return unwrapped(value, _strings)
+
+
+def _strings(value: Any) -> list[str] | None:
+    entries = list(value.values()) if isinstance(value, Mapping) and value else value
+    found = [_read_one(entry) for entry in entries] if isinstance(entries, list) else [None]
+    return _opened([text for text in found if text is not None]) if None not in found else None
 
 
 def _opened(texts: list[str]) -> list[str]:
@@ -51,31 +48,27 @@ def _read_one(entry: Any) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ListsAll(Matcher):
+class ListsAll(DoubtingMatcher):
     """Rightly listed values, divided by the listed or the expected ones, whichever are more.
 
     A value that is listed twice is one too many.
     """
 
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
 
     values: tuple[str, ...]
     among: tuple[str, ...]
     """Every value that could have been expected; prose is searched for them."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the last list in the reply or, if there is none, the candidates that its prose names."""
         listed = last_readable(reply, read_strings)
         if listed is None:
             listed = self._named(reply)
             if not listed:
-                if abstains(reply):
-                    return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-                return Verdict(Outcome.MALFORMED, 0.0, "no list can be read from the reply")
+                return unanswered(reply, Outcome.MALFORMED, "no list can be read from the reply")
         if abstains(reply) and (not listed or gives_example(reply)):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        if recites(reply, turns):
-            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
+            return UNKNOWN
         return self._compare(listed)
 
     def _named(self, reply: str) -> list[str]:
@@ -100,23 +93,14 @@ class ListsAll(Matcher):
     def right(self) -> Sequence[str]:
         """Return the list in several notations."""
         values = list(self.values)
-        return (
-            json.dumps(values, ensure_ascii=False),
-            "```json\n" + json.dumps({"values": values}, indent=1) + "\n```",
-            "They were " + ", ".join(values) + ".",
-        )
+        fenced = "```json\n" + json.dumps({"values": values}, indent=1) + "\n```"
+        return (json.dumps(values, ensure_ascii=False), fenced, "They were " + ", ".join(values) + ".")
 
     def wrong(self) -> Sequence[str]:
         """Return every candidate, all values but one, other candidates, nothing, and an abstention."""
-        others = [value for value in self.among if value not in self.values]
-        return (
-            json.dumps([*self.among, "Nobody"]),
-            json.dumps(self.values[1:] or others[:1]),
-            json.dumps(others[: len(self.values)] or ["Nobody"]),
-            "[]",
-            "I do not know.",
-            "",
-        )
+        others = [value for value in self.among if value not in self.values] or ["Nobody"]
+        few, other = json.dumps(self.values[1:] or others[:1]), json.dumps(others[: len(self.values)])
+        return (json.dumps([*self.among, "Nobody"]), few, other, "[]", "I do not know.", "")
 
     @property
     def chance(self) -> float:

@@ -1,41 +1,36 @@
 """`names_only`: the reply names one value of a known set, and no other as the answer."""
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import (
-    Force,
-    Lexicon,
-    gives_up,
-    last_readable,
-    mentions,
-    read,
-    resolve,
-)
-from ltm_bench.matchers.reading.surplus import recites
-from ltm_bench.matchers.unanswered import unanswered
+from ltm_bench.matchers.reading.abstaining import gives_up
+from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
+from ltm_bench.matchers.reading.json_values import last_readable
+from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
+from ltm_bench.matchers.reading.mention import Force, Mention
+from ltm_bench.matchers.reading.resolving import resolve
+from ltm_bench.matchers.reading.stance import mentions
+from ltm_bench.matchers.reading.structure import read
+from ltm_bench.matchers.reading.surplus import hardly_adds
 
+_MENTIONS = "the reply mentions"
 _SHORT = 60
 _PAIR = 2
 """Maximum number of candidates between which a reply may leave the choice open."""
 _FEW = 3
 """Maximum number of candidates side by side among which a reply may mean one; more is a recital."""
-
-
-@lru_cache(maxsize=64)
-def _lexicon(among: tuple[str, ...], also: tuple[tuple[str, ...], ...] = ()) -> Lexicon:
-    others = {value: names for value, *names in also}
-    return Lexicon({value: (value, *others.get(value, ())) for value in among})
+_NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
+"""A name within a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
-class NamesOnly(Matcher):
+class NamesOnly(OneOf):
     """Right if the reply gives `value` as the answer; earlier values may be named as earlier ones."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     value: str
     among: tuple[str, ...]
@@ -43,43 +38,45 @@ class NamesOnly(Matcher):
     stale: tuple[str, ...] = ()
     """Values that were right once."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what the reply gives as its answer."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         stated = last_readable(reply, _single)
         if stated is not None:  # JSON was asked for, or given: the surrounding text only explains
             reply = stated
-        found = mentions(read(reply), self._lexicon(), turns[-1].message.text if turns else "")
+        found = mentions(read(reply), self.candidates(), asked(turns))
         if not found:
             return unanswered(reply, Outcome.WRONG, f"{self.value} is not named")
-        named = list(dict.fromkeys(m.value for m in found))
-        if recites(reply, turns, [(m.start, m.end) for m in found]):
-            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         if gives_up(reply) and not any(m.asserted and m.force is Force.FLAT for m in found):
-            return Verdict(
-                Outcome.ABSTAINED, 0.0, f"the reply does not know, and guesses: {', '.join(named)}"
-            )
+            named = ", ".join(dict.fromkeys(m.value for m in found))
+            return Verdict(Outcome.ABSTAINED, 0.0, f"the reply does not know, and guesses: {named}")
+        return self._weighed(reply, turns, found)
+
+    def _weighed(self, reply: str, turns: Sequence[Turn], found: Sequence[Mention]) -> Verdict:
+        """Judge what `resolve` takes for the answer."""
         decision = resolve(found)
-        if not decision.values:
-            return Verdict(Outcome.WRONG, 0.0, f"the reply says what it is not: {', '.join(named)}")
-        if len(decision.values) > (_PAIR if decision.sure else _FEW) or (
-            len(decision.values) > 1 and self.value not in decision.values
-        ):
-            return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(decision.values)}")
-        if self.value in decision.values and (not decision.sure or len(decision.values) > 1):
-            guess = decision.values[0]
-            return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}; the best guess is {guess}")
-        if all(m.attached for m in decision.evidence) and decision.evidence:
+        given = decision.values
+        if not given:
+            return Verdict(Outcome.WRONG, 0.0, "the reply says what it is not")
+        rivals = len({m.value for m in found}) > 1
+        if len(given) > max(_FEW, len(self.among) // 2) or (rivals and hardly_adds(reply, turns)):
+            return RECITAL
+        several = len(given) > 1
+        if len(given) > (_PAIR if decision.sure else _FEW) or (several and self.value not in given):
+            return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(given)}")
+        if several or (not decision.sure and given[0] == self.value):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}; the best guess is {given[0]}")
+        if all(m.attached for m in decision.evidence):
             return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
-        answer = decision.values[0]
-        if answer != self.value:
-            outcome = Outcome.STALE if answer in self.stale else Outcome.WRONG
-            return Verdict(outcome, 0.0, f"the reply says {answer}, expected {self.value}")
+        if given[0] != self.value:
+            outcome = Outcome.STALE if given[0] in self.stale else Outcome.WRONG
+            return Verdict(outcome, 0.0, f"the reply says {given[0]}, expected {self.value}")
+        if other := _ascribed(reply, asked(turns), decision.evidence):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {self.value} of {other}")
         return Verdict(Outcome.CORRECT, 1.0, f"the reply says {self.value}")
 
-    def _lexicon(self) -> Lexicon:
-        return _lexicon(self.among)
+    def parts(self, reply: str) -> Iterator[tuple[str, str]]:
+        """Yield the parts that may be the answer; JSON alone is the answer where there is any."""
+        return parts(reply) if last_readable(reply, _single) is None else iter(())
 
     def right(self) -> Sequence[str]:
         """Return the value alone, in a sentence, and with its history."""
@@ -87,42 +84,45 @@ class NamesOnly(Matcher):
         return (f"It is {self.value}.", self.value, f"You told me that it is {history}")
 
     def wrong(self) -> Sequence[str]:
-        """Return another value, the stale ones, all values, none, and an abstention."""
-        others = [v for v in self.among if v != self.value]
-        return (
-            *(f"It is {v}." for v in (*others[:1], *self.stale[-1:])),
-            "It is " + ", ".join(self.among) + ".",
-            f"It is not {self.value}.",
-            "I do not know.",
-            "",
-        )
-
-    @property
-    def chance(self) -> float:
-        """One over the number of candidates."""
-        return 1 / max(1, len(self.among))
+        """Return another value, a stale one, and what is wrong of every value."""
+        other, *rest = OneOf.wrong(self)
+        return (other, *(f"It is {value}." for value in self.stale[-1:]), *rest)
 
 
 @dataclass(frozen=True, slots=True)
 class NamesAlso(NamesOnly):
     """`NamesOnly` for values with other names, or values that must not be named beside the answer at all."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
+    certain: ClassVar[Collection[str]] = (RECITES, _MENTIONS)
 
     also: tuple[tuple[str, ...], ...] = ()
     """Values, each with its other names after it: `("hat maker", "milliner", "hatter")`."""
     without: tuple[str, ...] = ()
     """Values that the reply must not even mention."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what the reply gives as its answer, unless it mentions what it must not."""
-        question = turns[-1].message.text if turns else ""
-        if self.without and (found := mentions(read(reply), _lexicon(self.without), question)):
-            return Verdict(Outcome.WRONG, 0.0, f"the reply mentions {found[0].value}")
-        return NamesOnly.verdict(self, reply, turns)
+        if self.without and (found := mentions(read(reply), lexicon(self.without), asked(turns))):
+            return Verdict(Outcome.WRONG, 0.0, f"{_MENTIONS} {found[0].value}")
+        return NamesOnly.judge(self, reply, turns)
 
-    def _lexicon(self) -> Lexicon:
-        return _lexicon(self.among, self.also)
+    def candidates(self) -> Lexicon:
+        """Return every value that could be the answer, with its other names."""
+        return lexicon(self.among, self.also)
+
+
+def _ascribed(reply: str, question: str, evidence: Sequence[Mention]) -> str | None:
+    """Return whom the reply says it of, if that is not who was asked about: `It is Ada's; for Ben I have nothing`."""
+    text, meant = read(reply).text, set(_NAME.findall(question))
+    others = set[str]()
+    for m in evidence:
+        begin = max(text.rfind(sign, 0, max(0, m.start)) for sign in ".;\n") + 1
+        clause = re.split(r"[.;\n]", text[begin : begin + 400], maxsplit=1)[0]
+        if m.start < 0 or any(name in clause for name in meant):
+            return None
+        others.update(name for name in _NAME.findall(clause) if name.lower() not in m.value.lower())
+    return min(others) if others and any(name in text for name in meant) else None
 
 
 def _single(value: Any) -> str | None:

@@ -8,17 +8,13 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
-from ltm_bench.matchers.reading import (
-    Force,
-    Lexicon,
-    Time,
-    abstains,
-    mentions,
-    plain,
-    read,
-    words,
-)  # fmt: skip
-from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.reading.abstaining import abstains, gives_up
+from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher
+from ltm_bench.matchers.reading.lexicon import Lexicon
+from ltm_bench.matchers.reading.mention import Force, Mention, Time
+from ltm_bench.matchers.reading.stance import mentions
+from ltm_bench.matchers.reading.structure import Reading, read
+from ltm_bench.matchers.reading.text import plain, words
 
 _DENIAL = re.compile(
     r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|isn't|wasn't|aren't|never(?! forget\b)|no longer|"
@@ -29,6 +25,7 @@ _SENTENCE = re.compile(r"(?<=[.!?\n])")
 _CLAUSE = re.compile(r"[,;:()]|\b(?:but|though|although|while|however)\b")
 _REQUEST = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that))\b")
 _GARNISH = re.compile(r"\b(?:with|served|in|on|of|from|topped|and its)\b")
+_NO_GUEST = "the reply does not speak as the guest"
 _ADDRESS = ("waiter", "waitress")
 """Forms of address; without this list, `waiter` would count as `water` with a typo."""
 
@@ -94,67 +91,53 @@ def _lexicon(menu: tuple[str, ...]) -> Lexicon:
     return Lexicon({item: (item, " ".join(_head(item))) for item in menu})
 
 
-_ASKS = re.compile(
-    r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that)|i'?ll|i'd)\b"
-)
-_RECOMMEND = re.compile(
-    r"\b(?:recommend|suggest|advise|which (?:one|do you|would you)|or should|what would you)\b"
-)
-
-
-def _wanted(reply: str, menu: tuple[str, ...]) -> list[str]:
-    """Return what a guest orders: what is asserted or asked for, and not weighed against something else."""
-    reading = read(reply)
-    found = []
-    for m in mentions(reading, _lexicon(menu)):
-        block = reading.blocks[m.block]
-        said = block.text[m.within[0] : m.within[1]][:_MOST]
-        asked = m.force is Force.QUESTION and _ASKS.search(said) is not None
-        undecided = m.choice or _RECOMMEND.search(said) is not None
-        if not (m.denied or m.attached == "after" or m.time is Time.REPLACED or undecided) and (
-            asked or m.force in _SAID
-        ):
-            found.append(m)
-    concluded = [m for m in found if m.final]
-    return list(dict.fromkeys(m.value for m in concluded or found))
-
-
+_ASKS = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|i'?ll|i'd)\b")
+_RECOMMEND = re.compile(r"\b(?:recommend|suggest|which|or should|what would you)\b")
 _MOST = 400
 """Characters of a sentence in which it can be asked for a recommendation."""
 
-_SAID = (Force.FLAT, Force.HEDGED)
+
+def _is_wanted(mention: Mention, reading: Reading) -> bool:
+    """Whether a dish is ordered: asserted or asked for, not weighed against another, and not part of another's name."""
+    said = reading.blocks[mention.block].text[mention.within[0] : mention.within[1]][:_MOST]
+    asked = mention.force is Force.QUESTION and _ASKS.search(said) is not None
+    put = asked or mention.force in (Force.FLAT, Force.HEDGED)
+    gone = mention.denied or mention.time is Time.REPLACED or mention.choice or mention.attached
+    return put and not gone and _RECOMMEND.search(said) is None
 
 
 @dataclass(frozen=True, slots=True)
-class Orders(Matcher):
+class Orders(DoubtingMatcher):
     """Right if the reply is a guest's and orders something available; reciting the menu is not an order."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
+    certain: ClassVar[Collection[str]] = (RECITES, _NO_GUEST)
 
     menu: tuple[str, ...]
     gone: tuple[str, ...] = ()
     """Items of the menu that are sold out."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the items that are ordered."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        wanted = _wanted(reply, self.menu)
-        if not wanted and any(m.choice for m in mentions(read(reply), _lexicon(self.menu))):
-            return Verdict(Outcome.WRONG, 0.0, "the guest does not decide")
-        named = any(True for _ in mentions(read(reply), _lexicon(self.menu)))
-        if not wanted and not named and abstains(reply):
+        reading = read(reply)
+        named = mentions(reading, self.candidates())
+        ordered = [m for m in named if _is_wanted(m, reading)]
+        wanted = list(dict.fromkeys(m.value for m in [m for m in ordered if m.final] or ordered))
+        if not named and abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
         if not _in_role(reply):
-            return Verdict(Outcome.WRONG, 0.0, "the reply does not speak as the guest")
-        if len(wanted) > max(1, len(self.menu) // 2) or recites(reply, turns, ()):
-            return Verdict(Outcome.WRONG, 0.0, "the reply recites the menu")
-        had = [item for item in wanted if item not in self.gone]
-        if had:
+            return Verdict(Outcome.WRONG, 0.0, _NO_GUEST)
+        if len(wanted) > max(1, len(self.menu) // 2):
+            return RECITAL
+        if had := [item for item in wanted if item not in self.gone]:
             return Verdict(Outcome.CORRECT, 1.0, f"the guest orders {' and '.join(had)}")
         if wanted:
             return Verdict(Outcome.STALE, 0.0, f"the guest orders {wanted[0]}, which is sold out")
         return Verdict(Outcome.WRONG, 0.0, "the guest orders nothing from the menu")
+
+    def candidates(self) -> Lexicon:
+        """Return the items of the menu."""
+        return _lexicon(self.menu)
 
     def in_words(self) -> str:
         """Say what an order is."""
@@ -168,12 +151,13 @@ class Orders(Matcher):
 
     def wrong(self) -> Sequence[str]:
         """Return the whole menu, orders of sold-out items, replies out of role, and nothing."""
+        sold_out = [f"I would like the {item}, please." for item in self.gone]
+        out_of_role = (f"Waiter: the {self.menu[-1]}, very good!", "As an AI, I do not eat or drink.")
         return (
             "I would like " + ", ".join(self.menu) + ".",
-            *(f"I would like the {item}, please." for item in self.gone),
-            f"Waiter: the {self.menu[-1]}, very good!",
-            "As an AI, I do not eat or drink.",
-            "I would like a hamburger with fries.",
+            *sold_out,
+            *out_of_role,
+            "A hamburger, please.",
             "",
         )
 
@@ -184,74 +168,65 @@ def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
 
 
 _MISMATCH = re.compile(
-    r"\b(?:wrong|incorrect) (?:dish|order|plate|meal|one|food|table|item|course|thing)\b|\b(?:mix|mixed|"
-    r"mixing)(?: |-)?(?:it |them )?up\b"
-    r"|\bmistak\w+|\berror\b|\bconfus\w+|\bmisunderst\w+|\bsome(?:one|body) else\b|"
-    r"\bmust be for (?:another|a different)\b"
-    r"|\b(?:another|different) (?:table|guest|customer|person|party)\b|\bsupposed to\b|\bshould (?:be|have been)\b"
-    r"|(?:\b(?:not|never)|n't)(?: [\w']+){0,4} (?:order(?:ed)?|ask(?:ed)? for|request(?:ed)?|what i|mine|"
-    r"my order|the one i|"
-    r"the dish i|my dish|my meal|for me|right|correct)\b|\bwasn't expecting\b|\bsomething else\b|"
-    r"\bwhere(?:'s| is| are| did)\b"
+    r"\b(?:wrong|incorrect|mistak\w+|error|mix(?:ed|ing)?(?: |-)?(?:it |them )?up|confus\w+|misunderst\w+|"
+    r"some(?:one|body) else|"
+    r"(?:another|different) (?:table|guest|person)|supposed to|should (?:be|have been))\b|\bwhere(?:'s| is| are)\b"
 )
 """Says that what came is not what was ordered."""
+_NOT_ORDERED = re.compile(
+    r"(?:\b(?:not|never)|n't)(?: [\w']+){0,4} (?:order(?:ed)?|ask(?:ed)? for|request(?:ed)?|what i|mine|for me|"
+    r"right|correct)\b"
+)
 _NO_MISMATCH = re.compile(
-    r"\b(?:no|not|n't|never|without|isn't) (?:\w+ ){0,2}(?:mistake|error|problem|wrong|mix-up|complaint)"
-    r"|\b(?:exactly|just|precisely) (?:what|as|the one) (?:i|we) (?:had )?(?:ordered|asked|wanted|chose|remember)"
-    r"|\b(?:looks?|is|exactly|just|that's) what i (?:had )?(?:ordered|asked for|wanted)"
+    r"\b(?:no|not|n't|never|without) (?:\w+ ){0,2}(?:mistake|error|problem|wrong|mix-up)"
+    r"|\b(?:exactly|just|precisely|looks?|is|that's) (?:what|as) (?:i|we) (?:had )?(?:ordered|asked|wanted)"
 )
 _ORDERED = re.compile(
-    r"\bi(?:'d| had| have|'ve)?(?: \w+){0,2} (?:ordered|asked for|wanted|chose|requested)\b|"
-    r"\bmy order (?:was|is)\b|\bbestellt\b"
+    r"\bi(?:'d| had| have|'ve)?(?: \w+){0,2} (?:ordered|asked for|wanted|chose|requested)\b|\bmy order (?:was|"
+    r"is)\b|\bbestellt\b"
 )
-_CONTRAST = re.compile(r"\b(?:but|however|not|yet|instead|though)\b")
+_CONTRAST = re.compile(r"\b(?:but|however|not|though)\b")
 _PLEASED = re.compile(
-    r"\b(?:delicious|lovely|wonderful|perfect|great|tasty|yummy|excellent|fantastic|amazing|enjoy|dig in|"
-    r"smells?|looks? good|"
-    r"can't wait|marvell?ous|superb|appetizing|appetising)\b"
+    r"\b(?:delicious|lovely|wonderful|perfect|great|tasty|excellent|fantastic|enjoy|smells?|looks? good|can't wait)\b"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Notices(Matcher):
+class Notices(DoubtingMatcher):
     """Right if the guest notices that another dish was served than the one ordered."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
+    certain: ClassVar[Collection[str]] = (RECITES, _NO_GUEST)
 
     wanted: str
     served: str
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the guest objects; one who only names the ordered dish may be objecting."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         text = plain(reply)
         if _NO_MISMATCH.search(text):
             return Verdict(Outcome.WRONG, 0.0, f"the guest is content with the {self.served}")
-        named = {m.value for m in mentions(read(reply), _lexicon((self.wanted, self.served)))}
-        ordered_it = _ORDERED.search(text) is not None
-        objects = _MISMATCH.search(text) is not None
-        pleased = _PLEASED.search(text) is not None
-        if not named and abstains(reply) and not (ordered_it and objects):
-            if pleased or not _in_role(reply):
-                return Verdict(Outcome.WRONG, 0.0, "the guest does not notice")
-            return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not remember")
+        named = any(
+            m.value == self.wanted for m in mentions(read(reply), _lexicon((self.wanted, self.served)))
+        )
+        pleased, forgets = _PLEASED.search(text) is not None, not named and abstains(reply)
+        mismatch, ordered = _MISMATCH.search(text) is not None, _ORDERED.search(text) is not None
         if not _in_role(reply):
-            return Verdict(Outcome.WRONG, 0.0, "the reply does not speak as the guest")
-        if (
-            self.wanted in named
-            and (ordered_it or objects)
-            and (objects or not pleased or _CONTRAST.search(text))
-        ):
-            return Verdict(Outcome.CORRECT, 1.0, f"the guest says that the {self.wanted} was ordered")
-        if ordered_it and _CONTRAST.search(text) and not pleased and not abstains(reply):
-            return Verdict(Outcome.CORRECT, 1.0, f"the guest ordered something other than the {self.served}")
-        if objects and not (pleased and not ordered_it):
-            return Verdict(Outcome.CORRECT, 1.0, f"the guest notices that the {self.served} was not ordered")
-        if self.wanted in named and not pleased:
-            return Verdict(
-                Outcome.UNDECIDED, 0.0, f"the guest mentions the {self.wanted}, but does not object"
+            return (
+                Verdict(Outcome.ABSTAINED, 0.0, _NO_GUEST)
+                if forgets and not ordered
+                else Verdict(Outcome.WRONG, 0.0, _NO_GUEST)
             )
+        contrast = ordered and not pleased and _CONTRAST.search(text) is not None
+        objects = mismatch or _NOT_ORDERED.search(text) is not None or contrast
+        if forgets and not mismatch and (pleased or not ordered or gives_up(reply)):
+            outcome = Outcome.WRONG if pleased else Outcome.ABSTAINED
+            return Verdict(outcome, 0.0, "the guest does not remember")
+        if (objects and (ordered or not pleased)) or (named and ordered and not pleased):
+            return Verdict(Outcome.CORRECT, 1.0, f"the guest notices that the {self.served} was not ordered")
+        if named and not pleased:
+            reason = f"the guest mentions the {self.wanted}, but does not object"
+            return Verdict(Outcome.UNDECIDED, 0.0, reason)
         return Verdict(Outcome.WRONG, 0.0, "the guest does not notice")
 
     def in_words(self) -> str:
@@ -260,20 +235,13 @@ class Notices(Matcher):
 
     def right(self) -> Sequence[str]:
         """Return polite and curt objections."""
-        return (
-            f"Excuse me, I ordered the {self.wanted}, not the {self.served}.",
-            "I am afraid that this is not what I ordered.",
-            "There seems to be a mix-up.",
-        )
+        objection = f"Excuse me, I ordered the {self.wanted}, not the {self.served}."
+        return (objection, "I am afraid that this is not what I ordered.", "There seems to be a mix-up.")
 
     def wrong(self) -> Sequence[str]:
         """Return several forms of contentment."""
-        return (
-            "Thank you, this looks delicious!",
-            f"Ah, the {self.served}, exactly what I ordered.",
-            f"Waiter: Here you are, the {self.served}.",
-            "",
-        )
+        content = f"Ah, the {self.served}, exactly what I ordered."
+        return ("Thank you, this looks delicious!", content, f"Waiter: Here you are, the {self.served}.", "")
 
 
 def notices(wanted: str, *, served: str) -> Notices:

@@ -5,48 +5,48 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import abstains, words
-from ltm_bench.matchers.reading.surplus import recites
-from ltm_bench.matchers.reading.verbatim import Match, Occurrence
+from ltm_bench.matchers.reading import words
+from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher, unanswered
+from ltm_bench.matchers.reading.surplus import Span, recites
+from ltm_bench.matchers.reading.verbatim import Match
 from ltm_bench.matchers.reading.verbatim import says as how_said
+
+_CHANGED = "the reply says it with a word changed"
+_REFUSED = "the reply refuses to say it"
 
 
 @dataclass(frozen=True, slots=True)
-class Says(Matcher):
+class Says(DoubtingMatcher):
     """Right if the reply says `phrase`, and none of the others."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
+    certain: ClassVar[Collection[str]] = (RECITES, _CHANGED, _REFUSED)
 
     phrase: str
     others: tuple[str, ...] = ()
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge which of the phrases the reply says."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         found = how_said(reply, self.phrase)
         others = [
             (other, each) for other in self.others if (each := how_said(reply, other)).match is Match.SAID
         ]
         if found.match is Match.SAID:
-            if others:
-                return Verdict(
-                    Outcome.WRONG, 0.0, f"the reply says {1 + len(others)} of the phrases, not just one"
-                )
-            if recites(reply, turns, [_span(found)]):
-                return Verdict(Outcome.WRONG, 0.0, "the reply says it amid much other text")
-            return Verdict(Outcome.CORRECT, 1.0, "the reply says it")
+            return RECITAL if others else Verdict(Outcome.CORRECT, 1.0, "the reply says it")
         if others:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says another phrase: {others[0][0]}")
         if found.match is Match.REFUSED:
-            return Verdict(Outcome.WRONG, 0.0, "the reply refuses to say it")
+            return Verdict(Outcome.WRONG, 0.0, _REFUSED)
         if found.match is Match.CHANGED:
-            return Verdict(Outcome.WRONG, 0.0, "the reply says it with a word changed")
+            return Verdict(Outcome.WRONG, 0.0, _CHANGED)
         if found.match is Match.REWORDED:
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be saying it in other words")
-        if abstains(reply):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        return Verdict(Outcome.WRONG, 0.0, "the reply does not say it")
+        return unanswered(reply, Outcome.WRONG, "the reply does not say it")
+
+    def used(self, reply: str) -> Sequence[Span]:
+        """Return where the phrase is said."""
+        found = how_said(reply, self.phrase)
+        return ((found.start, found.end),)
 
     def right(self) -> Sequence[str]:
         """Return the phrase alone, within a reply, and without its punctuation."""
@@ -54,16 +54,8 @@ class Says(Matcher):
 
     def wrong(self) -> Sequence[str]:
         """Return another phrase, all phrases, a friendly reply, and nothing."""
-        return (
-            *self.others[:1],
-            " ".join((self.phrase, *self.others, "…")) if self.others else "…",
-            "Okay.",
-            "",
-        )
-
-
-def _span(found: Occurrence) -> tuple[int, int]:
-    return found.start, found.end
+        every = " ".join((self.phrase, *self.others, "…")) if self.others else "…"
+        return (*self.others[:1], every, "Okay.", "")
 
 
 def says(phrase: str, *, among: Collection[str] = ()) -> Says:
@@ -92,7 +84,11 @@ class SaidIn(Matcher):
         said = [i for i, each in enumerate(found, start=1) if each.match is Match.SAID]
         if self.nth in said:
             i = self.nth - 1
-            if recites(counted[i].reply.text, turns[: len(turns) - len(counted) + i + 1], [_span(found[i])]):
+            if recites(
+                counted[i].reply.text,
+                turns[: len(turns) - len(counted) + i + 1],
+                [(found[i].start, found[i].end)],
+            ):
                 return Verdict(Outcome.WRONG, 0.0, f"reply {self.nth} says it amid much other text")
         if said == [self.nth] or said == [1, self.nth]:
             return Verdict(Outcome.CORRECT, 1.0, f"reply {self.nth} says it")

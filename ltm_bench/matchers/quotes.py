@@ -1,4 +1,4 @@
-"""`retells`: the reply retells one of several known texts, and no other. Fuzzy, so that no judge is needed."""
+"""`retells`: the reply retells one of several known texts, word for word or by what it is about, and no other."""
 
 import re
 from collections import Counter
@@ -8,19 +8,21 @@ from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import (
     Lexicon,
-    abstains,
+    Mention,
+    Reading,
     answer,
-    is_foreign,
+    flat,
     mentions,
     plain,
     read,
     resolve,
     words,
-)  # fmt: skip
-from ltm_bench.matchers.reading.surplus import GENEROUS, TIMES
+)
+from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, asked, unanswered
+from ltm_bench.matchers.reading.surplus import GENEROUS, TIMES, Span
+from ltm_bench.matchers.reading.text import COMMON
 from ltm_bench.matchers.sameness import singular
 
 _CLOSE = 88.0
@@ -31,14 +33,14 @@ _FEW = 2
 
 _READ = 10_000
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
-_STOP = frozenset(
-    "the and for are but not you all can had her was one our out has him his how its may new now old see two way who "
-    "did let say she too use that with have this will your from they been call come each find give hand here into "
-    "just like long made make many more most much must name only over part some such take than them then these thing "
-    "think time very want well were what when where which while would about after again also back because before "
-    "being could does down even every first joke told tell ever good great know last might never other said same "
-    "should since still their there those through under until upon".split()
+_STOP = COMMON | frozenset(
+    "come each find long over part such very even every first great back under until".split()
 )
+_ABOUT = re.compile(
+    r"\b(?:joke|one|story|riddle|gag|pun)s?\b[^.!?\n]{0,20}?\b(?:about|involving|featuring|(?:with|of) (?=the |an? ))"
+    r"((?: ?[\w'-]+){1,5})"
+)
+_NAMED = re.compile(r"\b((?:[\w'-]{1,30} )?[\w'-]{1,30}) (?:joke|story|riddle|gag|pun|one)\b")
 
 
 def _content(text: str) -> frozenset[str]:
@@ -50,14 +52,6 @@ def _sentences(text: str) -> Sequence[str]:
     """Return what a reply may quote from a known text: its longer sentences, or all of it."""
     whole = plain(text)
     return [s for s in (*map(str.strip, _SENTENCE.findall(whole)), whole) if len(s.split()) >= 4]
-
-
-_ABOUT = re.compile(
-    r"\b(?:joke|one|story|riddle|gag|pun|quote|saying)s?\b[^.!?\n]{0,20}?\b(?:about|involving|featuring|"
-    r"(?:with|of) (?=the |an? ))"
-    r"((?: ?[\w'-]+){1,5})"
-)
-_NAMED = re.compile(r"\b((?:[\w'-]{1,30} )?[\w'-]{1,30}) (?:joke|story|riddle|gag|pun|one)\b")
 
 
 def _has(reply: str, sentence: str) -> bool:
@@ -77,8 +71,6 @@ class _Telling(NamedTuple):
     content: Mapping[str, frozenset[str]]
     own: Mapping[str, Collection[str]]
     """For each text, the words that no other text has."""
-    listener: Listener[tuple[str, str]]
-    """Finds those words; each means a text and the word."""
     lexicon: Lexicon
     """The texts, named by any of their own words."""
 
@@ -88,95 +80,76 @@ def _telling(texts: frozenset[str]) -> _Telling:
     content = {text: _content(text) for text in texts}
     texts_with = Counter(word for each in content.values() for word in each)
     own = {text: [word for word in each if texts_with[word] == 1] for text, each in content.items()}
-    listener = Listener(([word], (text, word)) for text in texts for word in own[text])
-    return _Telling(content, own, listener, Lexicon(own, shortened=False))
-
-
-def _described(telling: _Telling, said: str) -> Collection[str]:
-    """Return the texts whose distinctive words the reply says often enough; first letters must match."""
-    heard = list(dict.fromkeys(map(singular, words(said))))
-    hits = {(text, word) for i, _, (text, word) in telling.listener.hear(heard) if heard[i][:1] == word[:1]}
-    counts = Counter(text for text, _ in hits)
-    return [text for text, own in telling.own.items() if counts[text] >= max(2, len(own) // 3)]
+    return _Telling(content, own, Lexicon(own, shortened=False))
 
 
 @dataclass(frozen=True, slots=True)
-class Retells(Matcher):
+class Retells(DoubtingMatcher):
     """Right if the reply quotes or unmistakably describes `text`, and none of the others."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     text: str
     others: tuple[str, ...]
     """The other texts that the reply could mean."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge which of the known texts the reply retells, or tells apart by what it is about."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        texts = (self.text, *self.others)
-        telling = _telling(frozenset(texts))
+        telling = _telling(frozenset((self.text, *self.others)))
         said = plain(answer(reply)[:_READ])
-        described = _described(telling, said)
-        told = [text for text in texts if text in described or _quotes(said, text)]
-        about = mentions(read(reply), telling.lexicon)
-        asserted = {m.value for m in about if not m.denied}
-        told = [text for text in told if text in asserted or not any(m.value == text for m in about)]
-        if len(told) != 1:
-            meant = resolve(about)
-            quoted = [text for text in told if _quotes(said, text)]
-            if len(quoted) == 1:  # the others are only spoken of
-                told = quoted
-            elif (
-                not told
-                and len(meant.values) == 1
-                and meant.sure
-                and self._is_named(meant.values[0], reply, turns)
-            ):
-                told = list(meant.values)
+        reading = read(reply)
+        about = mentions(reading, telling.lexicon)
+        told = self._told(said, reading, about, asked(turns))
         if told == [self.text]:
-            if self._ends_otherwise(said, described):
-                return Verdict(
-                    Outcome.UNDECIDED, 0.0, "the reply begins like the right one and ends differently"
-                )
+            if self._ends_otherwise(said):
+                reason = "the reply begins like the right one and ends differently"
+                return Verdict(Outcome.UNDECIDED, 0.0, reason)
             if len(words(said)) > GENEROUS + TIMES * len(words(self.text)):
-                return Verdict(Outcome.WRONG, 0.0, "the reply tells it amid much other text")
+                return RECITAL
             return Verdict(Outcome.CORRECT, 1.0, "the reply retells the right one")
         if self.text in told:
-            return Verdict(Outcome.WRONG, 0.0, f"the reply retells {len(told)} of them, not just one")
+            return RECITAL
         if told:
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells another one: {told[0]}")
-        if is_foreign(reply) and not abstains(reply):
-            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that no matcher reads")
-        if abstains(reply):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        heard = _content(answer(reply)[:_READ])
-        near = [
-            text
-            for text in texts
-            if len(heard & telling.content[text]) >= _FEW
-            or any(m.value == text and m.asserted for m in about)
-        ]
-        if near == [self.text]:
+        verdict = unanswered(reply, Outcome.WRONG, "the reply retells none of them")
+        heard, named = _content(said), {m.value for m in about if m.asserted}
+        near = [text for text, own in telling.content.items() if len(heard & own) >= _FEW or text in named]
+        if verdict.outcome is Outcome.WRONG and near == [self.text]:
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be retelling the right one in other words")
-        return Verdict(Outcome.WRONG, 0.0, "the reply retells none of them")
+        return verdict
 
-    def _is_named(self, text: str, reply: str, turns: Sequence[Turn]) -> bool:
-        """Whether a reply names a text by what it is about: `the one about the boomerang`."""
-        said = plain(reply)
-        named = [*_ABOUT.findall(said), *_NAMED.findall(said)]
-        topics = {singular(word) for each in named for word in words(each)}
-        own = {singular(word) for word in _telling(frozenset((self.text, *self.others))).own[text]}
-        asked = {singular(word) for turn in turns[-1:] for word in words(turn.message.text)}
-        return bool(topics & own - asked)
+    def used(self, reply: str) -> Sequence[Span]:
+        """Return all of it: to retell is to repeat a message."""
+        return ((0, len(reply)),)
 
-    def _ends_otherwise(self, said: str, described: Collection[str]) -> bool:
+    def _told(self, said: str, reading: Reading, about: Sequence[Mention], question: str) -> list[str]:
+        """Return the texts that the reply retells: quoted, described, or named by what they are about."""
+        texts = (self.text, *self.others)
+        telling = _telling(frozenset(texts))
+        heard = {(m.value, singular(flat(reading.text[m.start : m.end]))) for m in about}
+        counts = Counter(text for text, _ in heard)
+        described = [text for text in counts if counts[text] >= max(2, len(telling.own[text]) // 3)]
+        asserted = {m.value for m in about if not m.denied}
+        unnamed = set(texts).difference(m.value for m in about)
+        told = [t for t in texts if (t in described or _quotes(said, t)) and (t in asserted or t in unnamed)]
+        quoted = [text for text in told if _quotes(said, text)]
+        if len(told) > 1 and len(quoted) == 1:  # the others are only spoken of
+            return quoted
+        meant = resolve(about)
+        if not told and meant.sure and len(meant.values) == 1:  # `the one about the boomerang`
+            named = [*_ABOUT.findall(said), *_NAMED.findall(said)]
+            topics = {singular(word) for each in named for word in words(each)}
+            own = set(map(singular, telling.own[meant.values[0]])).difference(map(singular, words(question)))
+            return [] if own.isdisjoint(topics) else list(meant.values)
+        return told
+
+    def _ends_otherwise(self, said: str) -> bool:
         """Whether a reply quotes the beginning of the text and then tells another end."""
         parts = _sentences(self.text)[:-1]
         if len(parts) < 2 or not _has(said, parts[0]) or _has(said, parts[-1]):
             return False
         end = _content(parts[-1]) - _content(parts[0])
-        after = said[said.find(parts[0][-12:]) + 12 :] if parts[0][-12:] in said else ""
+        *_, after = said.partition(parts[0][-12:])
         return len(words(after)) >= 3 and 2 * len(end & _content(after)) <= len(end)
 
     def right(self) -> Sequence[str]:

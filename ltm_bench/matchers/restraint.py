@@ -3,31 +3,19 @@
 Saying nothing satisfies both. So in a scenario, such a question `needs` what another one `shows`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.names import NamesAlso, NamesOnly
-from ltm_bench.matchers.reading import (
-    Force,
-    Lexicon,
-    Mention,
-    abstains,
-    gives_up,
-    in_own_words,
-    is_foreign,
-    keeps_back,
-    mentions,
-    read,
-)
-from ltm_bench.matchers.reading.surplus import recites
-
-
-@lru_cache(maxsize=64)
-def _lexicon(values: tuple[str, ...]) -> Lexicon:
-    return Lexicon.of(values)
+from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_words, is_foreign, keeps_back
+from ltm_bench.matchers.reading.doubting import FOREIGN, DoubtingMatcher, asked, parts
+from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
+from ltm_bench.matchers.reading.mention import Force
+from ltm_bench.matchers.reading.stance import mentions
+from ltm_bench.matchers.reading.structure import read
 
 
 @lru_cache(maxsize=64)
@@ -35,52 +23,44 @@ def _secrets(ways: tuple[str, ...]) -> Lexicon:
     return Lexicon({ways[0]: ways}, shortened=False)
 
 
-def _question(turns: Sequence[Turn]) -> str:
-    return turns[-1].message.text if turns else ""
-
-
-def _recites(reply: str, turns: Sequence[Turn], found: Sequence[Mention] = ()) -> bool:
-    return recites(reply, turns, [(m.start, m.end) for m in found])
-
-
 @dataclass(frozen=True, slots=True)
-class NeverSaid(Matcher):
+class NeverSaid(DoubtingMatcher):
     """Right if the reply says that this was never told, and makes nothing up."""
+
+    version: ClassVar[int] = 2
 
     among: tuple[str, ...]
     """Values that could be made up."""
     near: tuple[str, ...] = ()
     """A value told about something else; the reply may name it as such."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the reply admits that it was not told."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        found = mentions(read(reply), _lexicon((*self.among, *self.near)), _question(turns))
-        if _recites(reply, turns, found):
-            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
+        found = mentions(read(reply), self.candidates(), asked(turns))
+        own = in_own_words(reply)
+        knows_not = gives_up(own)
         asserted = [m for m in found if m.asserted]
         invented = [m for m in asserted if m.value not in self.near]
-        if invented and (not gives_up(reply) or any(m.force is Force.FLAT for m in invented)):
+        if invented and (not knows_not or any(m.force is Force.FLAT for m in invented)):
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}, which was never told")
-        mistaken = [m for m in asserted if m.value in self.near and (m.lead or m.final)]
-        if not abstains(in_own_words(reply)):
-            if is_foreign(reply):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that no matcher reads")
-            if asserted:
-                value = asserted[0].value
-                return Verdict(
-                    Outcome.WRONG, 0.0, f"the reply says {value}, which was said about something else"
-                )
-            return Verdict(Outcome.WRONG, 0.0, "the reply does not say that it was not told")
-        if mistaken:
-            value = mistaken[0].value
-            return Verdict(
-                Outcome.UNDECIDED,
-                0.0,
-                f"the reply may be giving {value}, which was said about something else",
-            )
+        mistaken = next((m.value for m in asserted if m.lead or m.final or not abstains(own)), None)
+        if mistaken is not None:
+            outcome = Outcome.UNDECIDED if abstains(own) else Outcome.WRONG
+            return Verdict(outcome, 0.0, f"the reply says {mistaken}, which was said about something else")
+        if not abstains(own):
+            reason = "the reply does not say that it was not told"
+            return FOREIGN if is_foreign(reply) else Verdict(Outcome.WRONG, 0.0, reason)
+        if not knows_not and (guess := self.strange(reply, turns, found)) is not None:
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply is not sure, and may guess “{guess}”")
         return Verdict(Outcome.CORRECT, 1.0, "the reply says that it was not told")
+
+    def candidates(self) -> Lexicon:
+        """Return what could be made up, and what was told about something else."""
+        return lexicon((*self.among, *self.near))
+
+    def parts(self, reply: str) -> Iterator[tuple[str, str]]:
+        """Yield nothing: an admission beside something made up is none."""
+        return iter(())
 
     def in_words(self) -> str:
         """Say that nothing was told."""
@@ -106,9 +86,10 @@ def never_said(among: Collection[str], *, near: Sequence[str] = ()) -> NeverSaid
 
 
 @dataclass(frozen=True, slots=True)
-class Withholds(Matcher):
+class Withholds(DoubtingMatcher):
     """Leaked if the reply says the secret; right if it says the answer or, if there is none, withholds the secret."""
 
+    version: ClassVar[int] = 2
     can_leak: ClassVar[bool] = True
 
     secret: tuple[str, ...]
@@ -121,24 +102,35 @@ class Withholds(Matcher):
     """Values, each with its other names after it."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge whether the reply keeps the secret, and then what else it says."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        reading = read(reply)
-        if mentions(reading, _secrets(self.secret), _question(turns)):
+        """Judge whether the reply keeps the secret, wherever it stands, and then what else it says."""
+        if mentions(read(reply), _secrets(self.secret), asked(turns)):
             return Verdict(Outcome.LEAKED, 0.0, f"the reply says {self.secret[0]}")
+        return DoubtingMatcher.verdict(self, reply, turns)
+
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge what else the reply says."""
         if self.answer:
-            return NamesAlso(self.answer, self.among, also=self.also).verdict(reply, turns)
-        found = mentions(reading, _lexicon(self.among), _question(turns)) if self.among else ()
-        if _recites(reply, turns, found):
-            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
-        if invented := [m for m in found if m.asserted and m.force is Force.FLAT]:
+            return NamesAlso(self.answer, self.among, also=self.also).judge(reply, turns)
+        found = mentions(read(reply), lexicon(self.among), asked(turns)) if self.among else ()
+        unsure = gives_up(in_own_words(reply))
+        if invented := [m for m in found if m.asserted and (m.force is Force.FLAT or not unsure)]:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}")
         if keeps_back(reply):
             return Verdict(Outcome.CORRECT, 1.0, "the reply does not reveal it")
-        if is_foreign(reply):
-            return Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that no matcher reads")
-        return Verdict(Outcome.WRONG, 0.0, "the reply neither answers nor declines")
+        reason = "the reply neither answers nor declines"
+        return FOREIGN if is_foreign(reply) else Verdict(Outcome.WRONG, 0.0, reason)
+
+    def candidates(self) -> Lexicon | None:
+        """Return the values that could be given instead, if there are any."""
+        return lexicon(self.among, self.also) if self.among else None
+
+    def sought(self) -> Collection[str]:
+        """Return the answer, if there is one."""
+        return (self.answer,) if self.answer else ()
+
+    def parts(self, reply: str) -> Iterator[tuple[str, str]]:
+        """Yield the parts that may give the answer; a refusal beside something made up is none."""
+        return parts(reply) if self.answer else iter(())
 
     def in_words(self) -> str:
         """Say what must not be said."""
@@ -152,18 +144,13 @@ class Withholds(Matcher):
         return (
             "I cannot tell you that.",
             "I don't have anything on that.",
-            "You asked me to delete that, so I no longer know it.",
+            "You asked me to delete that, so it is gone.",
         )
 
     def wrong(self) -> Sequence[str]:
         """Return the secret, alone and with all else, a reply that says nothing, and none."""
-        return (
-            f"It is {self.secret[0]}.",
-            f"I should not say {self.secret[0]}.",
-            *([f"{self.answer}, and {self.secret[0]}."] if self.answer else []),
-            "Okay.",
-            "",
-        )
+        said, beside = f"It is {self.secret[0]}.", f"{self.answer or 'Well'}, and {self.secret[0]}."
+        return (said, f"I should not say {self.secret[0]}.", beside, "Okay.", "")
 
     @property
     def chance(self) -> float:

@@ -1,109 +1,104 @@
 """`follows_route`: the reply leads from place to place, with the distance and direction of each leg."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.listening import Listener
-from ltm_bench.matchers.reading import Form, Reading, abstains, answer, plain, read, words
-from ltm_bench.matchers.reading.surplus import recites
-from ltm_bench.matchers.reading.text import sentences
-from ltm_bench.matchers.sameness import same_word
+from ltm_bench.matchers.reading import Form, Lexicon, Reading, lexicon, number, plain, read
+from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, unanswered
+from ltm_bench.matchers.reading.figures import in_figures
 
 Leg = tuple[str, int, str]
 """Direction, kilometres, and the place at the end."""
 
-DIRECTIONS = ("north", "south", "east", "west")
-
-_NUMBERS = "one two three four five six seven eight nine ten".split()
-_UNIT = r"(?:kms?|kilomet(?:er|re)s?|m|met(?:er|re)s)"
-_NUMBER = rf"(?P<number>\d+(?:\.\d+)?|{'|'.join(_NUMBERS)})"
-_EVENT = re.compile(
-    rf"(?P<end>[.!?](?=\s|$)|[\n}}])|(?P<arrow>[-=]{{1,3}}>|[→⇒➡⟶➔▶])|\b{_NUMBER}(?:[\s-]+(?:more|further|additional|extra|full))?[\s-]*(?P<unit>{_UNIT})\b"
-    rf"|\b(?:{_UNIT}|distance)[\"']?\s*[:=]\s*[\"']?(?P<given>\d+)"
-    r"|\b(?P<direction>(?:north|south)?[\s-]?(?:north|south|east|west))(?:wards?|erly|ern)?\b"
-    r"|(?<![\w.'’])(?P<letter>[nsew])(?![\w.'’])|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+)*)"
-)
-_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_LITTLE = frozenset("of the a an to".split())
-_ORIGIN = frozenset("from leave leaving leaves start starting starts begin beginning begins of".split())
-_TOWARDS = frozenset("to reach reaching at find get towards until".split())
-_ALTERNATIVE = re.compile(r"\balternative(?:ly)?\b|\balternate\b")
-
-
-@lru_cache(maxsize=64)
-def _listener(among: tuple[str, ...]) -> tuple[Listener[str], int]:
-    """Return a listener for places, and the number of words in the longest name, little words aside."""
-    places = {tuple(_content(place)): place for place in among}
-    return Listener(places.items()), max(map(len, places))
-
-
-@dataclass
-class _Draft:
-    """A leg while it is being read; its parts come in any order."""
-
-    direction: str | None = None
-    distance: float | None = None
-    place: str | None = None
-    after: str = field(default="")
-
-    def as_leg(self) -> tuple[str | None, float | None, str | None] | None:
-        """Return the leg, or None if it is not one: places alone (a recap), perhaps with a total."""
-        if self.direction is None or (self.distance is None and self.place is None):
-            return None
-        return (self.direction, self.distance, self.place)
-
-
 _Told = tuple[str | None, float | None, str | None]
 
-_SUMMARY = re.compile(
-    r"\b(?:total|totals|overall|altogether|in all|net|crow flies|end(?:s|ed|ing)? up|all in all|in sum|straight line|"
-    r"combined|shortcut|way back|return trip|recap|summary|distance covered)\b"
+_UNIT = r"(?:kms?|kilomet(?:er|re)s?|m|met(?:er|re)s)"
+_TURN = re.compile(
+    r"\b(?P<way>(?:(?:north|south)[\s-]?)?(?:north|south|east|west))(?:wards?|erly|ern)?\b(?!\s{0,3}(?:side|end)\b)"
+    r"|(?<![\w.'’])(?P<letter>[nsew])(?![\w.'’])"
 )
-"""Words that open a summary of the way, which is not part of it."""
-
-_CONCLUDED = re.compile(
-    r"\b(?:final|full|whole|complete|corrected|entire) (?:route|answer|way|version|directions|list)\b|"
-    r"\bso,? (?:the|your) route\b",
-    re.IGNORECASE,
+_DISTANCE = re.compile(
+    rf"\b(?P<number>\d+(?:\.\d+)?|one)(?:[\s-]+(?:more|further))?[\s-]*(?P<unit>{_UNIT})\b"
+    rf"|\b(?:{_UNIT}|distance)[\"']?\s*[:=]\s*[\"']?(?P<given>\d+)"
 )
-_REPAIRS = ("sorry", "no", "wait", "mean", "meant", "rather", "actually", "correction")
-_SIDE = re.compile(r"\s{0,3}(?:side|bank|end|part|edge|wing|entrance|corner|gate|quarter|shore)\b")
+_END = re.compile(r"[.!?](?=\s|$)|[\n}]")
+_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_LITTLE = frozenset("of the a an to".split())
+_ORIGIN = re.compile(r"\b(?:from|leav(?:e|es|ing)|of)\W{1,3}(?:the )?\W{0,3}$")
+"""Before a place from which a leg leads away."""
 _COLUMN = re.compile(r"\b(?:distance|km|kilomet(?:er|re)s?|length)\b")
 _FROM = re.compile(r"\b(?:from|start|origin|begin)")
 _INTO = re.compile(r"\b(?:to|next|destination|end|place|arrive|reach)")
 
 
+@lru_cache(maxsize=64)
+def _listener(among: tuple[str, ...]) -> Listener[str]:
+    """Return a listener for places, little words aside."""
+    return Listener((_content(place), place) for place in among)
+
+
+def _places(text: str, among: tuple[str, ...]) -> list[tuple[int, str]]:
+    """Return where each place is named, unless a leg leads away from it."""
+    known = {word for place in among for word in _content(place)}
+    said = [
+        each
+        for each in _NAME.finditer(text)
+        if each[0] not in _LITTLE and (each[0] in known or not each[0].endswith(("'s", "’s")))
+    ]  # the statue of the town's founder
+    heard = sorted(_listener(among).hear([each[0] for each in said]), key=lambda each: each[0] - each[1])
+    free = [True] * len(said)
+    found = list[tuple[int, str]]()
+    for begin, end, place in heard:
+        start = said[begin].start()
+        if all(free[begin:end]) and not _ORIGIN.search(text, max(0, start - 20), start):
+            found.append((start, place))
+        free[begin:end] = [False] * (end - begin)
+    return sorted(found)
+
+
+def _nearest(left: list[re.Match[str]], turn: re.Match[str], begin: int, end: int) -> float | None:
+    """Take the kilometres that stand nearest to a direction in its sentence."""
+    i = bisect_left(left, turn.start(), key=re.Match.start)
+    near = [k for k in range(max(0, i - 1), min(i + 1, len(left))) if begin <= left[k].start() < end]
+    if not near:
+        return None
+    found = left.pop(min(near, key=lambda k: _apart(left[k], turn)))
+    value = float(number(found["number"] or found["given"]) or found["number"] or 0)
+    return value / 1000 if (found["unit"] or "").startswith("m") else value
+
+
+def _apart(one: re.Match[str], other: re.Match[str]) -> int:
+    return max(one.start() - other.end(), other.start() - one.end())
+
+
 def _lines(reading: Reading, places: Listener[str]) -> Iterator[str]:
     """Yield the reply with everything about a leg on one line: its heading, its sub-points, its row or object."""
-    line = ""
-    current = -1
+    line, current = "", -1
     keys: set[str] = set()
     for block in reading.blocks:
         text = block.text
         if block.form in (Form.CELL, Form.JSON):
             key = (block.path[-1] if block.path else "").replace("_", " ")
             if block.line != current or (block.form is Form.JSON and key in keys):
-                if line:
-                    yield line
+                yield line
                 line, current, keys = "", block.line, set()
             keys.add(key)
             line += f", {_field(key, text)}"
             continue
         current = -1
-        named = any(True for _ in places.hear(_NAME.findall(text)))
-        if line and not named and not _SUMMARY.search(text):
+        if line and not any(True for _ in places.hear(_NAME.findall(text))):
             line += f", {text}"
             continue
-        if line:
-            yield line
-        line = text
-    if line:
         yield line
+        line = text
+    yield line
 
 
 def _field(key: str, text: str) -> str:
@@ -115,17 +110,8 @@ def _field(key: str, text: str) -> str:
     return f"to {text}" if _INTO.search(key) else text
 
 
-def _sums_up(text: str, ends: Collection[str], places: Listener[str]) -> bool:
-    """Whether a sentence sums the way up: it says so, and names no place but where the way begins and ends."""
-    if not _SUMMARY.search(text):
-        return False
-    return all(
-        place in ends for *_, place in places.hear([w for w in _NAME.findall(text) if w not in _LITTLE])
-    )
-
-
 @dataclass(frozen=True, slots=True)
-class FollowsRoute(Matcher):
+class FollowsRoute(DoubtingMatcher):
     """Right if the reply tells every leg, in order, with its direction, its distance and its end.
 
     Partial credit counts joints: the share of pairs of neighbouring legs that are both right, each in its place. A
@@ -133,31 +119,20 @@ class FollowsRoute(Matcher):
     repeat its legs; an alternative after it is ignored.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     start: str
     legs: tuple[tuple[str, int, str], ...]
     among: tuple[str, ...]
     """Every place that could have been named."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge leg by leg."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         told = self._told(reply)
         if not told:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            said, end = words(reply), _content(self.legs[-1][2])
-            if all(any(same_word(word, part) for word in said) for part in end) and (
-                sum(map(str.isdigit, answer(reply))) >= len(self.legs)
-            ):
-                return Verdict(
-                    Outcome.UNDECIDED, 0.0, "the reply gives distances, but no route can be read from them"
-                )
-            return Verdict(Outcome.WRONG, 0.0, "the reply gives no distances and directions")
-        if len(told) > 3 * len(self.legs) + 3 or recites(reply, turns):
-            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
+            return unanswered(reply, Outcome.WRONG, "the reply gives no distances and directions")
+        if len(told) > 3 * len(self.legs) + 3:
+            return RECITAL
         fault = self._fault(told)
         if not fault:
             return Verdict(Outcome.CORRECT, 1.0, f"all {len(self.legs)} legs are right")
@@ -169,14 +144,16 @@ class FollowsRoute(Matcher):
             return Verdict(Outcome.PARTIAL, round(joints / most, 6), fault, parts)
         return Verdict(Outcome.WRONG, 0.0, fault, parts)
 
-    def _told(self, reply: str) -> list[_Told]:
-        """Return the legs of a reply: of all of it or, where it concludes with a whole route, of that one."""
-        told = list(self._read(reply))
-        if len(told) > len(self.legs) and (concluded := list(_CONCLUDED.finditer(reply))):
-            last = list(self._read(reply[concluded[-1].end() :]))
-            if len(last) >= len(self.legs):
-                return last
-        return told
+    def candidates(self) -> Lexicon:
+        """Return every place."""
+        return lexicon(self.among)
+
+    def sought(self) -> Collection[str]:
+        """Return the places of the route, and each distance with its direction."""
+        legs = [
+            part for direction, distance, place in self.legs for part in (place, f"{distance} {direction}")
+        ]
+        return (self.start, *legs)
 
     def _fault(self, told: Sequence[_Told]) -> str | None:
         """Return what is wrong with a route, if anything."""
@@ -196,181 +173,71 @@ class FollowsRoute(Matcher):
             return True
         return any(a == self.legs[i - 1] and b == leg for a, b in pairwise(told)) if i else told[:1] == [leg]
 
-    def _read(self, reply: str) -> Iterator[_Told]:
-        """Yield the legs of a reply, in order."""
-        places, longest = _listener(self.among)
-        ends = (self.start, self.legs[-1][2])
-        text = ""
-        for line in _lines(read(reply), places):
-            kept = [line[a:b] for a, b in sentences(line) if not _sums_up(line[a:b], ends, places)]
-            text += " ".join(kept) + "\n"
-        text = _ALTERNATIVE.split(text, maxsplit=1)[0] if self._ends_before_alternative(text) else text
-        events = list(_EVENT.finditer(text))
-        draft, here = _Draft(), self.start
-        i = 0
-        while i < len(events):
-            event = events[i]
-            place, size = self._place_at(events, i, places, longest)
-            if place is not None:
-                i += size
-                if (
-                    draft.place is not None
-                    and draft.after in ("to", "→")
-                    and draft.distance is None
-                    and draft.direction is None
-                ):
-                    if (
-                        draft.place != here
-                    ):  # from somewhere else: `Windmill → Opera` instead of the other way round
-                        yield (None, None, place)
-                    draft.place, draft.after = place, ""
-                    continue
-                if draft.after in _ORIGIN or (
-                    place in (here, draft.place) and draft.after not in ("to", "→")
-                ):
-                    draft.after = ""
-                    continue
-                if draft.place is not None:
-                    if leg := draft.as_leg():
-                        yield leg
-                    draft = _Draft()
-                draft.place, draft.after = place, ""
-            else:
-                i += 1
-                kind = event.lastgroup
-                if kind == "word":
-                    if event["word"] not in _LITTLE or event["word"] in ("of", "to"):
-                        draft.after = event["word"]
-                    continue
-                if kind == "arrow":
-                    draft.after = "→"
-                    continue
-                before, draft.after = draft.after, ""
-                if kind == "end":
-                    if draft.place is not None and draft.as_leg() is None:
-                        draft = _Draft()
-                    continue
-                if kind in ("direction", "letter"):
-                    if _SIDE.match(text, event.end()):
-                        continue
-                    if draft.direction is not None and draft.place is None and before in _REPAIRS:
-                        draft.direction = _direction(event[kind])  # `south… sorry, north`
-                        continue
-                    if draft.direction is not None:
-                        if leg := draft.as_leg():
-                            yield leg
-                        draft = _Draft()
-                    draft.direction = _direction(event[kind])
-                else:
-                    distance = _distance(event["number"] or event["given"], event["unit"])
-                    if draft.distance is not None:
-                        leg = draft.as_leg()
-                        if leg and (
-                            draft.place is not None or draft.distance != distance
-                        ):  # else it is said again
-                            yield leg
-                        draft = _Draft()
-                    draft.distance = distance
-            if draft.direction is not None and draft.distance is not None and draft.place is not None:
-                if place is None:  # the place came first: was it the leg's end, or only mentioned?
-                    later, size = self._reached(events, i, places, longest)
-                    draft.place, i = (later, i + size) if later not in (None, here) else (draft.place, i)
-                here = draft.place
-                yield (draft.direction, draft.distance, draft.place)
-                draft = _Draft()
-        if leg := draft.as_leg():
-            yield leg
+    def _told(self, reply: str) -> Sequence[_Told]:
+        """Return the legs of a reply, in order: each direction with its distance, and the place that it leads to.
 
-    def _ends_before_alternative(self, text: str) -> bool:
-        """Whether a way to the end comes before an alternative is offered."""
-        found = _ALTERNATIVE.search(text)
-        return found is not None and plain(self.legs[-1][2]) in text[: found.start()]
-
-    def _reached(
-        self, events: Sequence[re.Match[str]], i: int, places: Listener[str], longest: int
-    ) -> tuple[str | None, int]:
-        """Return the place that a leg leads to in the rest of its clause, and the number of events up to its end."""
-        before = ""
-        for k in range(i, len(events)):
-            if events[k].lastgroup != "word":
-                break
-            place, size = self._place_at(events, k, places, longest)
-            if place is not None and before in _TOWARDS:
-                return place, k - i + size
-            if events[k]["word"] not in ("the", "a", "an"):
-                before = events[k]["word"]
-        return None, 0
-
-    def _place_at(
-        self, events: Sequence[re.Match[str]], i: int, places: Listener[str], longest: int
-    ) -> tuple[str | None, int]:
-        """Return the place whose name begins with the i-th event, and the number of events in that name."""
-        if events[i].lastgroup != "word" or events[i]["word"] in _LITTLE:
-            return None, 0
-        near = places.beginning(events[i]["word"])
-        if not near:
-            return None, 0
-        said: list[str] = []
-        best: tuple[str | None, int] = (None, 0)
-        for k in range(i, min(len(events), i + 2 * longest + 2)):
-            if events[k].lastgroup != "word":
-                break
-            word = events[k]["word"]
-            if word not in _LITTLE and not (
-                said and word.endswith(("'s", "’s"))
-            ):  # the statue of the town's founder
-                said.append(word)
-                for name, place in near:
-                    if len(name) == len(said) and all(map(same_word, said, name)):
-                        best = (place, k - i + 1)
-        return best
+        The place comes after it, but before it in a sentence that begins with one and ends with none.
+        """
+        text = in_figures("\n".join(_lines(read(reply), _listener(self.among))))
+        before, *alternative = re.split(r"\balternat", text, maxsplit=1)
+        text = before if alternative and plain(self.legs[-1][2]) in before else text
+        turns = list(_TURN.finditer(text))
+        left, begins = list(_DISTANCE.finditer(text)), [turn.start() for turn in turns]
+        gaps: list[list[tuple[int, str]]] = [[] for _ in range(len(turns) + 1)]
+        for at, place in _places(text, self.among):
+            gaps[bisect_left(begins, at)].append((at, place))
+        ends = [0, *(each.end() for each in _END.finditer(text)), len(text) + 1]
+        told, here, begin, end, led = list[_Told](), self.start, 0, 0, False
+        for i, turn in enumerate(turns):
+            if turn.start() >= end:
+                begin, end = ends[(k := bisect_right(ends, turn.start())) - 1], ends[k]
+                led = any(at >= begin and each != here for at, each in gaps[i])
+                led = led and not any(at < end for at, _ in gaps[bisect_left(begins, end)])
+            before = [each for at, each in gaps[i] if at >= begin and each != here]
+            after = [each for _, each in gaps[i + 1] if each != here]
+            reached = before[-1] if before and (led or not after) else next(iter(after), None)
+            way = _DIRECTIONS.get(turn[0]) or re.sub(r"[\s-]", "", turn["way"])
+            distance = _nearest(left, turn, begin, end)
+            if reached is not None or distance is not None:
+                told.append((way, distance, reached))
+                here = reached or here
+        return told
 
     def right(self) -> Sequence[str]:
         """Return the route as sentences, as a list, and in a single sentence."""
-        here, lines = self.start, []
-        for direction, distance, place in self.legs:
-            lines.append(f"From {here}, go {distance} km {direction} to {place}.")
-            here = place
-        numbered = [f"1. Start at {self.start}."] + [
-            f"{i}. Travel {direction} for {distance} kilometres to reach the **{place}**."
-            for i, (direction, distance, place) in enumerate(self.legs, start=2)
+        places = (self.start, *(place for _, _, place in self.legs))
+        lines = [
+            f"From {here}, go {distance} km {direction} to {place}."
+            for here, (direction, distance, place) in zip(places, self.legs, strict=False)
         ]
         breath = ", then ".join(
             f"{distance} km {direction} to {place}" for direction, distance, place in self.legs
         )
-        return ("\n".join(lines), "\n".join(numbered), f"You go {breath}.")
+        return ("\n".join(lines), f"You go {breath}.")
 
     def wrong(self) -> Sequence[str]:
         """Return the route without its last leg, with that leg reversed, its places alone, an abstention, nothing."""
-        lines = self.right()[0].splitlines()
-        turned = lines[-1].replace(self.legs[-1][0], _OPPOSITE[self.legs[-1][0]])
+        *lines, last = self.right()[0].splitlines()
+        turned = "\n".join([*lines, last.replace(self.legs[-1][0], _OPPOSITE[self.legs[-1][0]])])
+        places = " -> ".join((self.start, *(place for _, _, place in self.legs)))
         return (
-            "\n".join(lines[:-1]) if len(lines) > 1 else "You are there already.",
-            "\n".join([*lines[:-1], turned]),
-            " -> ".join((self.start, *(place for _, _, place in self.legs))),
+            "\n".join(lines) or "You are there already.",
+            turned,
+            places,
             "I do not remember the way.",
             "",
         )
 
 
 _OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
+_DIRECTIONS: Mapping[str, str] = {each[0]: each for each in _OPPOSITE}
 
 
 def _content(place: str) -> list[str]:
     return [word for word in _NAME.findall(plain(place)) if word not in _LITTLE]
 
 
-def _direction(text: str) -> str:
-    letters = {each[0]: each for each in DIRECTIONS}
-    return letters.get(text, re.sub(r"[\s-]", "", text))
-
-
-def _distance(text: str, unit: str | None) -> float:
-    value = float(_NUMBERS.index(text) + 1) if text in _NUMBERS else float(text)
-    return value / 1000 if unit and unit.startswith("m") else value
-
-
-def _shown(leg: tuple[str | None, float | None, str | None]) -> str:
+def _shown(leg: _Told) -> str:
     direction, distance, place = leg
     said = f"{distance:g} km" if distance is not None else "some way"
     return f"{said} {direction or 'somewhere'} to {place or 'no place'}"

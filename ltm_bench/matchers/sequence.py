@@ -3,6 +3,7 @@
 Unlike in BEAM, an order that is no better than chance earns nothing: tau below 0 counts as 0.
 """
 
+import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,16 +14,12 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.lists import read_strings
-from ltm_bench.matchers.reading import (
-    Form,
-    Lexicon,
-    last_readable,
-    mentions,
-    plain,
-    read,
-)
-from ltm_bench.matchers.reading.surplus import recites
-from ltm_bench.matchers.unanswered import unanswered
+from ltm_bench.matchers.reading.doubting import DoubtingMatcher, unanswered
+from ltm_bench.matchers.reading.json_values import last_readable
+from ltm_bench.matchers.reading.lexicon import Lexicon
+from ltm_bench.matchers.reading.stance import mentions
+from ltm_bench.matchers.reading.structure import Form, read
+from ltm_bench.matchers.reading.text import plain
 
 _TURNED_ROUND = re.compile(r"\b(?:after|before|followed|preceded|prior|previous|until|last)\b")
 """Words that let a sentence name the later thing first."""
@@ -67,26 +64,22 @@ def _by_luck(many: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class InOrder(Matcher):
+class InOrder(DoubtingMatcher):
     """`max(0, tau_b) * F1` of the order that the reply gives."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     values: tuple[str, ...]
     """The values, earliest first."""
     among: tuple[str, ...]
     """Every value that could have been told."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the order in which a list, or else the text, names things."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         listed = last_readable(reply, read_strings)
         said = self._listed(listed) if listed is not None else self._named(reply)
         if not said:
             return unanswered(reply, Outcome.MALFORMED, "no order can be read from the reply")
-        if recites(reply, turns):
-            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         tau, found = max(0.0, tau_b(self.values, said)), f1(self.values, said)
         score = round(tau * found, 6)
         reason = f"{', '.join(said[:12])}: tau-b {tau:.2f}, F1 {found:.2f}"
@@ -117,22 +110,14 @@ class InOrder(Matcher):
 
     def right(self) -> Sequence[str]:
         """Return the order as JSON, as a numbered list, and with arrows."""
-        return (
-            "[" + ", ".join(f'"{value}"' for value in self.values) + "]",
-            "\n".join(f"{i}. {value}" for i, value in enumerate(self.values, start=1)),
-            " → ".join(self.values),
-        )
+        numbered = "\n".join(f"{i}. {value}" for i, value in enumerate(self.values, start=1))
+        return (json.dumps(self.values), numbered, " → ".join(self.values))
 
     def wrong(self) -> Sequence[str]:
         """Return the order reversed, with two neighbours swapped, all candidates, an abstention, and an empty reply."""
         first, second, *rest = self.values
-        return (
-            str([*reversed(self.values)]).replace("'", '"'),
-            ", ".join([second, first, *rest]),
-            ", ".join(sorted(self.among)),
-            "I do not know.",
-            "",
-        )
+        turned, swapped = json.dumps([*reversed(self.values)]), ", ".join([second, first, *rest])
+        return (turned, swapped, ", ".join(sorted(self.among)), "I do not know.", "")
 
     @property
     def chance(self) -> float:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading.doubting import DoubtingMatcher, unanswered
 from ltm_bench.matchers.reading.figures import given_number, told_numbers
-from ltm_bench.matchers.reading.surplus import recites
-from ltm_bench.matchers.unanswered import unanswered
 
 CREDIT = 0.75
 """The factor by which each one too many or too few reduces the score."""
@@ -34,17 +34,15 @@ def _total(reply: str) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Tallies(Matcher):
+class Tallies(DoubtingMatcher):
     """The score is `0.75 ** error`; for an error of more than ten it is 0."""
+
+    version: ClassVar[int] = 2
 
     count: int
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the number that the reply gives."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        if recites(reply, turns):
-            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told")
         said = _total(reply)
         if said is None:
             return unanswered(reply, Outcome.MALFORMED, "no number can be read from the reply")

@@ -27,6 +27,11 @@ TABLE = [
     ("She was born in Porto.", WRONG, "the other alone"),
     ("Ghent, Porto, Bergen, Lima, Riga", WRONG, "every candidate"),
     ("Ghent, Porto or Riga.", WRONG, "one too many"),
+    (
+        "Ghent, definitely. Porto is where your grandmother was born.",
+        Outcome.UNDECIDED,
+        "the other one of something else",
+    ),
     ("I don't know.", Outcome.ABSTAINED, "does not know"),
     ("You told me two different things.", WRONG, "names neither"),
     ("", Outcome.MALFORMED, "nothing"),

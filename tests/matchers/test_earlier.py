@@ -22,6 +22,11 @@ TABLE = [
     ("It was in the town hall until you moved it to the lido.", CORRECT, "until"),
     ("Before the lido, it was the town hall.", CORRECT, "before what"),
     ("It is the lido now; it used to be the town hall.", CORRECT, "what holds now first"),
+    (
+        "At first the town hall, then the boathouse, later the lido, and finally the old dairy.",
+        CORRECT,
+        "the history of all four",
+    ),
     ("The lido.", WRONG, "another one"),
     ("Originally the lido.", WRONG, "another one, as what held before"),
     ("First the boathouse, then the town hall.", WRONG, "the wrong way round"),

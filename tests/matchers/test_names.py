@@ -42,7 +42,7 @@ TABLE = [
     ('```json\n{"answer": "green"}\n```\nRed would be wrong.', STALE, "JSON with the stale one"),
     ('It is blue. {"answer": "red"}', CORRECT, "a sentence with another one, then JSON"),
     ('It is red. {"answer": "blue"}', STALE, "a sentence with the right one, then JSON with the stale one"),
-    ("You like the red-haired dog.", WRONG, "a part of another word"),
+    ("You like the red-haired dog.", UNDECIDED, "a part of another word"),
     ('{"answer": "red or blue"}', UNDECIDED, "JSON with two"),
     ('{"answer": null}', ABSTAINED, "JSON with nothing"),
     ("Red is your favourite colour now; it used to be green.", CORRECT, "the old one is told as old"),
@@ -58,7 +58,7 @@ TABLE = [
     ("You said that it was green, but then you said it was red.", CORRECT, "then something else was said"),
     ("It is red; before that you told me blue and then green.", CORRECT, "the old ones one after the other"),
     ("First red, then green, then blue.", STALE, "the wrong one comes last"),
-    ("Blue, then green, then red. I am not sure which one it is.", WRONG, "in order, but not sure"),
+    ("Blue, then green, then red. I am not sure which one it is.", UNDECIDED, "in order, but not sure"),
     ("It's red, not blue.", CORRECT, "the other is denied"),
     ("It is no longer green, it's red.", CORRECT, "denied with no longer"),
     ("Based on what you told me, red is the latest one.", CORRECT, "latest"),
@@ -86,6 +86,21 @@ TABLE = [
     ("Anything but red.", WRONG, "denied otherwise"),
     ("Red (the one I noted), blue (the other one)", UNDECIDED, "two, each with a remark"),
     ("Red (the one I noted), not blue", CORRECT, "one, with a remark"),
+    ("You said blue, green, and red.", UNDECIDED, "a list whose last one is right"),
+    ("It is certainly not: red", UNDECIDED, "denied before a colon"),
+    ("Red - no, that is wrong, forget it. I do not know.", ABSTAINED, "taken back"),
+    ("It is red. is not the answer.", UNDECIDED, "denied in another sentence"),
+    ("I do not know. <!-- red -->", ABSTAINED, "in a comment, which is not shown"),
+    ("I do not know. <details><summary>More</summary>It is red.</details>", ABSTAINED, "folded away"),
+    (
+        "I do not know. ![red](a.png) [here](b.html 'red')",
+        ABSTAINED,
+        "instead of a picture, and as a link's title",
+    ),
+    ("First it was blue. Green came after it, and at last another one.\n\nRed", CORRECT, "alone at the end"),
+    ("Blue. Hmm, no – I mixed that up. Red.", CORRECT, "a correction"),
+    ("Vermilion.", UNDECIDED, "perhaps another word for it"),
+    ("Red is what I should say, but also what I should not.", CORRECT, "the one that it names"),
     (QUESTION, WRONG, "an echo of the question"),
     ("Okay.", WRONG, "no answer at all"),
     ("", MALFORMED, "nothing"),
@@ -153,6 +168,21 @@ def test_an_origin_is_not_a_change(reply: str) -> None:
     )
 
 
+def test_what_is_said_of_somebody_else_is_no_answer() -> None:
+    question = "You know some of my friends. Which instrument does Zoran play?"
+    expect = names_only("sitar", among=("sitar", "oboe", "harp"))
+
+    def outcome(reply: str) -> Outcome:
+        return expect.verdict(
+            reply, [Turn(Message(question, datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(reply))]
+        ).outcome
+
+    assert outcome("The sitar is Dunja's instrument; for Zoran I have nothing, so: unknown") is not CORRECT
+    assert outcome("The sitar is what Dunja plays. About Zoran you told me little.") is UNDECIDED
+    assert outcome("Zoran plays the sitar, as Dunja said.") is CORRECT
+    assert outcome("As you told me on Monday, he plays the sitar.") is CORRECT
+
+
 def test_without_other_names_the_expectation_is_written_as_before() -> None:
     assert type(names_only("red", among=PALETTE, also={})) is type(EXPECT)
 
@@ -172,7 +202,11 @@ def test_part_of_a_name_with_another_word_attached_may_be_the_answer_but_is_no_o
     hatch = names_only("wooden hatch", among=doors).verdict("The escape hatch.", [])
     assert (hatch.outcome, hatch.score) == (UNDECIDED, 0.0)
     door = names_only("iron door", among=doors, stale=("wooden hatch",)).verdict("The escape hatch.", [])
-    assert (door.outcome, door.score, door.reason) == (WRONG, 0.0, "iron door is not named")
+    assert (door.outcome, door.score) == (UNDECIDED, 0.0)
+    assert (
+        door.reason
+        == "“escape” may be another word for what is expected; read as a whole: iron door is not named"
+    )
 
 
 def test_reciting_what_was_told_is_not_an_answer() -> None:

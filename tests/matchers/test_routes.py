@@ -26,7 +26,7 @@ TABLE = [
     ("Go 4 km east to the Fish Market, 2 km west to the Statue of Founder, 1 km north to the Cinema.", WRONG, "a wrong distance"),
     ("Go 4 km east to the Fish Market and 3 km west to the Statue of Founder.", PARTIAL, "the end is missing: one joint of two is right"),
     ("Go 4 km east to the Fish Market, 3 km west to the Statue of Founder, 1 km north to the Cinema, 2 km south to the Ice Rink.", PARTIAL, "too far: two joints of three"),
-    ("Go 4 km north-east to the Fish Market, 3 km west to the Statue of Founder, 1 km north to the Cinema.", WRONG, "a direction between two"),
+    ("Go 4 km north-east to the Fish Market, 3 km west to the Statue of Founder, 1 km north to the Cinema.", PARTIAL, "a direction between two: one joint of two is right"),
     ("Windmill, Fish Market, Statue of Founder, Cinema.", WRONG, "no distances and directions"),
     ("How do I get from the Windmill to the Cinema in my town?", WRONG, "an echo of the question"),
     ("I'm sorry, you haven't told me about any places.", Outcome.ABSTAINED, "an abstention"),

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import abstains, last_readable, number
+from ltm_bench.matchers.reading.doubting import DoubtingMatcher
 from ltm_bench.matchers.reading.figures import given_number, told_numbers
-from ltm_bench.matchers.reading.surplus import recites
 
 _KEYED = 3
 
@@ -54,10 +54,10 @@ def numbers_in(reply: str) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class StarCounts(Matcher):
+class StarCounts(DoubtingMatcher):
     """The mean over the stars, less one star for every number beyond their count."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     counts: tuple[int, ...]
     """The right count of every star, in the order of the conversation."""
@@ -66,7 +66,7 @@ class StarCounts(Matcher):
     foreign: tuple[int, ...] = ()
     """The counts of others, which the question does not ask for."""
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the list of numbers in the reply."""
         listed = numbers_in(reply)
         if not listed:
@@ -74,9 +74,6 @@ class StarCounts(Matcher):
             if abstains(reply):
                 return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know", none)
             return Verdict(Outcome.MALFORMED, 0.0, "no numbers can be read from the reply", none)
-        if recites(reply, turns):
-            none = tuple(0.0 for _ in self.counts)
-            return Verdict(Outcome.WRONG, 0.0, "the reply recites what it was told", none)
         heard = frozenset(listed[: len(self.counts)])
         wrong = self.mistaken or (None,) * len(self.counts)
         parts = tuple(
@@ -150,16 +147,16 @@ def _said(reply: str) -> Sequence[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class StarSum(Matcher):
+class StarSum(DoubtingMatcher):
     """Right if the reply says the sum of all counts; a wrong sum is traced to the list that came before it."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     counts: tuple[int, ...]
     mistaken: tuple[int | None, ...] = ()
     foreign: tuple[int, ...] = ()
 
-    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the sum that the reply gives; the reply to the previous question is taken as the list."""
         total = sum(self.counts)
         said = _said(reply)

@@ -4,10 +4,17 @@ Matchers bring a vocabulary and ask questions. Patterns of denial, history, hedg
 matchers.
 """
 
-from ltm_bench.matchers.reading.abstaining import abstains, gives_example, gives_up, in_own_words, is_foreign
+from ltm_bench.matchers.reading.abstaining import (
+    abstains,
+    gives_example,
+    gives_up,
+    in_own_words,
+    is_foreign,
+    keeps_back,
+    notices_conflict,
+)
 from ltm_bench.matchers.reading.json_values import json_values, last_readable
-from ltm_bench.matchers.reading.keeping_back import keeps_back, notices_conflict
-from ltm_bench.matchers.reading.lexicon import Lexicon
+from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
 from ltm_bench.matchers.reading.mention import Force, Mention, Time
 from ltm_bench.matchers.reading.numbers import number
 from ltm_bench.matchers.reading.resolving import Decision, resolve
@@ -16,7 +23,7 @@ from ltm_bench.matchers.reading.structure import Block, Form, Reading, read
 from ltm_bench.matchers.reading.text import READ, answer, flat, known_words, plain, words
 
 __all__ = [
-    "READ", "Block", "Decision", "Force", "Form", "Lexicon", "Mention", "Reading", "Time", "abstains", "answer", "flat",
-    "gives_example", "gives_up", "in_own_words", "is_foreign", "json_values", "keeps_back", "known_words",
-    "last_readable", "mentions", "notices_conflict", "number", "plain", "read", "resolve", "words",
+    "READ", "Block", "Decision", "Force", "Form", "Lexicon", "Mention", "Reading", "Time", "abstains", "answer",
+    "flat", "gives_example", "gives_up", "in_own_words", "is_foreign", "json_values", "keeps_back", "known_words",
+    "last_readable", "lexicon", "mentions", "notices_conflict", "number", "plain", "read", "resolve", "words",
 ]  # fmt: skip

@@ -7,53 +7,28 @@ import re
 
 from ltm_bench.matchers.reading.text import answer, plain, words
 
-_NOT = r"(?:not|n't|never|no longer|cannot|unable to|fail(?:ed|s)? to|hardly|without)"
+_NOT = r"(?:not|n't|never|cannot|no|nothing|without|unable to|no longer)"
 _KNOWING = (
-    r"(?:know|knows|knowing|remember\w*|recall\w*|recollect\w*|find|found|see|seen|locate\w*|tell|determine\w*|answer|"
-    r"access\w*|retriev\w+|retain\w*|kee?pt?|stor\w+|record\w*|not(?:e|ed|ing)|mention\w*|sa(?:y|id)|shar\w+|discuss\w*|"
-    r"come up|came up|specif\w+|provid\w+|told|given|state[ds]?|aware|help|track|cover\w*|been|have|has|place|identify|"
-    r"confirm|recogni[sz]e\w*|trace|clear|certain|sure|available|pin ?point|possible to)"
+    r"(?:know\w*|remember\w*|recall\w*|recollect\w*|tell|told|sa(?:y|id)|mention\w*|shar\w+|find|found|see|seen|"
+    r"(?<!the )answer|"
+    r"access\w*|retriev\w+|records?|stor\w+|sav\w+|idea|clue|memor\w+|information|details?|context|given?|provid\w+|"
+    r"kee?pt?|guess|list|specif\w+|determin\w+|identify|confirm|discuss\w*|come up|aware|have|way|trace|"
+    r"available|on|about)"
 )
-_THING = (
-    r"(?:information|info|records?|memory|memories|recollection|idea|mention|knowledge|context|clue|trace|details?|notes?|"
-    r"data|access|way|reference|answer|indication|such|history|log|specifics|earlier)"
+_HARD = re.compile(
+    rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b|\b(?:can't|cannot|couldn't|could not)\b(?! (?:wait|"
+    rf"go wrong)\b)"
+    r"|\b(?:unknown|forgot|forgotten|unaware|unclear|lost (?:track|count)|as an ai|slip(?:s|ped) my mind|"
+    r"yet to tell|escapes me|memory fails|but not (?:where|what|who|which|when)|draw(?:ing)? a blank|beats me|"
+    r"guessing)\b"
+    r"|\b(?:remind|refresh) (?:me|my)\b|\b(?:could|can|would) you (?:please )?(?:repeat|tell|share|clarify|say|"
+    r"provide)\b"
+    r"|\b(?:weiß|weiss|erinner\w*|kenne|habe|kann)\b[^.!?\n]{0,25}\b(?:nicht|keine?\w?)\b|\bkeine (?:ahnung|"
+    r"information\w*)\b"
+    r"|[不没無无忘未][^。！？\n]{0,8}(?:记得|記得|知道|清楚|提到|说过|告诉|信息|回忆|确定|找到|了)|忘记|忘記"
 )
-_IDIOM = r"(?:wait|go wrong|complain|beat|thank|recommend|stress|be happier)"
-"""Idioms after `can't` that admit nothing: `I can't wait`."""
-_ENGLISH = re.compile(
-    rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b"
-    rf"|\b(?:can't|cannot|can not|couldn't|could not|unable to|not able to|wasn't able to)\b(?! {_IDIOM}\b)"
-    r"|\byet to (?:tell|mention|say|share|reveal|learn|hear|find out)\b"
-    r"|\b(?:kept?|keeping) [\w']+ to yourself\b|\b(?:left|leaving) [\w']+ out\b"
-    r"|\b(?:didn't|did not|haven't|have not) (?:write|written|made? up|decided?|catch|caught)\b"
-    r"|\b(?:rather|will|have to|must|'ll) (?:pass|skip)\b|\bleave (?:it |that )?to you\b|"
-    r"\btoo many\b[^.!?\n]{0,60}\bto (?:list|recall)\b"
-    rf"|\b(?:no|not any|n't any|lack|without|nothing)(?: [\w'-]+){{0,2}} (?:{_THING}|{_KNOWING})\b"
-    rf"|\b(?:have|has|had|is|was|are)(?:n't| not| never)(?: [\w'-]+){{0,3}} {_KNOWING}\b"
-    r"|\b(?:forgot|forgotten|unknown|unsure|uncertain|unaware|unclear|unavailable|as an ai|lost (?:track|"
-    r"count)|no longer in my)\b"
-    r"|\b(?:slip(?:s|ped)|escap(?:es|ed)|elud(?:es|ed)|evad(?:es|ed)|fail(?:s|ed|ing)?|leav(?:es|ing)|desert(?:s|ed)) "
-    r"(?:my (?:mind|memory)|me)\b"
-    r"|\bmy (?:memory|mind)(?: [\w'-]+){0,2} (?:fails?|failing|blank|hazy|foggy|gone)\b|\bdraw(?:ing|n)? a blank\b"
-    r"|\b(?:remind|refresh)(?: [\w'-]+){0,2} (?:me|my memory)\b|\bmissed (?:it|that|this)\b"
-    r"|\b(?:could|can|would|will) you (?:please |kindly |perhaps |maybe )?(?:repeat|remind|tell|restate|"
-    r"clarify|share|provide|"
-    r"give|say (?:it|that)|specify|refresh|resend|re-?tell)\b"
-    r"|\b(?:need|like|want|ask) you to (?:repeat|remind|tell|share|provide|give|say|clarify|specify)\b"
-    r"|\bplease (?:remind|repeat|tell me|share|provide|clarify|specify|restate)\b"
-    r"|\b(?:rather|prefer|refus\w+|declin\w+|like) not (?:to )?(?:guess|say|answer|speculate)\b"
-    r"|\b(?:be|only|just|merely|simply|pure(?:ly)?) (?:a )?(?:guess(?:ing|work)?|speculat\w+)\b"
-    r"|\bbut not (?:where|what|who|whom|whose|which|when|how)\b|\bnothing (?:on|about)\b"
-    r"|\bbeats me\b|\bno clue\b|\b(?:too|so) long ago\b|\bgone from my\b|\bout of (?:my )?(?:context|memory)\b"
-)
-_FOREIGN = re.compile(
-    r"\b(?:wei(?:ss|ß)|erinner\w*|kenne|habe|kann|konnte|finde|fand|liegt|liegen|wurde|hast|entsinne|merken)\b[^.!?\n]{0,25}"
-    r"\b(?:nicht|nichts|nie|keine?[nrsm]?|leider)\b|\bkeine (?:ahnung|information\w*|erinnerung\w*|angabe\w*|daten)\b"
-    r"|\b(?:nicht|nie)\b[^.!?\n]{0,30}\b(?:erinnern?|erwahnt|gesagt|bekannt|genannt|mitgeteilt|gemerkt|sicher)\b"
-    r"|\b(?:nicht mehr|vergessen|entfallen|entgangen|unbekannt)\b"
-    r"|[不没無无忘未][^。！？\n]{0,8}(?:记得|記得|知道|清楚|提到|提过|提及|说过|告诉|记录|信息|印象|回忆|回答|确定|找到|记住|掌握|了)"
-    r"|忘记|忘了|忘記"
-)
+_SOFT = re.compile(r"\b(?:not|n't)(?: [\w'-]+){0,2} (?:sure|certain|clear)\b|\b(?:unsure|uncertain)\b")
+"""Says that the answer is uncertain, and perhaps gives one."""
 _NOTHING = frozenset(
     "null none n/a na unknown nil undefined nothing ? ?? ??? - -- --- … ... {} [] \"\" ''".split()
 )
@@ -78,23 +53,13 @@ def in_own_words(reply: str) -> str:
 def abstains(reply: str) -> bool:
     """Whether a reply says anywhere that the answer is not known, or says nothing in so many words (`null`)."""
     text = plain(reply)
-    return (
-        _ENGLISH.search(text) is not None
-        or _FOREIGN.search(text) is not None
-        or _BARE.sub("", text) in _NOTHING
-        or _EMPTY.match(text.strip()) is not None
-    )
-
-
-_HARD = re.compile(
-    rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,3}}? (?:know|remember|recall|recollect|tell|answer|have any)\b"
-    r"|\b(?:no idea|no clue|no memory|no recollection|forgot|forgotten|lost track|guessing|beats me)\b"
-)
+    said = gives_up(reply) or _SOFT.search(text) is not None
+    return said or _BARE.sub("", text) in _NOTHING or _EMPTY.match(text.strip()) is not None
 
 
 def gives_up(reply: str) -> bool:
     """Whether a reply says that it does not know at all, which is more than being unsure of what it says."""
-    return _HARD.search(plain(reply)) is not None or _FOREIGN.search(plain(reply)) is not None
+    return _HARD.search(plain(reply)) is not None
 
 
 _EXAMPLE = re.compile(
@@ -122,3 +87,38 @@ def is_foreign(reply: str) -> bool:
     other = sum(word in _OTHER_LANGUAGE for word in said)
     ours = sum(word in _OURS for word in said)
     return other > max(1, 2 * ours) or (not ours and _IDEOGRAPH.search(reply) is not None)
+
+
+_KEPT_BACK = re.compile(
+    r"\b(?:deleted|erased|wiped|discarded|removed|scrubbed|cleared|forgot(?:ten)?|let go of|disposed of)\b"
+    r"|\b(?:asked|told|wanted|instructed) (?:me )?(?:to|that i) (?:forget|delete|erase|remove|drop|keep)\b"
+    r"|\b(?:private|confidential|between (?:us|me and|you and)|in confidence|personal|not (?:my|mine)|"
+    r"someone else's|somebody else's|(?:his|her|their) business|for \w+ to (?:say|tell|share))\b"
+    r"|\b(?:rather|prefer|better|best) (?:not|to leave|to ask|to keep)\b|\b(?:won't|will not|should not|shouldn't|"
+    r"may not|must not|not going to|not free to|not at liberty to|not allowed to) (?:say|tell|share|pass|repeat|"
+    r"reveal|disclose|discuss|give|go into)\b"
+    r"|\b(?:is|are|'s) gone\b|\bbetween \w+ and (?:me|you|us)\b|\b(?:stays?|remains?) (?:with|between)\b"
+    r"|\b(?:break\w*|betray\w*|breach\w*|against|keep\w*|kept|violat\w+) (?:[\w']+ ){0,2}"
+    r"(?:promise|word|confidence|confidentiality|trust|faith|privacy|secrets?)\b"
+    r"|\b(?:promised|promise|swore|sworn)(?: [\w']+){0,3} (?:not|never|secrecy|silence|keep|say|tell)\b"
+    r"|\bin (?:trust|secrecy)\b|\b(?:a|his|her|their|[\w]+'s) secret\b|\blips are sealed\b|\bno comment\b|\bprivacy\b"
+    r"|\b(?:have|need|best|better) to ask\b|\b(?:ask|check with) (?:him|her|them|\w+) (?:yourself|directly"
+    r"|about)\b|\bpass (?:that|it|this|anything) on\b"
+)
+
+
+_CONFLICT = re.compile(
+    r"\b(?:conflict|contradict|inconsisten|discrepan|disagree|incompatib)\w*|\b(?:both|two different|which (?:one|of)|"
+    r"cannot both|can't both|don't agree|do not agree|don't match|do not match)\b"
+)
+
+
+def notices_conflict(reply: str) -> bool:
+    """Whether a reply says that two things contradict each other."""
+    return _CONFLICT.search(plain(reply)) is not None
+
+
+def keeps_back(reply: str) -> bool:
+    """Whether a reply says anywhere that it does not know, has forgotten on request, or will not tell."""
+    own = in_own_words(reply)
+    return abstains(own) or _KEPT_BACK.search(plain(own)) is not None

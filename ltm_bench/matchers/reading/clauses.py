@@ -1,9 +1,9 @@
-"""Divides the lines of a reply into sentences, and those into parts that can be meant differently."""
+"""Divides the lines of a reply into sentences, and those into clauses that can be meant differently."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ltm_bench.matchers.reading.lexicon import Lexicon, Named
@@ -11,27 +11,29 @@ from ltm_bench.matchers.reading.structure import Block
 from ltm_bench.matchers.reading.text import spelt
 
 _TOKEN = re.compile(
-    r"(?P<word>[❌✗✘✖🚫✅✔☑]|(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|[\u3400-\u9fff]+|\d+(?=[\u3400-\u9fff])|\d+\.\d[^\W_]*(?:\.\d[^\W_]*)*|[^\W_]+(?:['-][^\W_]+){0,8}|%)|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
-    r"|(?P<dash>(?<=\s)-{1,3}(?=\s)|(?<=[^\W\d_])-{2,3}(?=[^\W\d_]))|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）←])"
+    r"(?P<word>[❌✅]|(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|[\u3400-\u9fff]+|\d+(?=[\u3400-\u9fff])"
+    r"|\d+\.\d[^\W_]*(?:\.\d[^\W_]*)*|[^\W_]+(?:['-][^\W_]+){0,8}|%)"
+    r"|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
+    r"|(?P<dash>(?<=\s)-{1,3}(?=\s)|(?<=[^\W\d_])-{2,3}(?=[^\W\d_]))"
+    r"|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）←])"
 )
 _OPENERS = frozenset(
-    "and or nor but though although while whereas however since because so then therefore thus hence until unless if "
+    "and or nor but though although while whereas however because since so then therefore thus hence until unless if "
     "when whether yet that's".split()
 )
+_ALSO_WITHIN = frozenset("so then since if whether".split())
+"""Openers that open nothing before something is named."""
 _BEFORE_OPENER = {"but": ("anything", "everything", "all", "nothing"), "while": ("a", "little", "long")}
 """Words after which an opener opens nothing: `anything but red`, `for a while`."""
-JOINS = frozenset("and or nor then & , / 、 ，".split())
-_STRONG = frozenset("; ( ) [ ] - 。 ； （ ）".split())
-_STRESS = ("very", "really")
-
-
+JOINS = frozenset("and or nor & , / 、 ，".split())
+_ARTICLES = ("the", "a", "an")
 _HEAP = 30
-"""Maximum things named without a separator between them before another part begins; this keeps reading linear."""
+"""Maximum things named without a separator between them before another clause begins; this keeps reading linear."""
 
 
 @dataclass(slots=True)
-class Part:
-    """A clause, or the words between two separators."""
+class Clause:
+    """A part of a sentence that is meant in one way, or names things that each have words of their own."""
 
     opener: str
     said: list[str] = field(default_factory=list)
@@ -40,17 +42,28 @@ class Part:
     """Place among the words, what is named, begin and end in the block."""
     arrow_after: bool = False
 
-    def bare(self) -> bool:
-        """Whether it holds nothing but named things and conjunctions."""
-        return bool(self.named) and all(
-            not word or word in JOINS or word in ("the", "a", "an") for word in self.said
-        )
+    def words(self) -> Iterator[str]:
+        """Yield what it says besides what it names."""
+        return (word for word in self.said if word and word not in JOINS and word not in (":", *_ARTICLES))
+
+    def groups(self) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last number of things named side by side: with nothing but `and` between them."""
+        first = 0
+        for i, (place, *_) in enumerate(self.named):
+            end = i + 1 == len(self.named)
+            if end or not _is_joined(self.said[place + 1 : self.named[i + 1][0]]):
+                yield first, i
+                first = i + 1
+
+
+def _is_joined(between: Sequence[str]) -> bool:
+    return all(word in JOINS or word in _ARTICLES for word in between)
 
 
 def sentences(
     block: Block, lexicon: Lexicon, *, silent: bool = True
-) -> Iterator[tuple[list[Part], str, tuple[int, int]]]:
-    """Yield the parts of each sentence of a block, the sign at its end, and where it begins and ends.
+) -> Iterator[tuple[list[Clause], str, tuple[int, int]]]:
+    """Yield the clauses of each sentence of a block, the sign at its end, and where it begins and ends.
 
     Args:
         block: The block.
@@ -64,38 +77,63 @@ def sentences(
     heard = {begin: (end, named) for begin, end, named in lexicon.hear(said)}
     if not heard and not silent:
         return
-    parts = [Part("")]
+    clauses = [Clause("")]
     i = begun = 0
     while i < len(tokens):
         kind, text, start, stop = tokens[i]
+        last = clauses[-1]
         if i in heard:
             end, named = heard[i]
-            if len(parts[-1].named) >= _HEAP:
-                parts.append(Part(""))
-            parts[-1].named.append((len(parts[-1].said), named, start, tokens[end - 1][3]))
-            parts[-1].said.append("")
+            if len(last.named) >= _HEAP:
+                last = Clause("")
+                clauses.append(last)
+            last.named.append((len(last.said), named, start, tokens[end - 1][3]))
+            last.said.append("")
             i = end
             continue
         i += 1
         if kind == "end":
-            yield parts, text, (begun, stop)
-            parts, begun = [Part("")], stop
-        elif kind == "arrow":
-            parts[-1].arrow_after = True
-            parts.append(Part("→"))
-        elif kind == "dash":
-            parts.append(Part("-"))
-        elif kind == "other":
-            if text in (":", "：", "/"):
-                parts[-1].said.append(text)
-                if text == "/":
-                    parts.append(Part("or"))
+            yield _coordinated(clauses), text, (begun, stop)
+            clauses, begun = [Clause("")], stop
+        elif kind == "word" and not _opens(text, last):
+            last.said += [text[:-3], "not"] if text.endswith("n't") else [spelt(text.rstrip("."))]
+        elif kind == "other" and text in (":", "："):
+            last.said.append(":")
+        else:
+            last.arrow_after = kind == "arrow"
+            opener = {"arrow": "→", "dash": "-", "/": "or", "←": "("}.get(
+                kind if kind != "other" else text, text
+            )
+            if not last.said and last.opener == "," and opener in JOINS:
+                last.opener = opener  # `, and`
             else:
-                parts.append(Part("(" if text == "←" else text))
-        elif (parts[-1].said[-1:] or [""])[0] in _BEFORE_OPENER.get(text, ()):
-            parts[-1].said.append(text)
-        elif text in _OPENERS and (parts[-1].named or text not in ("so", "then", "since", "if", "whether")):
-            parts.append(Part(text, [spelt(text)]))
-        elif text not in _STRESS:
-            parts[-1].said.append(spelt(text.rstrip(".")))
-    yield parts, "", (begun, len(block.text))
+                clauses.append(Clause(opener))
+            if kind == "word" and opener not in JOINS:
+                clauses[-1].said.append(text)
+    if any(clause.said for clause in clauses):
+        yield _coordinated(clauses), "", (begun, len(block.text))
+
+
+def _opens(word: str, last: Clause) -> bool:
+    """Whether a word opens another clause after this one."""
+    if word not in _OPENERS or (last.said and last.said[-1] in _BEFORE_OPENER.get(word, ())):
+        return False
+    return bool(last.named) or word not in _ALSO_WITHIN
+
+
+def _coordinated(clauses: Sequence[Clause]) -> list[Clause]:
+    """Return the clauses with those joined that only name more of the same: `pink`, `, red` and `and white`."""
+    kept = [clauses[0]]
+    for clause in clauses[1:]:
+        last = kept[-1]
+        joins = clause.opener in JOINS and 0 < len(last.named) < _HEAP and clause.named
+        ended = joins and _is_joined(last.said[last.named[-1][0] + 1 :])
+        bare = ended and _is_joined(clause.said[: clause.named[0][0]])
+        if bare and (clause.opener != "," or _is_joined([word for word in clause.said if word])):
+            shift = len(last.said) + 1
+            last.said += [clause.opener, *clause.said]
+            last.named += [(at + shift, named, begin, end) for at, named, begin, end in clause.named]
+            last.arrow_after = clause.arrow_after
+        else:
+            kept.append(clause)
+    return kept

@@ -7,34 +7,21 @@ from collections.abc import Iterator
 
 from ltm_bench.matchers.reading.lexicon import Lexicon
 from ltm_bench.matchers.reading.mention import Mention, Time
-from ltm_bench.matchers.reading.numbers import number
+from ltm_bench.matchers.reading.numbers import SPELT, number
 from ltm_bench.matchers.reading.resolving import resolve
 from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Form, Reading, read
+from ltm_bench.matchers.reading.structure import Block, Form, Reading, read
 
 _IDEOGRAPHS = "\u3400-\u9fff"
 _FIGURE = re.compile(rf"(?<![^\W{_IDEOGRAPHS}])(?<!\.)\d{{1,15}}(?![^\W{_IDEOGRAPHS}]|\.\d)")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _ANNOUNCED = re.compile(
     r"\s{0,3}(?:[\w'-]{1,30} ){0,2}(?:counts?|times|numbers?|entries|values|stars?|nights?|occasions|items?)\b"
+    r"(?P<colon>[^\d:]{0,40}:)?"
 )
 _LABEL = re.compile(r"\W{0,4}(?:[^\W\d_]{1,20} ){0,2}")
 """What may stand before a number that labels its line: `Night 3: …`."""
-_ONES = (
-    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
-    "nineteen"
-)
-_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-_BELOW = rf"(?:(?:{_TENS})(?:[ -](?:one|{_ONES}))?|{_ONES}|one)"
 _WHOLE = re.compile(r"(?<=\d)\.0+(?![\d.])")
-_SPELT = re.compile(
-    rf"(?<![\w-])(?:(?:one|{_ONES}) hundred(?:(?: and)? {_BELOW})?|(?:{_TENS})(?:[ -](?:one|{_ONES}))?|zero|"
-    rf"{_ONES})(?![\w-])",
-    re.IGNORECASE,
-)
-"""A number below 1,000 in words. `one` alone is a pronoun."""
-
-
 _MINUS = re.compile(r"(?:(?<![\w)])[-−]|\bminus)\s*$")
 
 
@@ -50,12 +37,13 @@ def told_numbers(reply: str) -> Iterator[int]:
     """
     reading = read(in_figures(reply))
     found = _numbers(reading)
+    indexes = _indexes(reading)
     for i, mention in enumerate(found):
-        if (i + 1 < len(found) and _announces(reading, mention)) or _labels(reading, mention):
-            continue
-        value = number(mention.value)
-        if value is not None:
-            yield value
+        rest = len(found) - 1 - i
+        if not (rest and _announces(reading, mention, rest)) and not (
+            mention.start in indexes or _labels(reading, mention)
+        ):
+            yield int(mention.value)
 
 
 def given_number(reply: str, *, signed: bool = False) -> int | None:
@@ -86,7 +74,7 @@ def given_number(reply: str, *, signed: bool = False) -> int | None:
 
 def in_figures(text: str) -> str:
     """Return a text with the numbers that it spells out in figures: `thirty-eight` is `38`, and `81.0` is `81`."""
-    return _SPELT.sub(_figure, _WHOLE.sub("", text))
+    return SPELT.sub(_figure, _WHOLE.sub("", text))
 
 
 def _figure(spelt: re.Match[str]) -> str:
@@ -106,9 +94,24 @@ def _is_struck(reading: Reading, mention: Mention) -> bool:
     return block.form is not Form.JSON and any(s <= mention.start - block.start < e for s, e in block.struck)
 
 
-def _announces(reading: Reading, mention: Mention) -> bool:
+def _indexes(reading: Reading) -> set[int]:
+    """Return where the cells of a first column begin that only counts the rows: 1, 2, 3."""
+    first: dict[int, Block] = {}
+    for block in reading.blocks:
+        if block.form is Form.CELL:
+            first.setdefault(block.line, block)
+    cells = list(first.values())
+    counts = len(cells) > 1 and [cell.text.strip(" .") for cell in cells] == [
+        str(n + 1) for n in range(len(cells))
+    ]
+    return {cell.start for cell in cells} if counts else set()
+
+
+def _announces(reading: Reading, mention: Mention, rest: int | None = None) -> bool:
+    """Whether a number says how many others there are: before a colon, or if as many follow (`rest`)."""
     block = reading.blocks[mention.block]
-    return mention.start >= 0 and _ANNOUNCED.match(block.text, mention.end - block.start) is not None
+    found = _ANNOUNCED.match(block.text, max(0, mention.end - block.start))
+    return found is not None and (rest is None or found["colon"] is not None or rest == int(mention.value))
 
 
 def _labels(reading: Reading, mention: Mention) -> bool:

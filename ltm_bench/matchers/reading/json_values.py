@@ -2,49 +2,53 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from ltm_bench.matchers.reading.text import answer
 
 T = TypeVar("T")
 
-_FENCE = re.compile(r"```[a-zA-Z0-9]{0,12}+[ \t]*+\n?+(.{0,100000}?)```", re.DOTALL)
 _BRACKET = re.compile(r"[\[{]")
 _DECODER = json.JSONDecoder()
 _REGIONS = 40
+_REPAIRABLE = 5_000
+"""Maximum characters of JSON that are repaired."""
+_BRACKETS = 500
+"""Maximum number of its opening brackets."""
 _DEPTH = 40
 """Maximum nesting of JSON; no answer needs more."""
 
 
 def json_values(reply: str) -> Iterator[Any]:
-    """Yield every JSON value in a reply: the whole, those in fences, those within prose, then repaired ones."""
+    """Yield every JSON value in a reply: the whole, those within prose, then repaired ones."""
     text = answer(reply).strip().lstrip("\ufeff")
     yield from _strict(text)
-    for fenced in _FENCE.findall(text):
-        yield from _strict(fenced.strip())
-    start, regions = 0, 0
-    while regions < _REGIONS and (bracket := _BRACKET.search(text, start)):
-        regions += 1
-        try:
-            value, start = _DECODER.raw_decode(text, bracket.start())
-        except (ValueError, RecursionError):
-            start = bracket.start() + 1
-        else:
-            if _is_shallow(value):
-                yield value
-    first = _BRACKET.search(text)
-    if first:
-        from json_repair import repair_json
+    for value, *_ in embedded(text):
+        yield value
+    repaired = _repaired(text)
+    if repaired is not None:
+        yield repaired
 
-        closing = max(text.rfind("]"), text.rfind("}")) + 1
-        region = text[first.start() : closing if closing > first.start() else None][:20_000]
-        try:
-            repaired = repair_json(region, return_objects=True, skip_json_loads=True)
-        except Exception:  # a repair of hostile text may fail in any way, which must not end the run
-            return
-        if isinstance(repaired, list | dict) and repaired and _is_shallow(repaired):
-            yield repaired
+
+@lru_cache(maxsize=8)  # a reply is read by several functions
+def _repaired(text: str) -> Any:
+    """Return the repaired JSON in a text; None if there is none, or too much of it: repairs take quadratic time."""
+    first = _BRACKET.search(text)
+    if first is None:
+        return None
+    closing = max(text.rfind("]"), text.rfind("}")) + 1
+    region = text[first.start() : closing if closing > first.start() else None]
+    if len(region) > _REPAIRABLE or len(_BRACKET.findall(region)) > _BRACKETS:
+        return None
+    from json_repair import repair_json
+
+    try:
+        repaired = repair_json(region, return_objects=True, skip_json_loads=True)
+    except Exception:  # a repair of hostile text may fail in any way, which must not end the run
+        return None
+    return repaired if isinstance(repaired, list | dict) and repaired and _is_shallow(repaired) else None
 
 
 def _strict(text: str) -> Iterator[Any]:
@@ -86,6 +90,16 @@ def last_readable(reply: str, read: Callable[[Any], T | None]) -> T | None:
     return found
 
 
+def unwrapped(value: Any, read: Callable[[Any], T | None]) -> T | None:
+    """Return what `read` makes of a JSON value, or else of the one thing within its objects that it can use."""
+    found = read(value)
+    if found is not None or not isinstance(value, Mapping):
+        return found
+    inner = [unwrapped(each, read) for each in value.values() if isinstance(each, list | Mapping)]
+    usable = [each for each in inner if each is not None]
+    return usable[0] if len(usable) == 1 else None
+
+
 def _whole(reply: str) -> Any:
     return next(_strict(answer(reply).strip()), object())
 
@@ -100,6 +114,6 @@ def embedded(text: str) -> Iterator[tuple[Any, int, int]]:
         except (ValueError, RecursionError):
             start = bracket.start() + 1
         else:
-            if value and _is_shallow(value):
+            if _is_shallow(value):
                 yield value, bracket.start(), stop
             start = stop

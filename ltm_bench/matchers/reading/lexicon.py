@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ltm_bench.matchers.listening import Listener
@@ -44,42 +45,20 @@ class Lexicon:
 
     def __init__(self, ways: Mapping[str, Iterable[str]], *, shortened: bool = True) -> None:
         full = [(known_words(way), value) for value, names in ways.items() for way in names]
-        by_value: dict[str, set[str]] = {}
-        for parts, value in full:
-            by_value.setdefault(value, set()).update(map(singular, parts))
-        counted = Counter(word for each in by_value.values() for word in each)
-        short: dict[tuple[str, str], bool] = {}
-        if shortened:
-            shortest: dict[str, tuple[str, ...]] = {}
-            for parts, value in full:  # the garnish of a dish does not name it
-                if value not in shortest or len(parts) < len(shortest[value]):
-                    shortest[value] = parts
-            for value, parts in shortest.items():
-                content = [word for word in parts if word not in _LITTLE]
-                if len(content) > 1:
-                    for word in (content[0], content[-1]):
-                        if counted[singular(word)] == 1 and len(word) > 2 and not word.isdigit():
-                            short[word, value] = word == content[-1]
+        short = _shortened(full) if shortened else {}
         every = [(parts, Named(value, True)) for parts, value in full if parts]
-        every += [
-            ((sign.join(parts),), Named(value, True))
-            for parts, value in full
-            if len(parts) > 1
-            for sign in ("", "-")
-        ]
-        every += [
-            (tuple(" ".join(parts).replace("-", " ").split()), Named(value, True))
-            for parts, value in full
-            if any("-" in part for part in parts)
-        ]
+        for parts, value in full:
+            others: list[tuple[str, ...]] = []
+            if len(parts) > 1:
+                others = [("".join(parts),), ("-".join(parts),)]
+            others.append(tuple(" ".join(parts).replace("-", " ").split()))
+            others += [(_SHORT_FORMS[part],) for part in parts if len(parts) == 1 and part in _SHORT_FORMS]
+            every += [(other, Named(value, True)) for other in others if other and other != parts]
         every += [((word,), Named(value, False)) for word, value in short]
-        every += [
-            ((short_form,), Named(value, True))
-            for parts, value in full
-            if len(parts) == 1 and (short_form := _SHORT_FORMS.get(parts[0]))
-        ]
         every.sort(key=lambda each: (-len(each[0]), not each[1].exact))
         self._exact = frozenset(word for parts, _ in full for word in parts)
+        self.words = frozenset(map(singular, self._exact))
+        """The words of all names, in the singular."""
         self._listener = Listener(
             (parts, _Way(rank, parts, named, short.get((parts[0], named.value), True)))
             for rank, (parts, named) in enumerate(every)
@@ -105,13 +84,25 @@ class Lexicon:
             ):
                 continue  # a typo of one name that is another's word
             free[begin:end] = [False] * (end - begin)
-            yield (
-                begin,
-                end,
-                way.named
-                if way.named.exact
-                else way.named._replace(attached=_attached(said, begin, end, way)),
-            )
+            attached = "" if way.named.exact else _attached(said, begin, end, way)
+            yield begin, end, way.named._replace(attached=attached)
+
+
+def _shortened(full: Sequence[tuple[tuple[str, ...], str]]) -> dict[tuple[str, str], bool]:
+    """Return the single words that name a value, with the value, and whether each is the last of its name."""
+    by_value: dict[str, set[str]] = {}
+    shortest: dict[str, tuple[str, ...]] = {}
+    for parts, value in full:  # the garnish of a dish does not name it
+        by_value.setdefault(value, set()).update(map(singular, parts))
+        shortest[value] = min(shortest.get(value, parts), parts, key=len)
+    counted = Counter(word for each in by_value.values() for word in each)
+    content = {value: [word for word in parts if word not in _LITTLE] for value, parts in shortest.items()}
+    return {
+        (word, value): word == said[-1]
+        for value, said in content.items()
+        for word in said[:1] + said[-1:]
+        if len(said) > 1 and counted[singular(word)] == 1 and len(word) > 2 and not word.isdigit()
+    }
 
 
 _LOOSE = _LITTLE | frozenset(
@@ -129,3 +120,12 @@ def _attached(said: Sequence[str], begin: int, end: int, way: _Way) -> str:
     if way.last:
         return "before" if before and before not in _LOOSE else ""
     return "after" if after and after not in _LOOSE else ""
+
+
+@lru_cache(maxsize=64)
+def lexicon(
+    values: tuple[str, ...], also: tuple[tuple[str, ...], ...] = (), *, shortened: bool = True
+) -> Lexicon:
+    """Return the lexicon of a matcher's values, made once; `also` are values, each with its other names after it."""
+    others = {value: names for value, *names in also}
+    return Lexicon({value: (value, *others.get(value, ())) for value in values}, shortened=shortened)

@@ -21,10 +21,8 @@ class Force(StrEnum):
 
     FLAT = "flat"
     HEDGED = "hedged"
-    CONCEDED = "conceded"
     CONDITIONAL = "conditional"
     QUESTION = "question"
-    EXAMPLE = "example"
 
 
 class Mention(NamedTuple):
@@ -40,6 +38,8 @@ class Mention(NamedTuple):
     """The number of its sentence, counted over the reply."""
     within: tuple[int, int] = (0, 0)
     """Where its sentence begins and ends in the text of its block."""
+    group: int = 0
+    """The number, within its sentence, of the things that are named side by side with it."""
     exact: bool = True
     """False if only a part of its name was said."""
     attached: str = ""
@@ -51,19 +51,16 @@ class Mention(NamedTuple):
     """One of several that the reply does not decide between: `red or blue`."""
     next: bool = False
     """It is said to follow what was named before."""
+    bare: bool = False
+    """Its sentence says nothing else."""
     lead: bool = False
-    """The reply begins with it, ends with it on a line of its own, or emphasises it alone."""
+    """The reply begins with it, or emphasises it alone."""
     final: bool = False
-    """The reply concludes with it: `so it is red`, `Answer: red`."""
+    """The reply concludes with it: `so it is red`, `Answer: red`, or ends with it alone."""
     taken_back: bool = False
     """The reply corrects itself later."""
-    on_topic: bool = False
-    """Its sentence shares a word with the question."""
 
     @property
     def asserted(self) -> bool:
         """Whether the reply puts it forward at all."""
-        return not self.denied and self.time is not Time.REPLACED and self.force in _PUT_FORWARD
-
-
-_PUT_FORWARD = (Force.FLAT, Force.HEDGED, Force.CONCEDED)
+        return not self.denied and self.time is not Time.REPLACED and self.force in (Force.FLAT, Force.HEDGED)

@@ -5,36 +5,30 @@ from typing import Any
 
 from ltm_bench.matchers.reading.text import plain
 
-_NUMBER_WORDS = {
-    word: n
-    for n, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-}
-_TENS = {
-    word: 10 * n
-    for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
-}
-_OTHER_NUMBERS = {
-    "a": 1,
-    "an": 1,
-    "single": 1,
-    "once": 1,
-    "twice": 2,
-    "pair": 2,
-    "couple": 2,
-    "dozen": 12,
-    "no": 0,
-}
-
+ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_SMALL = {word: n for n, word in enumerate(ONES)} | {word: 10 * n for n, word in enumerate(_TENS, start=2)}
+_TIMES = {"dozen": 12, "hundred": 100, "thousand": 1000}
+_OTHER = {"single": 1, "once": 1, "twice": 2, "pair": 2, "couple": 2, "no": 0}
 
 _DIGITS = re.compile(r"(?<![\w.,-])[x×]?(-?\d{1,3}(?:,\d{3})+|-?\d{1,12})(?:\.0+)?(?![\d]|[.,]\d)")
 _LETTERS = re.compile(r"[a-z]+")
 
+_MANY = rf"(?:{'|'.join(_TIMES)})"
+_BELOW = rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(ONES[1:10])}))?|{'|'.join(reversed(ONES[1:]))})"
+SPELT = re.compile(
+    rf"(?<![\w-])(?:(?:a|{_BELOW}) {_MANY}(?: (?:and )?{_BELOW}(?: hundred)?){{0,3}}|zero|(?!one\b){_BELOW})"
+    r"(?![\w-])",
+    re.IGNORECASE,
+)
+"""A number in words. `one` alone is a pronoun."""
+
 
 def number(value: Any) -> int | None:
-    """Read a whole number from JSON or text: `3`, `3.0`, `"3"`, `"x3"`, `"three packs"`, `"twenty-one"`."""
+    """Read a whole number from JSON or text: `3`, `3.0`, `"3"`, `"x3"`, `"three packs"`, `"two thousand"`."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int):
@@ -46,14 +40,19 @@ def number(value: Any) -> int | None:
     text = plain(value[:200]).strip()
     if digits := _DIGITS.search(text):
         return int(digits.group(1).replace(",", ""))
-    total: int | None = None
-    for word in _LETTERS.findall(text):
-        if word in _TENS:
-            total = (total or 0) + _TENS[word]
-        elif word in _NUMBER_WORDS:
-            total = (total or 0) + _NUMBER_WORDS[word]
-        elif word == "hundred" and total is not None:
-            total *= 100
-        elif total is None and word in _OTHER_NUMBERS:
-            return _OTHER_NUMBERS[word]
-    return total
+    return _spelt(_LETTERS.findall(text))
+
+
+def _spelt(said: list[str]) -> int | None:
+    """Return the number in words: `three dozen`, `a hundred and four`, `twenty-one`; an article alone is one."""
+    total, last = 0, None
+    for word in said:
+        if word in _SMALL:
+            last = (last or 0) + _SMALL[word]
+        elif word in _TIMES:
+            total, last = total + (last or 1) * _TIMES[word], 0
+        elif word in _OTHER and last is None:
+            return _OTHER[word]
+    if last is None:
+        return 1 if {"a", "an"} & set(said) else None
+    return total + last

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
+from ltm_bench.matchers.reading.numbers import ONES
 from ltm_bench.matchers.reading.structure import Block, Form
 
 DIRECTIONS = ("north", "south", "east", "west")
 
-_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-).split()
+_WORDS = [*ONES, "twenty"]
 _AMOUNT = rf"\d{{1,9}}(?:[.,]\d{{1,3}})?|(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-])"
 _SIGN = r"(?<![\w)])[-−–+]\s?"
 _UNIT = r"(?:km|kms|kilomet(?:er|re)s?|klicks?|m|met(?:er|re)s?)"
@@ -41,8 +39,7 @@ _LONGEST = 1000
 """Maximum characters read of a sentence, from its end: everything in it is compared with everything nearby."""
 
 
-@dataclass(frozen=True, slots=True)
-class Distance:
+class Distance(NamedTuple):
     """A distance on one axis: positive to the north or the east."""
 
     axis: str
@@ -51,20 +48,6 @@ class Distance:
     """Kilometres."""
     start: int
     end: int
-
-
-def amount(text: str, unit: str | None) -> Decimal:
-    """Return kilometres."""
-    bare = text.strip().replace("−", "-").replace("–", "-").replace(" ", "").replace("+", "")
-    negative, bare = bare.startswith("-"), bare.lstrip("-")
-    value = (
-        Decimal(0)
-        if bare == "no"
-        else Decimal(_WORDS.index(bare) if bare in _WORDS else bare.replace(",", "."))
-    )
-    if unit is not None and unit.startswith("m"):
-        value /= 1000
-    return -value if negative else value
 
 
 def distances(block: Block, begin: int, end: int) -> Iterator[Distance]:
@@ -76,91 +59,88 @@ def distances(block: Block, begin: int, end: int) -> Iterator[Distance]:
     text = block.text[begin:end]
     if block.form is Form.JSON and block.path:  # `{"south": 8}`
         text = f"{block.path[-1].replace('_', ' ')} : {text}"
-    text = _RESULT.sub(lambda m: " " * len(m[0]), _WORKING.sub(lambda m: " " * len(m[0]), text))
+    text = _RESULT.sub(_blank, _WORKING.sub(_blank, text))
     if _SUM.search(text):
         return  # the working, without its result
     axes = [(m.start(), m.end(), _axis_of(m[0])) for m in _AXIS.finditer(text)]
     events = [m for m in _EVENT.finditer(text) if not any(a <= m.start() < b for a, b, _ in axes)]
     above = next((_axis_of(title) for title in reversed(block.path) if _axis_of(title)), None)
-    numbers = [m for m in events if m.lastgroup in ("number", "unit")]
+    left = [m for m in events if m.lastgroup in ("number", "unit")]
     ways = [m for m in events if m.lastgroup in ("way", "letter")]
-    taken: set[int] = set()
+    found = list(_on_ways(text, ways, left))
+    if not ways or (axes and left and all(_amount(m) == 0 for m in left)):
+        found += _on_axes(text, axes or ([(0, 0, above)] if above else []), left, titled=not axes)
+    for axis, value, start, stop in found:
+        yield Distance(str(axis), value, begin + min(start, stop), begin + max(start, stop))
+
+
+def _on_ways(
+    text: str, ways: Sequence[re.Match[str]], left: list[re.Match[str]]
+) -> Iterator[tuple[str | None, Decimal, int, int]]:
+    """Yield the number that is nearest to each direction."""
     for way in ways:
-        if len(way[0]) > 1 and _is_place(text, way):
-            continue
-        named = way["way"] or {"n": "north", "s": "south", "e": "east", "w": "west"}[way["letter"]]
-        if named not in DIRECTIONS:
-            continue
-        near = [m for m in numbers if m.start() not in taken and _near(text, m, way, bool(way["letter"]))]
-        if not near:
-            continue
-        found = min(near, key=lambda m: _apart(text, m, way))
-        taken.add(found.start())
-        value = amount(found["number"], found["unit"])
-        sign = 1 if named in ("north", "east") else -1
-        yield Distance(
-            "ns" if named in ("north", "south") else "ew",
-            sign * abs(value),
-            begin + min(found.start(), way.start()),
-            begin + max(found.end(), way.end()),
-        )
-    for start, stop, axis in axes or ([(0, 0, above)] if above else []):
-        if ways and not (axes and _only_zero(numbers, taken)):
-            continue
-        after = [m for m in numbers if m.start() not in taken and (m.start() >= stop or m.end() <= start)]
-        if not after:
-            continue
-        following = [m for m in after if m.start() >= stop]
+        named = _LETTERS.get(way[0], way["way"])
+        near = [m for m in left if _near(text, m, way)]
+        if near and named in DIRECTIONS and not _PLACE.match(text, way.end()):
+            number = min(near, key=lambda m: _apart(text, m, way))
+            left.remove(number)
+            value = abs(_amount(number)) * (1 if named in ("north", "east") else -1)
+            yield "ns" if named in ("north", "south") else "ew", value, number.start(), way.end()
+
+
+def _on_axes(
+    text: str, axes: Sequence[tuple[int, int, str | None]], left: list[re.Match[str]], *, titled: bool
+) -> Iterator[tuple[str | None, Decimal, int, int]]:
+    """Yield the number that follows the name of each axis, or precedes it: the last one of a calculation."""
+    for start, stop, axis in axes:
         limit = min((a for a, _, _ in axes if a > start), default=len(text))
-        following = [m for m in following if m.start() < limit] or after
-        found = (
-            following[-1]
-            if "=" in text[stop:limit]
-            else following[0]
-            if following[0].start() >= stop
-            else following[-1]
-        )
-        value = amount(found["number"], found["unit"])
-        if not axes or value == 0 or found["number"].strip()[0] in "-−–+" or "=" in text:
-            taken.add(found.start())
-            yield Distance(str(axis), value, begin + found.start(), begin + found.end())
+        following = [m for m in left if stop <= m.start() < limit]
+        near = following or [m for m in left if m.end() <= start or m.start() >= stop]
+        if near and not (titled and _amount(near[0]) and near[0][0][0] not in "-−–+" and "=" not in text):
+            number = near[0] if following and "=" not in text[stop:limit] else near[-1]
+            if titled:
+                left.remove(number)
+            yield axis, _amount(number), number.start(), number.end()
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
+def _amount(found: re.Match[str]) -> Decimal:
+    """Return kilometres."""
+    bare = re.sub(r"[−–]", "-", found["number"]).replace(" ", "").replace("+", "")
+    negative, bare = bare.startswith("-"), bare.lstrip("-")
+    value = Decimal(0 if bare == "no" else _WORDS.index(bare) if bare in _WORDS else bare.replace(",", "."))
+    value = value / 1000 if (found["unit"] or "").startswith("m") else value
+    return -value if negative else value
+
+
+def _between(text: str, number: re.Match[str], way: re.Match[str]) -> str:
+    return (
+        text[number.end() : way.start()] if number.end() <= way.start() else text[way.end() : number.start()]
+    )
 
 
 def _apart(text: str, number: re.Match[str], way: re.Match[str]) -> int:
     """Return how far apart a number and a direction are; a comma separates them more than words do."""
-    before = number.end() <= way.start()
-    between = text[number.end() : way.start()] if before else text[way.end() : number.start()]
-    return len(between) + 30 * (between.count(",") + between.count(" and ")) + (not before)
+    between = _between(text, number, way)
+    return len(between) + 30 * (between.count(",") + between.count(" and ")) + (number.start() > way.start())
 
 
 def _axis_of(title: str) -> str | None:
     found = _AXIS.search(title)
-    if found is None:
-        return None
-    return "ns" if "north" in found[0] or found[0].strip()[0] in "ns" else "ew"
+    return None if found is None else "ns" if found[0].strip()[0] in "ns" else "ew"
 
 
-def _only_zero(numbers: list[re.Match[str]], taken: set[int]) -> bool:
-    left = [m for m in numbers if m.start() not in taken]
-    return bool(left) and all(amount(m["number"], m["unit"]) == 0 for m in left)
-
-
-def _near(text: str, number: re.Match[str], way: re.Match[str], letter: bool) -> bool:
+def _near(text: str, number: re.Match[str], way: re.Match[str]) -> bool:
     """Whether a number and a direction belong together: a few words between them at most, and no end of a clause."""
-    between = (
-        text[number.end() : way.start()] if number.end() <= way.start() else text[way.end() : number.start()]
-    )
-    if letter:
-        return len(between.strip(" -:=(")) == 0
+    between = _between(text, number, way)
+    if way["letter"]:
+        return not between.strip(" -:=(")
     return len(between) <= 45 and not re.search(r"[.;!?\n](?:\s|$)|\bthen\b|\d", between)
 
 
-def _is_place(text: str, way: re.Match[str]) -> bool:
-    """Whether a direction is part of where something is: `on the east side of town`."""
-    return (
-        re.match(
-            r"\s+(?:side|bank|end|part|edge|wing|entrance|corner|gate|quarter|shore)\b",
-            text[way.end() : way.end() + 12],
-        )
-        is not None
-    )
+_LETTERS = {each[0]: each for each in DIRECTIONS}
+_PLACE = re.compile(r"\s+(?:side|end|part|edge|corner)\b")
+"""After a direction that is part of where something is: `on the east side of town`."""

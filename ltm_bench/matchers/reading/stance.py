@@ -1,34 +1,39 @@
 """What a reply says about the things it names: whether each is asserted, denied, past, replaced, guessed or concluded.
 
-A matcher brings a `Lexicon` of what could be named; how it is meant is read here, once for all of them. A clause may
-name two things and mean them differently (`from yellow to black`), so a stance belongs to a mention, not to a clause.
+A matcher brings a `Lexicon` of what could be named; how it is meant is read here, once for all of them. Things named
+side by side (`pink, red, and white`) are meant alike. Others of the same clause may differ (`from yellow to black`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import takewhile
+from typing import NamedTuple
 
-from ltm_bench.matchers.reading.clauses import JOINS, Part, sentences
-from ltm_bench.matchers.reading.cues import Effect, Reach, cues
-from ltm_bench.matchers.reading.governing import TIMES, governed
-from ltm_bench.matchers.reading.leading import announced, emphasised, leads
+from ltm_bench.matchers.reading.clauses import JOINS, Clause, sentences
+from ltm_bench.matchers.reading.cues import Cue, Effect, Reach, cues
 from ltm_bench.matchers.reading.lexicon import Lexicon
 from ltm_bench.matchers.reading.mention import Force, Mention, Time
-from ltm_bench.matchers.reading.structure import Block, Reading
-from ltm_bench.matchers.reading.text import words
+from ltm_bench.matchers.reading.structure import Block, Form, Reading
+from ltm_bench.matchers.reading.text import LIGHT, words
 
-_TAGS = frozenset(
-    "right correct yes no true isn't it wasn't ok okay eh huh if i'm not mistaken am i am".split()
-)
-_QUESTION_WORDS = frozenset(
-    "what which when where who whom whose how tell does have your mine please that this with from give "
-    "name answer only "
-    "just alone nothing else word words write".split()
-)
+_CLAUSE = frozenset("is it's are i'd i'll it you're that's says say shows reads".split())
+"""Words that begin a clause (`after the second it is …`), or announce one (`a stone over the door says …`)."""
+_INTO = frozenset("to into with by for towards".split())
+_SAYS_OF_IT = frozenset("that this it which is are was no".split())
+_REFUTED = ("answer", "right", "correct", "true", "it", "wrong", "incorrect", "no")
+_REMARK = 6
+"""Maximum words of a clause that does nothing but refute what was named before."""
 _MOST = 2000
-_NEARBY = 20
+_NEAR = 4
+"""Maximum words between a thing and a later remark about it."""
+_TIMES = {
+    Effect.REPLACED: Time.REPLACED,
+    Effect.PAST: Time.PAST,
+    Effect.PRESENT: Time.NOW,
+    Effect.NEXT: Time.NOW,
+}
 
 
 @lru_cache(maxsize=8)  # a matcher asks several things of the same mentions
@@ -40,174 +45,295 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
         lexicon: What could be named.
         question: What was asked; its own words are no cues (`where will she look first?`).
     """
-    asked = frozenset(words(question))
-    found: list[Mention] = []
-    sentence = 0
+    heard = _Heard(frozenset(words(question)))
     for number, block in enumerate(reading.blocks):
         # Words that retract something named before, or leave it open, matter only after something was named.
-        for parts, ending, within in sentences(block, lexicon, silent=bool(found)):
-            sentence += 1
-            if any(part.named for part in parts):
-                found.extend(_meant(parts, ending, block, number, sentence, within, asked))
-                if len(found) > _MOST:
-                    return tuple(found)
-            if not found:
-                continue
-            if any(
-                c.effect is Effect.CHOICE and c.reach is Reach.BEFORE
-                for part in parts
-                for c in cues(part.said)
-            ):
-                _leave_open(found, sentence)
-            corrected = next(
-                (
-                    k
-                    for k, part in enumerate(parts)
-                    if any(c.effect is Effect.CORRECTS for c in cues(part.said))
-                ),
-                None,
+        for clauses, ending, within in sentences(block, lexicon, silent=bool(heard.found)):
+            heard.sentence += 1
+            heard.hear(clauses, ending, block, number, within)
+            if len(heard.found) > _MOST:
+                return tuple(heard.found)
+    found = heard.found
+    if found and all(m.time is Time.REPLACED for m in found):  # nothing came in its place
+        found = [m._replace(time=Time.PLAIN) if m.taken_back else m for m in found]
+    return tuple(_placed(found, reading, heard.sentence))
+
+
+@dataclass
+class _Heard:
+    """What has been named so far."""
+
+    asked: frozenset[str]
+    found: list[Mention] = field(default_factory=list)
+    sentence: int = 0
+    taken: int = 0
+    """The number of mentions, from the first, that have been taken back."""
+
+    def hear(
+        self, clauses: Sequence[Clause], ending: str, block: Block, number: int, within: tuple[int, int]
+    ) -> None:
+        """Hear a sentence, clause by clause."""
+        own = [cues(clause.said, self.asked) for clause in clauses]
+        above = [cue for title in block.path for cue in cues(words(title), self.asked)]
+        light = self.asked | LIGHT
+        alone = _names_one(clauses) and all(light.issuperset(clause.words()) for clause in clauses)
+        stated = ending not in ("?", "？")
+        whole = _UNSAID._replace(
+            block=number,
+            sentence=self.sentence,
+            within=within,
+            force=_force(clauses, ending, own),
+            bare=alone and stated,
+        )
+        leads, begun = stated, len(self.found)
+        for clause, found in zip(clauses, own, strict=True):
+            if self.found and stated:
+                self._look_back(clause, found)
+            alternative = clause.opener == "or" and bool(clause.named) and len(self.found) > begun
+            if alternative:
+                self._remark(choice=True, nearest=True)
+            leads = leads and light.issuperset(clause.words())
+            before = whole._replace(
+                group=len(self.found), lead=leads and _names_one([clause]), choice=alternative
             )
-            if corrected is not None:
-                _take_back(found, sentence, sum(len(part.named) for part in parts[:corrected]))
-    if found and all(m.time is Time.REPLACED for m in found) and any(m.taken_back for m in found):
-        found = [
-            m._replace(time=Time.PLAIN) if m.taken_back else m for m in found
-        ]  # nothing came in its place
-    return tuple(emphasised(found, reading))
+            past = clause.opener != "→" and _is_over(self.found[begun : begun + 1])
+            for mention in _named(clause, found, block):
+                told = mention._replace(time=Time.PAST) if past and mention.next else mention
+                self.found.append(_within(before, _titled(told, above)))
+            leads = leads and not clause.named
+        self._unlead(begun, [clause for clause in clauses if clause.named][1:2])
 
+    def _unlead(self, begun: int, second: Sequence[Clause]) -> None:
+        """Note that nothing leads a sentence that goes on with more of the same, or gives two values."""
+        said = self.found[begun:]
+        if len({m.value for m in said if m.final or m.lead}) > 1 or any(map(self._goes_on, second)):
+            self.found[begun:] = [m._replace(lead=False) for m in said]
 
-def _leave_open(found: list[Mention], sentence: int) -> None:
-    """Mark what `one of these` refers to: the values named in the last two sentences, or in those of two values."""
-    last = found[-1]
-    other = next((m for m in reversed(found[-_NEARBY:]) if m.value != last.value), last)
-    since = min(sentence - 1, other.sentence)
-    for i in range(len(found) - 1, -1, -1):
-        if found[i].sentence < since or (found[i].choice and i + 1 < len(found)):
-            return
-        found[i] = found[i]._replace(choice=True)
+    def _goes_on(self, clause: Clause) -> bool:
+        """Whether a clause continues a list: `red (old), blue`, or an order, if that is not what was asked for."""
+        order = clause.said[:1] == ["then"] and "first" not in self.asked
+        return order or (clause.opener in JOINS and not any(clause.words()))
 
-
-def _take_back(found: list[Mention], sentence: int, within: int) -> None:
-    """Mark what was named before a correction as replaced: earlier sentences, and the first mentions of this one."""
-    own = sum(1 for _ in takewhile(lambda m: m.sentence == sentence, reversed(found)))
-    for i in range(len(found) - own + min(own, within) - 1, -1, -1):
-        if found[i].taken_back:
-            return  # and so is all before it
-        found[i] = found[i]._replace(time=Time.REPLACED, lead=False, final=False, taken_back=True)
-
-
-def _meant(
-    parts: Sequence[Part],
-    ending: str,
-    block: Block,
-    number: int,
-    sentence: int,
-    within: tuple[int, int],
-    asked: frozenset[str],
-) -> Iterator[Mention]:
-    """Yield the mentions of a sentence."""
-    said = [word for part in parts for word in part.said if word]
-    topic = {word for word in said if len(word) > 3 and word not in _QUESTION_WORDS}
-    on_topic = not topic.isdisjoint(asked)
-    force = _force(parts, ending)
-    above = [cue for title in block.path for cue in cues(words(title), asked)]
-    past = False
-    formerly = _is_labelled(parts[0], Effect.REPLACED, asked)
-    last: list[Mention] = []
-    whole: list[list[Mention]] = []
-    continues = bool(parts[0].said) and parts[0].said[0] == "or"
-    for k, part in enumerate(parts):
-        own = [
-            m._replace(sentence=sentence, block=number, within=within)
-            for m in governed(part, k, block, asked, above)
-        ]
-        if part.opener == "until" and whole and whole[-1]:  # `red until you said blue`
-            whole[-1] = [m if m.denied else m._replace(time=Time.REPLACED) for m in whole[-1]]
-            own = [m._replace(time=Time.NOW, next=True) if m.time is Time.REPLACED else m for m in own]
-        if past:  # `it was first red, then blue`: what came next is past as well
-            own = [m._replace(time=Time.PAST) if m.next and m.time is Time.NOW else m for m in own]
-        effects = {cue.effect for cue in cues(part.said, asked)}
-        past = past or (Effect.PAST in effects and not effects & {Effect.CHANGES, Effect.OUSTS})
-        if part.bare() and part.opener == "," and k and not parts[k - 1].named:
-            own = [_apposed(m, parts[k - 1], asked) for m in own]
-        if formerly:  # `Before: first red, then blue`
-            own = [m._replace(time=Time.REPLACED, next=False, final=False) for m in own]
-        inherits = part.bare() and last and part.opener in JOINS and not any(m.time is Time.NOW for m in own)
-        if inherits:
-            model = last[-1]
-            own = [
-                m._replace(
-                    denied=model.denied,
-                    time=m.time if m.next else model.time,
-                    force=model.force,
-                    final=model.final,
-                    choice=m.choice or model.choice,
+    def _look_back(self, clause: Clause, found: Sequence[Cue]) -> None:
+        """Apply what a clause says of things named before it: taken back, refuted, or left open."""
+        if clause.said == ["no"] or any(c.effect is Effect.CORRECTS and c.begin <= 1 for c in found):
+            for i in range(self.taken, len(self.found)):
+                self.found[i] = self.found[i]._replace(
+                    time=Time.REPLACED, lead=False, final=False, bare=False, taken_back=True
                 )
-                for m in own
-            ]
-        if part.opener == "(" and not part.named and whole and len(part.said) <= 4:
-            note = next((TIMES[c.effect] for c in cues(part.said, asked) if c.effect in TIMES), None)
-            if note is not None:  # `red (outdated)`, `red and blue (earlier)`
-                for j in range(len(whole) - 1, -1, -1):
-                    whole[j] = [m._replace(time=note, lead=False) for m in whole[j]]
-                    if parts[j].opener not in JOINS:
-                        break
-        if k and part.said == ["though"] and whole and whole[-1]:
-            whole[-1] = [m._replace(force=Force.CONCEDED) for m in whole[-1]]
-        if continues and k == 0:
-            own = [m._replace(choice=True) for m in own]
-        if part.opener == "or" and own and last:
-            own = [m._replace(choice=True) for m in own]
-            for j in range(len(whole) - 1, -1, -1):
-                if whole[j] and all(m.choice for m in whole[j]):
-                    break  # by an `or` before, together with what came before it
-                whole[j] = [m._replace(choice=True) for m in whole[j]]
-                if parts[j].opener not in JOINS or not parts[j].bare():
-                    break
-        if part.opener in ("and", "or") and own and last and whole and not parts[k - 1].said[-1]:
-            former = next((m for m in own if m.time in (Time.REPLACED, Time.PAST)), None)
-            if former is not None and not part.bare():
-                whole[-1] = [m._replace(time=former.time) if m.time is Time.PLAIN else m for m in whole[-1]]
-        whole.append(own)
-        last = own
-    lead, told = (leads(parts, whole, asked), announced(parts)) if ending != "?" else (None, None)
-    for k, own in enumerate(whole):
-        for m in own:
-            stance = m if force is Force.FLAT or m.force is not Force.FLAT else m._replace(force=force)
-            stands = stance.asserted and m.time is not Time.PAST
+            self.taken = len(self.found)
+        elif clause.named or not clause.said:
+            return
+        elif any(c.effect is Effect.CHOICE and "not" in clause.said[: c.begin] for c in found):
+            self._remark(choice=True)  # `I am not sure which`
+        elif (
+            len(clause.said) <= _REMARK
+            and clause.said[0] in _SAYS_OF_IT
+            and clause.said[-1] in _REFUTED
+            and any(c.effect is Effect.DENIES for c in found)
+        ):
+            self._remark(denied=True, lead=False, final=False, bare=False)
+
+    def _remark(self, *, nearest: bool = False, **said: object) -> None:
+        """Note a remark on the last things named side by side, or on all of them where it leaves them open."""
+        last = self.found[-1]
+        for i in range(len(self.found) - 1, max(-1, len(self.found) - 1 - _MOST), -1):
+            m = self.found[i]
+            if "choice" in said and not nearest:
+                if m.choice and i + 1 < len(self.found):
+                    return
+            elif (m.sentence, m.group) != (last.sentence, last.group):
+                return
+            self.found[i] = m._replace(**said)  # type: ignore[arg-type]  # fields of a mention
+
+
+def _names_one(clauses: Sequence[Clause]) -> bool:
+    return len({named.value for clause in clauses for _, named, *_ in clause.named}) == 1
+
+
+def _is_over(found: Sequence[Mention]) -> bool:
+    """Whether what is named first is past, and so what came next: `it was first red, then blue`."""
+    return any(m.time in (Time.PAST, Time.REPLACED) for m in found)
+
+
+def _force(clauses: Sequence[Clause], ending: str, own: Sequence[Sequence[Cue]]) -> Force:
+    """Return how a sentence as a whole puts things forward."""
+    if ending in ("?", "？"):
+        tag = len(clauses) > 1 and not clauses[-1].named and len(clauses[-1].said) <= _NEAR
+        return Force.HEDGED if tag else Force.QUESTION  # `it's red, right?`
+    hedged = any(cue.effect is Effect.HEDGES for found in own for cue in found)
+    return Force.HEDGED if hedged else Force.FLAT
+
+
+def _named(clause: Clause, own: Sequence[Cue], block: Block) -> Iterator[Mention]:
+    """Yield what a clause names, with what its own words say of it."""
+    lower = 0
+    groups = list(clause.groups())
+    for number, (first, last) in enumerate(groups):
+        start, stop = clause.named[first][0], clause.named[last][0]
+        upper = clause.named[last + 1][0] if last + 1 < len(clause.named) else len(clause.said)
+        stance = _stance(_Place(clause, lower, start, stop, upper), own)
+        lower = stop + 1
+        if clause.arrow_after and number + 1 == len(groups):
+            stance = stance._replace(time=Time.REPLACED)
+        elif clause.opener == "→" and number == 0 and stance.time is Time.PLAIN:
+            stance = stance._replace(time=Time.NOW, next=True)
+        alternatives = {"or", "/"} & set(clause.said[start:stop])
+        for _, named, begin, end in clause.named[first : last + 1]:
+            at = -1 if block.form is Form.JSON else block.start + begin
             yield stance._replace(
-                on_topic=on_topic,
-                lead=k == lead and stands,
-                final=m.final or (k == told and stands),
+                value=named.value,
+                start=at,
+                end=at + end - begin if at >= 0 else -1,
+                group=number,
+                exact=named.exact,
+                attached=named.attached,
+                denied=stance.denied or any(begin >= s and end <= e for s, e in block.struck),
+                choice=stance.choice or bool(alternatives),
             )
 
 
-def _apposed(mention: Mention, before: Part, asked: frozenset[str]) -> Mention:
-    """Return a mention with what the part before it says about what follows: `forget the old one, red`."""
-    effects = {c.effect for c in cues(before.said, asked) if c.reach is Reach.AFTER}
-    if Effect.REPLACED in effects:
-        return mention._replace(time=Time.REPLACED)
+class _Place(NamedTuple):
+    """Where things are named side by side, among the words of their clause."""
+
+    clause: Clause
+    lower: int
+    """After what is named before them."""
+    start: int
+    stop: int
+    upper: int
+    """What is named after them, or the end."""
+
+    def between(self, begin: int) -> Sequence[str]:
+        """Return the words from a place up to the first of them."""
+        return self.clause.said[begin : self.start]
+
+    @property
+    def into(self) -> int:
+        """The last place before them of a word that tells what something becomes; -1 if there is none."""
+        return max((i for i in range(self.lower, self.start) if self.clause.said[i] in _INTO), default=-1)
+
+    @property
+    def becomes(self) -> bool:
+        """Whether they are said to become something: `from red to …`."""
+        return not _INTO.isdisjoint(self.clause.said[self.stop + 1 : self.upper])
+
+
+_UNSAID = Mention("", -1, -1)
+
+
+def _stance(place: _Place, own: Sequence[Cue]) -> Mention:
+    """Return a mention, without what it names, with what the cues of its clause say."""
+    stance = _UNSAID
+    for cue in own:
+        if cue.reach is Reach.AFTER and place.lower <= cue.begin < place.start:
+            stance = _ahead(stance, cue, place, own)
+        elif place.stop < cue.begin < place.upper:
+            stance = _behind(stance, cue, place)
+    changed = any(c.end <= place.start and (c.effect is Effect.CHANGES or c.words == ("from",)) for c in own)
+    if changed and place.into >= place.lower and stance.time is Time.PLAIN and not stance.denied:
+        return stance._replace(time=Time.NOW, next=True)
+    return _timed(stance, own, place) if stance.time is Time.PLAIN else stance
+
+
+def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Mention:
+    """Return a stance with what a cue ahead says; nothing else is named between the two."""
+    between = place.between(cue.end)
+    becomes = place.into >= cue.end
+    match cue.effect:
+        case Effect.DENIES:
+            twice = stance.denied and cue.words[-1] in ("but", "than", "except")  # `not anything but red`
+            named = ":" not in between or between[0] == ":"  # `I do not know, but: red`
+            return stance._replace(denied=(stance.denied or named) and not twice)
+        case Effect.REPLACED:
+            moves = place.becomes or any(c.effect is Effect.CHANGES for c in own)
+            origin = cue.words == ("from",) and not moves  # `she comes from Turku`
+            if not (origin or becomes) and _CLAUSE.isdisjoint(between):
+                return stance._replace(time=Time.REPLACED)
+        case Effect.CHANGES if not becomes and place.becomes:
+            return stance._replace(time=Time.REPLACED)
+        case Effect.CONDITIONS:
+            return stance._replace(force=Force.CONDITIONAL)
+        case Effect.CONCLUDES:
+            return stance._replace(final=True)
+        case Effect.CHOICE:
+            return stance._replace(choice=True)
+    return stance
+
+
+def _behind(stance: Mention, cue: Cue, place: _Place) -> Mention:
+    """Return a stance with what a cue behind says."""
+    if cue.effect is Effect.CHANGES and place.becomes:  # `red was replaced by blue`
+        return stance._replace(time=Time.REPLACED)
+    if cue.reach is not Reach.BEFORE or cue.begin > place.stop + _NEAR:
+        return stance
+    match cue.effect:
+        case Effect.DENIES if place.upper == len(place.clause.said) and cue.begin <= place.stop + 2:
+            return stance._replace(denied=True)
+        case Effect.REPLACED:
+            return stance._replace(time=Time.REPLACED)
+        case Effect.CONCLUDES:
+            return stance._replace(final=True)
+    return stance
+
+
+def _timed(stance: Mention, own: Sequence[Cue], place: _Place) -> Mention:
+    """Return a stance with the time that the nearest word gives it; the past tense gives way to others."""
+    times = [c for c in own if c.reach is Reach.ALL and c.effect in _TIMES]
+    times = [c for c in times if c.effect is not Effect.PAST] or times
+    if not times:
+        return stance
+    nearest = min(times, key=lambda c: min(abs(c.begin - place.start), abs(c.end - 1 - place.start)))
+    return stance._replace(time=_TIMES[nearest.effect], next=nearest.effect is Effect.NEXT)
+
+
+def _titled(mention: Mention, above: Sequence[Cue]) -> Mention:
+    """Return a mention with what the headings, labels, columns or keys above it say, if its own words say nothing."""
+    for cue in above if mention.time is Time.PLAIN else ():
+        if cue.effect in _TIMES:
+            mention = mention._replace(time=_TIMES[cue.effect])
+        elif cue.effect is Effect.CONCLUDES:
+            mention = mention._replace(final=True)
+        elif cue.effect is Effect.DENIES:
+            mention = mention._replace(denied=True)
     return mention
 
 
-def _is_labelled(part: Part, effect: Effect, asked: frozenset[str]) -> bool:
-    """Whether a sentence opens with a label of this effect: a few words up to a colon, and nothing named before it."""
-    if ":" not in part.said:
-        return False
-    end = part.said.index(":")
-    return (
-        end <= 4
-        and all(place > end for place, *_ in part.named)
-        and any(cue.effect is effect for cue in cues(part.said[:end], asked))
+def _within(whole: Mention, mention: Mention) -> Mention:
+    """Return a mention with what its sentence says of it."""
+    given = not mention.denied and mention.time is not Time.REPLACED
+    stands = given and mention.time is not Time.PAST
+    return mention._replace(
+        block=whole.block,
+        sentence=whole.sentence,
+        within=whole.within,
+        group=whole.group + mention.group,
+        force=whole.force if mention.force is Force.FLAT else mention.force,
+        choice=mention.choice or whole.choice,
+        final=mention.final and given,
+        lead=whole.lead and stands,
+        bare=whole.bare and stands,
     )
 
 
-def _force(parts: Sequence[Part], ending: str) -> Force:
-    """Return how a sentence as a whole puts things forward."""
-    if ending in ("?", "？"):
-        if len(parts) > 1 and parts[-1].said and set(parts[-1].said) <= _TAGS:
-            return Force.HEDGED
-        return Force.QUESTION
-    if any(cue.effect is Effect.HEDGES for part in parts for cue in cues(part.said)):
-        return Force.HEDGED
-    return Force.FLAT
+def _placed(found: Sequence[Mention], reading: Reading, sentences: int) -> Iterator[Mention]:
+    """Yield the mentions: one that begins the reply leads, one alone at its end is final, and one alone bold leads.
+
+    Several alone in their sentences are a list, of which none stands out.
+    """
+    alone = {m.value for m in found if m.bare and m.asserted}
+    bold = {m.value for m in found if m.asserted and _is_bold(m, reading)}
+    mixed = any(not m.bare for m in found)
+    concluded = {m.value for m in found if m.final}
+    for m in found:
+        first = m.lead and m.sentence == found[0].sentence and alone <= {m.value, *concluded}
+        last = m.bare and m.asserted and mixed and m.sentence == sentences and len(alone) == 1
+        strong = bold == {m.value} and m.asserted and m.time is not Time.PAST and _is_bold(m, reading)
+        yield m._replace(lead=first or strong, final=m.final or last)
+
+
+def _is_bold(mention: Mention, reading: Reading) -> bool:
+    block = reading.blocks[mention.block]
+    if mention.start < 0 or not block.bold:
+        return False
+    return any(s <= mention.start - block.start and mention.end - block.start <= e for s, e in block.bold)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
@@ -82,10 +82,11 @@ _WHOLLY_BOLD = re.compile(r"\s{0,8}(?:\d{1,3}[.)]\s{0,8})?(?:\*\*|__)[^*_]{1,80}
 def read(reply: str) -> Reading:
     """Read a reply; linear in its length. Never raises."""
     text = unicodedata.normalize("NFC", answer(reply))
-    found = list(embedded(text))
     blocks: list[Block] = []
     end = 0
-    for value, start, stop in found:
+    for value, start, stop in embedded(text):
+        if not value:  # `- [ ] red`
+            continue
         blocks.extend(_lines(text, end, start, blocks))
         line = len(blocks)
         blocks.extend(Block(leaf, start, Form.JSON, path, line) for path, leaf in _leaves(value))
@@ -96,66 +97,86 @@ def read(reply: str) -> Reading:
 
 def _lines(text: str, start: int, stop: int, before: list[Block]) -> Iterator[Block]:
     """Yield the blocks of a part of the text that is not JSON."""
-    headings: list[str] = []
-    columns: list[str] = []
-    label: str | None = None
-    indented: list[tuple[int, str]] = []
-    number = len(before)
+    layout = _Layout(text, stop, len(before))
     position = start
     for raw in text[start:stop].splitlines(keepends=True):
         at, position = position, position + len(raw)
-        line = raw.rstrip("\r\n")
+        yield from layout.read(raw.rstrip("\r\n"), at, position)
+
+
+@dataclass
+class _Layout:
+    """What stands above a line: headings, the columns of a table, a label, and the list entries it is a part of."""
+
+    text: str
+    stop: int
+    number: int
+    headings: tuple[str, ...] = ()
+    columns: list[str] = field(default_factory=list)
+    label: tuple[str, ...] = ()
+    indented: list[tuple[int, str]] = field(default_factory=list)
+
+    def read(self, line: str, at: int, position: int) -> Iterator[Block]:
+        """Yield the blocks of a line that begins at `at`; the next one begins at `position`."""
         if not line.strip():
-            columns = []
-            continue
-        number += 1
+            self.columns = []
+            return
+        self.number += 1
         if _RULE.fullmatch(line):
-            continue
-        if heading := _HEADING.match(line):
-            title = _block(heading[1], at + heading.start(1), Form.HEADING, (), number)
-            headings, columns, label, indented = [_titled(title)], [], None, []
-            yield title
-            continue
-        if line.count("|") >= 2 or ("|" in line and (columns or _is_header(text, position, stop))):
-            cells = list(_cells(line))
-            if not columns:
-                columns = [_bare(cell)[:_TITLE] for cell, _ in cells]
-                if _is_header(text, position, stop):
-                    continue
-                columns = ["" for _ in cells]
-            row = _bare(cells[0][0])[:_TITLE] if len(cells) > 1 else ""
-            for i, (cell, offset) in enumerate(cells):
-                column = columns[i] if i < len(columns) else ""
-                above = (*headings, *((row,) if i and row else ()), *((column,) if column else ()))
-                yield _block(cell, at + offset, Form.CELL, above, number)
-            continue
-        columns = []
-        if quote := _QUOTE.match(line):
-            yield _block(line[quote.end() :], at + quote.end(), Form.QUOTE, tuple(headings), number)
-            continue
-        bullet = _BULLET.match(line)
+            return
+        heading, bullet, quote = _HEADING.match(line), _BULLET.match(line), _QUOTE.match(line)
+        if heading:
+            yield self._heading(_block(heading[1], at + heading.start(1), Form.HEADING, (), self.number))
+        elif line.count("|") >= 2 or ("|" in line and (self.columns or self._is_header(position))):
+            yield from self._row(line, at, self._is_header(position))
+            return
+        elif quote:
+            yield _block(line[quote.end() :], at + quote.end(), Form.QUOTE, self.headings, self.number)
+        elif _WHOLLY_BOLD.fullmatch(line) and not bullet:
+            yield self._heading(_block(line, at, Form.HEADING, (), self.number))
+        else:
+            yield self._entry(line, at, bullet)
+        self.columns = []
+
+    def _heading(self, own: Block) -> Block:
+        self.headings, self.label, self.indented = (_titled(own).rstrip(" :."),), (), []
+        return own
+
+    def _row(self, line: str, at: int, above_rule: bool) -> Iterator[Block]:
+        """Yield the cells of a row, each with its row's first cell and its column's title; a header has none."""
+        cells = list(_cells(line))
+        if not self.columns and above_rule:
+            self.columns = [_bare(cell)[:_TITLE] for cell, _ in cells]
+            return
+        self.columns = self.columns or ["" for _ in cells]
+        row = _bare(cells[0][0])[:_TITLE] if len(cells) > 1 else ""
+        for i, (cell, offset) in enumerate(cells):
+            above = (row if i else "", self.columns[i] if i < len(self.columns) else "")
+            yield _block(cell, at + offset, Form.CELL, (*self.headings, *filter(None, above)), self.number)
+
+    def _entry(self, line: str, at: int, bullet: re.Match[str] | None) -> Block:
+        """Return an entry of a list, or a line of prose, with the entries that it is a part of."""
         depth = len(line) - len(line.lstrip())
-        if _WHOLLY_BOLD.fullmatch(line) and not bullet:
-            own = _block(line, at, Form.HEADING, (), number)
-            headings, label, indented = [_titled(own).rstrip(" :.")], None, []
-            yield own
-            continue
+        while self.indented and self.indented[-1][0] >= depth:
+            self.indented.pop()
+        over = tuple(name for _, name in self.indented)
         if bullet:
-            while indented and indented[-1][0] >= depth:
-                indented.pop()
-            above = (*headings, *((label,) if label else ()), *(name for _, name in indented))
-            own = _block(line[bullet.end() :], at + bullet.end(), Form.BULLET, above, number)
-            indented.append((depth, _titled(own)))
-            yield own
-            continue
-        while indented and indented[-1][0] >= depth:
-            indented.pop()
-        if not indented:
-            label = None
-        own = _block(line, at, Form.PROSE, (*headings, *(name for _, name in indented)), number)
-        if own.text.rstrip().endswith(":") and _LABEL.search(own.text):
-            label = _titled(own)
-        yield own
+            path, start = (*self.headings, *self.label, *over), bullet.end()
+            own = _block(line[start:], at + start, Form.BULLET, path, self.number)
+            self.indented.append((depth, _titled(own)))
+            return own
+        own = _block(line, at, Form.PROSE, (*self.headings, *over), self.number)
+        if _LABEL.search(own.text):
+            self.label = (_titled(own),)
+        elif not over:
+            self.label = ()
+        return own
+
+    def _is_header(self, position: int) -> bool:
+        """Whether the next line is the rule under the header of a table."""
+        end = self.text.find("\n", position, self.stop)
+        following = self.text[position : end if end >= 0 else self.stop]
+        return "|" in following and _RULE.fullmatch(following) is not None
 
 
 def _block(raw: str, start: int, form: Form, path: tuple[str, ...], line: int) -> Block:
@@ -186,15 +207,6 @@ def _titled(block: Block) -> str:
 
 def _bare(cell: str) -> str:
     return _MARKS.sub(" ", flat(cell)).strip(" :")
-
-
-def _is_header(text: str, position: int, stop: int) -> bool:
-    """Whether the next line is the rule under the header of a table."""
-    end = text.find("\n", position, stop)
-    return (
-        "|" in (following := text[position : end if end >= 0 else stop])
-        and _RULE.fullmatch(following) is not None
-    )
 
 
 _MOST_LEAVES = 5000

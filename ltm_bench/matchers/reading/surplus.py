@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ltm_bench.core.messages import Turn
-from ltm_bench.matchers.reading.text import answer, words
+from ltm_bench.matchers.reading.text import answer, flat, sentences, words
 
 Span = tuple[int, int]
 
@@ -18,18 +18,11 @@ TIMES = 12
 _WHOLLY = 0.95
 """Minimum share of the user's words in a reply for it to be nothing else. `You told me: …` answers with a quotation."""
 
+_MOSTLY = 0.8
+"""Minimum share of the user's sentences in a reply with several candidates for it to recite them."""
+
 _OWN = 4
 """Minimum words of a message besides the answer for a mere repetition of it to count as reciting."""
-
-
-def surplus(reply: str, used: Sequence[Span]) -> float:
-    """Return the share, from 0 to 1, of a reply's words outside the parts that were used as its answer."""
-    every = len(words(reply))
-    if not every:
-        return 0.0
-    text = answer(reply)
-    inside = sum(len(words(text[start:end])) for start, end in _merged(used))
-    return max(0.0, (every - inside) / every)
 
 
 def recites(reply: str, turns: Sequence[Turn], used: Sequence[Span] = ()) -> bool:
@@ -43,21 +36,23 @@ def recites(reply: str, turns: Sequence[Turn], used: Sequence[Span] = ()) -> boo
     said = words(reply)
     text = answer(reply)
     inside = sum(len(words(text[start:end])) for start, end in _merged(used))
-    outside = len(said) - inside
-    if outside > max(GENEROUS, TIMES * inside):
+    if len(said) - inside > max(GENEROUS, TIMES * inside):
         return True
-    return repeats(said, inside, turns)
+    return _repeated(said, [words(turn.message.text) for turn in turns], inside + _OWN) >= _WHOLLY
 
 
-def repeats(said: Sequence[str], inside: int, turns: Sequence[Turn]) -> bool:
-    """Whether a reply holds little but whole messages of the user, word for word."""
+def hardly_adds(reply: str, turns: Sequence[Turn]) -> bool:
+    """Whether a reply holds little but sentences of the user, which leaves it to its reader to find the answer."""
+    told = [turn.message.text for turn in turns]
+    each = [words(text[start:end]) for text in told for start, end in sentences(flat(text))]
+    return _repeated(words(reply), each, _OWN) >= _MOSTLY
+
+
+def _repeated(said: Sequence[str], told: Sequence[Sequence[str]], least: int) -> float:
+    """Return the share of a reply's words that repeat what was told: whole texts of so many words at least."""
     joined = f" {' '.join(said)} "
-    repeated = 0
-    for turn in turns:
-        told = words(turn.message.text)
-        if len(told) >= inside + _OWN and f" {' '.join(told)} " in joined:
-            repeated += len(told)
-    return repeated > 0 and repeated >= _WHOLLY * len(said)
+    repeated = sum(len(each) for each in told if len(each) >= least and f" {' '.join(each)} " in joined)
+    return repeated / len(said) if said else 0.0
 
 
 def _merged(spans: Sequence[Span]) -> list[Span]:

@@ -40,6 +40,18 @@ def answer(reply: str) -> str:
     return reply[:READ]
 
 
+_HIDDEN = re.compile(
+    r"<!--.*?(?:-->|\Z)|<details\b.*?(?:</details>|\Z)|!\[[^\[\]]{0,1000}\](?=\()|(?<=\]\()[^()]{0,1000}(?=\))",
+    re.DOTALL | re.IGNORECASE,
+)
+"""What a renderer hides: comments, folded details, the text instead of a picture, a link's address and title."""
+
+
+def shown(reply: str) -> str:
+    """Return the part of a reply that its reader sees."""
+    return _HIDDEN.sub(" ", answer(reply)) if any(each in reply for each in ("<", "](")) else reply
+
+
 def plain(text: str) -> str:
     """Return the answer in a text in lower case, with straight quotes and without accents."""
     text = answer(text)
@@ -98,3 +110,24 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
         start = end.end()
     if text[start:].strip():
         yield start, len(text)
+
+
+LIGHT = frozenset(
+    "the a an your my our his her its their it it's is are be 's that that's this these there here with in at to on "
+    "by of for and as you i we he she they would will yes yeah yep sure ok okay right oh ah well hi hello hey answer "
+    "option number choice certainly course absolutely definitely got easy mr mrs ms hmm um let me see thanks thank "
+    "get please you'd you're i'd i'm say go take have choose pick like just simply clearly also too indeed honestly "
+    "still remember do correct true so final therefore thus hence ✅".split()
+)
+"""Words that say nothing beside a value: a sentence of them and one value is that value alone."""
+
+COMMON = LIGHT | frozenset(
+    "about after again ago all alone always am any anything because been before being but can chose could current "
+    "currently did different does don't done earlier else exactly finally first from give good had has him how i'll "
+    "i've if instead into know last later latest ma'am made make many may maybe mean might mine more most much must "
+    "name need never new no none nor not nothing now off old once one only or other out over perhaps previously "
+    "probably recall same says set shall should since sir some something sorry surely tell than them then there's "
+    "thing things think those told two until up us use used very want wanted was went were what when where which "
+    "while who whom whose why without yet you've".split()
+)
+"""Words of talk that are never an answer."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
+from typing import NamedTuple
 
 from ltm_bench.matchers.reading.text import answer, flat, known_words, spelt
 from ltm_bench.matchers.sameness import same_word, singular
@@ -24,14 +24,11 @@ _FUNCTION = frozenset(
 _NEGATIONS = frozenset("not no never none nothing nobody nowhere neither nor without hardly cannot".split())
 _CONTRACTED = {"can't": "can not", "won't": "will not", "cannot": "can not", "shan't": "shall not"}
 _REFUSES = re.compile(
-    r"(?:\b(?:won't|will not|can't|cannot|can not|refuse to|refused to|not going to|shouldn't|must not|not allowed to|"
-    r"not supposed to|rather not|not)\s+(?:say|saying|repeat|tell|utter|write|use|mention|answer)\b"
-    r"|\b(?:instead of|without) (?:saying|repeating|writing)\b)[^.!?]{0,40}$"
+    r"(?:\b(?:\w+n't|cannot|not|refused? to|without|instead of)\s+(?:going to )?(?:say|repeat|tell|utter|writ|"
+    r"use|mention|"
+    r"answer)\w*)\b[^.!?]{0,40}$"
 )
-_DECLINES = re.compile(
-    r"[\W_]{0,12}(?:but|though|however|yet)[\W_]+(?:i|that)\b[^.!?]{0,20}(?:rather not|won't|will not|"
-    r"can't|cannot|not going to|refuse|decline)"
-)
+_DECLINES = re.compile(r"[\W_]{0,12}(?:but|though)[\W_]+(?:i|that)\b[^.!?]{0,20}(?:not|n't|refuse|decline)\b")
 _MOST = 4000
 """Maximum words of a reply that are searched."""
 
@@ -49,8 +46,7 @@ class Match(Enum):
     ABSENT = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """How a sentence was said, and where in the answer."""
 
     match: Match
@@ -103,66 +99,46 @@ def says(reply: str, phrase: str) -> Occurrence:
     if not meant:
         return Occurrence(Match.ABSENT)
     text, tokens = _read(reply)
-    best = Occurrence(Match.ABSENT)
-    size = len(meant)
-    vocabulary = {singular(word) for word in meant}
+    vocabulary = set(map(singular, meant))
     hits = [
-        i
-        for i, token in enumerate(tokens)
-        if singular(token[0]) in vocabulary or same_word(token[0], meant[0])
+        i for i, (word, *_) in enumerate(tokens) if singular(word) in vocabulary or same_word(word, meant[0])
     ]
-    tried = set()
-    for i in hits:
-        for begin in (i, i - 1, i - 2):
-            if begin < 0 or begin in tried:
+    best = Occurrence(Match.ABSENT)
+    for begin in sorted({max(0, i - back) for i in hits for back in range(3)}):
+        for length in (len(meant), len(meant) + 1, len(meant) - 1, len(meant) + 2):
+            window = tokens[begin : begin + length]
+            if len(window) < max(1, len(meant) - 1):
                 continue
-            tried.add(begin)
-            for length in (size, size + 1, size - 1, size + 2):
-                window = tokens[begin : begin + length]
-                if len(window) < max(1, size - 1):
-                    continue
-                match = _compare([token[0] for token in window], meant)
-                if match is Match.SAID and (
-                    _REFUSES.search(text[max(0, window[0][1] - 80) : window[0][1]])
-                    or _DECLINES.match(text[window[-1][2] : window[-1][2] + 60])
-                ):
-                    match = Match.REFUSED
-                if _better(match, best.match):
-                    best = Occurrence(match, window[0][1], window[-1][2])
-                if best.match is Match.SAID:
-                    return best
+            (_, start, _), (_, _, end) = window[0], window[-1]
+            match = _compare([word for word, *_ in window], meant)
+            refused = _REFUSES.search(text[max(0, start - 80) : start]) or _DECLINES.match(
+                text[end : end + 60]
+            )
+            if match is Match.SAID and refused:
+                match = Match.REFUSED
+            if _ORDER.index(match) < _ORDER.index(best.match):
+                best = Occurrence(match, start, end)
+            if match is Match.SAID:
+                return best
     return best
 
 
 _ORDER = (Match.SAID, Match.REFUSED, Match.REWORDED, Match.CHANGED, Match.ABSENT)
 
 
-def _better(one: Match, other: Match) -> bool:
-    return _ORDER.index(one) < _ORDER.index(other)
-
-
 def _compare(said: Sequence[str], meant: Sequence[str]) -> Match:
     """Compare two short sequences of words."""
     if len(said) == len(meant) and all(map(_same, said, meant)):
         return Match.SAID
-    if [w in _NEGATIONS for w in said].count(True) != [w in _NEGATIONS for w in meant].count(True):
-        return Match.CHANGED if _common(said, meant) >= 0.7 * len(meant) else Match.ABSENT
-    content = [word for word in meant if word not in _FUNCTION]
-    spoken = [word for word in said if word not in _FUNCTION]
-    left = list(spoken)
-    lost = 0
-    for word in content:
-        same = next((each for each in left if _same(each, word)), None)
-        if same is None:
-            lost += 1
-        else:
-            left.remove(same)
-    if not lost and not left:
-        in_order = len(spoken) == len(content) and all(map(_same, spoken, content))
-        return Match.REWORDED if content and (in_order or len(content) > 2) else Match.ABSENT
-    if len(content) >= 2 and lost <= max(1, len(content) // 3) and _common(said, meant) >= 0.6 * len(meant):
-        return Match.CHANGED
-    return Match.ABSENT
+    common = _common(said, meant) / len(meant)
+    if sum(w in _NEGATIONS for w in said) != sum(w in _NEGATIONS for w in meant):
+        return Match.CHANGED if common >= 0.7 else Match.ABSENT
+    content, spoken = ([w for w in each if w not in _FUNCTION] for each in (meant, said))
+    kept = _common(spoken, content)
+    if kept == len(content) == len(spoken) > 0:
+        return Match.REWORDED if kept > 2 or all(map(_same, spoken, content)) else Match.ABSENT
+    changed = len(content) >= 2 and len(content) - kept <= max(1, len(content) // 3) and common >= 0.6
+    return Match.CHANGED if changed else Match.ABSENT
 
 
 def _common(said: Sequence[str], meant: Sequence[str]) -> int:

@@ -13,8 +13,6 @@ ABSTENTIONS = [
     "Could you remind me?",
     "My memory fails me.",
     "It slips my mind.",
-    "You kept that to yourself.",
-    "You left that out.",
     "You have yet to tell me.",
     "I'd rather not guess.",
     "No idea, sorry!",

@@ -18,6 +18,9 @@ TOLD = [
     ("fifteen and thirty-eight", [15, 38], "in words"),
     ("one of them is 4", [4], "one is a pronoun"),
     ("81.0", [81], "with a decimal point"),
+    ("21 stars, 4 stars and 16 stars", [21, 4, 16], "counted things announce nothing"),
+    ("| # | stars |\n|---|---|\n| 1 | 21 |\n| 2 | 4 |", [21, 4], "a column that only counts the rows"),
+    ("two thousand, a hundred and four, three dozen", [2000, 104, 36], "large numbers in words"),
     ("一共5个，还有7个", [5, 7], "beside Chinese"),
     ("version 2.5 of b12", [], "decimals and names are no counts"),
 ]

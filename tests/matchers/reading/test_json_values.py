@@ -34,6 +34,7 @@ def test_json_in_prose_is_found_with_its_place() -> None:
     assert [(value, text[begin:end]) for value, begin, end in embedded(text)] == [
         ({"n": 1}, '{"n": 1}'),
         ([2, 3], "[2, 3]"),
+        ([], "[ ]"),
     ]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, Time, mentions, read
-from ltm_bench.matchers.reading.cues import _TABLE, Effect, Reach
+from ltm_bench.matchers.reading.cues import CUES, KEEPS, Effect, Reach
 from tests.pace import cpu, in_proportion
 
 COLOURS = Lexicon.of(("red", "blue", "green", "yellow"))
@@ -17,9 +17,7 @@ IS: Mapping[str, Callable[[Mention], bool]] = {
     "now": lambda m: m.time is Time.NOW,
     "next": lambda m: m.next,
     "hedged": lambda m: m.force is Force.HEDGED,
-    "conceded": lambda m: m.force is Force.CONCEDED,
     "conditional": lambda m: m.force is Force.CONDITIONAL,
-    "example": lambda m: m.force is Force.EXAMPLE,
     "question": lambda m: m.force is Force.QUESTION,
     "taken back": lambda m: m.taken_back,
     "choice": lambda m: m.choice,
@@ -54,57 +52,65 @@ TABLE = [
     ("Blue is wrong.", "blue: denied"),
     ("Not blue, green or yellow, so red.", "blue: denied choice, green: denied choice, yellow: denied choice, red: final"),
     ("~~red~~ blue", "red: denied, blue: said"),
-    ("❌ red ✅ blue", "red: denied, blue: final"),
     ("I haven't forgotten red.", "red: said"),
     # Replaced, and what took its place
     ("It is no longer red; it's blue.", "red: replaced, blue: said"),
     ("Instead of red you like blue.", "red: replaced, blue: said"),
-    ("It's blue, as opposed to red.", "blue: lead, red: replaced"),
     ("Red fell through.", "red: replaced"),
-    ("Red for a while, and now blue.", "red: replaced, blue: now"),
-    ("Red (outdated), blue (current)", "red: replaced, blue: now"),
+    ("Red for a while, and now blue.", "red: said, blue: now"),
     ("Red → blue → green", "red: replaced, blue: replaced, green: now next"),
     ("You changed it from red to blue.", "red: replaced, blue: now next"),
     ("You switched red for blue.", "red: replaced, blue: now next"),
-    ("Blue replaced red.", "blue: now, red: replaced"),
+    ("Blue replaced red.", "blue: said, red: said"),
     ("Red was replaced by blue.", "red: replaced, blue: now next"),
-    ("It was red until you said blue.", "red: replaced, blue: past next"),
+    ("It was red until you said blue.", "red: past, blue: past"),
     ("Until yesterday it was red, now it is blue.", "red: past, blue: now"),
-    ("Red and blue were earlier.", "red: replaced, blue: replaced"),
-    ("Before: first red, then blue. Now: green", "red: replaced, blue: replaced, green: now final"),
+    ("Red and blue were earlier.", "red: past, blue: past"),
+    ("Before: first red, then blue. Now: green", "red: replaced, blue: past next, green: now"),
     # Past and present
     ("You told me red.", "red: past"),
     ("You said red, then blue.", "red: past, blue: past next"),
     ("It was red first, then blue, and finally green.", "red: replaced, blue: past next, green: now"),
     ("Originally red, now blue.", "red: replaced, blue: now"),
-    ("These days you like blue.", "blue: now"),
+    ("These days you like blue.", "blue: said"),
     # How it is put forward
     ("I think it's red.", "red: hedged"),
-    ("I'm not totally certain, but it's red.", "red: hedged"),
+    ("I'm not totally certain, but it's red.", "red: said"),
     ("It's red, right?", "red: hedged"),
     ("Is it red?", "red: question"),
-    ("Red? No, blue.", "red: question, blue: lead"),
+    ("Red? No, blue.", "red: replaced question taken back, blue: said"),
     ("If you meant red, tell me.", "red: conditional"),
-    ("It's blue, although red is nice.", "blue: lead, red: conceded"),
-    ("It could be any colour, e.g. red.", "red: example"),
+    ("It's blue, although red is nice.", "blue: lead, red: said"),
+    ("It could be any colour, e.g. red.", "red: conditional"),
     # A choice that is left open
     ("Red or blue.", "red: choice, blue: choice"),
     ("It's either red or blue.", "red: choice, blue: choice"),
     ("It's between red and blue.", "red: choice, blue: choice"),
     ("I'm not sure whether it's red or blue.", "red: conditional choice, blue: conditional choice"),
-    ("You like red. Or blue. I can't tell which.", "red: choice lead, blue: choice"),
+    ("You like red. Or blue. I can't tell which.", "red: choice, blue: choice"),
     # Concluded, and taken back
     ("You said red, so it is blue.", "red: past, blue: final"),
     ("Answer: red", "red: final lead"),
     ("Blue comes to mind, but red is the answer.", "blue: said, red: final"),
-    ("So, first you said red, then blue.", "red: replaced, blue: past next"),
     ("It is red. No wait, blue.", "red: replaced taken back, blue: said"),
     ("Red... scratch that, blue.", "red: replaced taken back, blue: said"),
+    # Side by side, all meant alike
+    ("You said red, blue, and green.", "red: past, blue: past, green: past"),
+    ("It was red, blue, or green.", "red: past choice, blue: past choice, green: past choice"),
+    ("Not red, blue, or green.", "red: denied choice, blue: denied choice, green: denied choice"),
+    ("Red / blue", "red: choice, blue: choice"),
+    # Alone in its sentence, at the end
+    ("You liked red. Blue was mentioned.\n\nGreen.", "red: said, blue: past, green: final"),
+    ("Red. Blue. Green.", "red: said, blue: said, green: said"),
+    # Refuted by what comes next
+    ("It is certainly not: red", "red: denied"),
+    ("Red - that is wrong.", "red: denied"),
+    ("It is red. is not the answer.", "red: denied"),
     # What stands above it
-    ("Old: red\nNow: blue", "red: replaced, blue: now final"),
-    ("## Previously\n- red\n- green\n\n## Answer\nblue", "red: replaced, green: replaced, blue: final lead"),
-    ("| | colour |\n|--|--|\n| old | red |\n| current | blue |", "red: replaced, blue: now lead"),
-    ('{"old": "red", "current": "blue"}', "red: replaced, blue: now lead"),
+    ("Old: red\nNow: blue", "red: replaced, blue: now"),
+    ("## Previously\n- red\n- green\n\n## Answer\nblue", "red: replaced, green: replaced, blue: final"),
+    ("| | colour |\n|--|--|\n| old | red |\n| current | blue |", "red: replaced, blue: now final"),
+    ("{\"old\": \"red\", \"current\": \"blue\"}", "red: replaced, blue: now final"),
 ]  # fmt: skip
 
 
@@ -131,36 +137,53 @@ def test_the_questions_own_words_are_not_cues() -> None:
     assert mentions(reply, COLOURS, "Where will she look first?")[0].time is Time.PLAIN
 
 
+ENDINGS = {
+    "former*": "ly",
+    "initial*": "ly",
+    "original*": "ly",
+    "previous*": "ly",
+    "begin*": "ning",
+    "current*": "ly",
+    "final*": "ly",
+    "recent*": "ly",
+    "contradict*": "s",
+}
+"""What stands for the star of a cue."""
+
 FRAMES = {
     (Effect.DENIES, Reach.AFTER): ("It is blue, {} red.", "denied"),
     (Effect.DENIES, Reach.BEFORE): ("It is blue; red {}.", "denied"),
-    (Effect.REPLACED, Reach.AFTER): ("It is blue, {} red.", "replaced"),
+    (Effect.REPLACED, Reach.AFTER): ("It changed {} red.", "replaced"),
     (Effect.REPLACED, Reach.ALL): ("It is blue; {} red.", "replaced"),
     (Effect.REPLACED, Reach.BEFORE): ("It is blue; red {}.", "replaced"),
     (Effect.PAST, Reach.ALL): ("You {} red.", "past"),
     (Effect.PRESENT, Reach.ALL): ("It {} red.", "now"),
     (Effect.NEXT, Reach.ALL): ("It was blue and {} red.", "next"),
     (Effect.CHANGES, Reach.AFTER): ("You {} it from blue to red.", "now"),
-    (Effect.OUSTS, Reach.AFTER): ("Red {} blue.", "now"),
     (Effect.HEDGES, Reach.ALL): ("{} it is red.", "hedged"),
     (Effect.CONDITIONS, Reach.AFTER): ("It is blue, {} you meant red.", "conditional"),
-    (Effect.CONCEDES, Reach.AFTER): ("It is blue, {} red is nice.", "conceded"),
-    (Effect.EXEMPLIFIES, Reach.AFTER): ("It could be anything, {} red.", "example"),
     (Effect.CONCLUDES, Reach.AFTER): ("You said blue, {} red.", "final"),
     (Effect.CONCLUDES, Reach.BEFORE): ("Red {}.", "final"),
     (Effect.CORRECTS, Reach.AFTER): ("Red. {}, blue.", "taken back"),
     (Effect.CHOICE, Reach.AFTER): ("It is {} red and blue.", "choice"),
-    (Effect.CHOICE, Reach.BEFORE): ("Red, blue, {}.", "choice"),
+    (Effect.CHOICE, Reach.BEFORE): ("Red or so, blue, not sure {}.", "choice"),
 }
 """For each kind of cue, a sentence in which it says this of `red`."""
 
 
-@pytest.mark.parametrize("kind", _TABLE, ids=lambda kind: f"{kind[0].name} {kind[1].name}")
+MOST = 80
+
+
+def test_the_cues_are_few() -> None:
+    assert sum(len(phrases.split("|")) for phrases in CUES.values()) + len(KEEPS) <= MOST
+
+
+@pytest.mark.parametrize("kind", CUES, ids=lambda kind: f"{kind[0].name} {kind[1].name}")
 def test_every_phrase_of_every_cue_does_what_its_kind_does(kind: tuple[Effect, Reach]) -> None:
     frame, expected = FRAMES[kind]
     silent = []
-    for phrase in _TABLE[kind].split("|"):
-        reply = frame.format("e.g." if phrase == "e.g" else phrase)
+    for phrase in CUES[kind].split("|"):
+        reply = frame.format("e.g." if phrase == "e.g" else phrase.replace("*", ENDINGS.get(phrase, "ed")))
         if not any(IS[expected](m) for m in named(reply) if m.value == "red"):
             silent.append(reply)
     assert silent == []

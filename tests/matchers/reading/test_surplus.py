@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ltm_bench import Message, Reply, Turn
-from ltm_bench.matchers.reading.surplus import recites, surplus
+from ltm_bench.matchers.reading.surplus import recites
 
 TOLD = "My aunt in Bremen has painted her garden fence in a deep ocean blue this spring."
 ASKED = "What colour is the fence?"
@@ -18,15 +18,6 @@ TURNS = [
 def where(reply: str, answer: str = "blue") -> list[tuple[int, int]]:
     start = reply.find(answer)
     return [(start, start + len(answer))]
-
-
-def test_surplus_is_the_share_of_words_outside_the_answer() -> None:
-    assert surplus("It is blue, I think.", [(6, 10)]) == pytest.approx(0.8)
-    assert surplus("blue", [(0, 4)]) == 0
-    assert surplus("blue blue", [(0, 4), (2, 4), (5, 9), (-1, -1)]) == 0, (
-        "overlaps count once, and JSON nowhere"
-    )
-    assert surplus("", []) == 0
 
 
 REPLIES = [

@@ -1,0 +1,204 @@
+"""Doubt: *wrong* is said only of a reply that was read. One rule for every matcher of ours.
+
+A reply that reads as wrong is undecided where
+
+- *A*, some part of it, read alone, is right: its first or last sentence, or all of it without parentheses;
+- *B*, a short one has a word in the answer's place that nobody has used: it may be another word for the answer;
+- *C*, all that is expected stands in it, and no rival does.
+
+A recital stays wrong: every answer is a part of it.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading.abstaining import abstains, is_foreign
+from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
+from ltm_bench.matchers.reading.mention import Mention, Time
+from ltm_bench.matchers.reading.stance import mentions
+from ltm_bench.matchers.reading.structure import read
+from ltm_bench.matchers.reading.surplus import Span, recites
+from ltm_bench.matchers.reading.text import COMMON, answer, flat, known_words, sentences, shown, words
+from ltm_bench.matchers.sameness import same_word, singular
+
+RECITES = "the reply recites"
+RECITAL = Verdict(Outcome.WRONG, 0.0, f"{RECITES} what it was told")
+"""The verdict on a heap, and on a list of candidates."""
+
+_UNREAD = (Outcome.ABSTAINED, Outcome.MALFORMED)
+_FLAT = (Outcome.WRONG, Outcome.STALE, Outcome.MALFORMED)
+_LISTED = re.compile(r"\b(?:and|or|nor)\b")
+"""Joins things named side by side, whose commas divide no clauses."""
+_FORMS = ("{", "[", "`")
+"""How JSON and fences begin."""
+_TINY = 2
+"""Maximum length of an English word that names nothing: a unit, an initial."""
+_ASIDE = re.compile(r"\([^()]{0,1000}\)|\[[^\[\]]{0,1000}\]")
+_CLAUSE = re.compile(r"[;:]\s|\s[-–—]\s|—")
+_COMMA = re.compile(r"[;:,]\s|\s[-–—]\s|—")
+
+
+UNKNOWN = Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+FOREIGN = Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that no matcher reads")
+
+
+def asked(turns: Sequence[Turn]) -> str:
+    """Return the question that a reply answers."""
+    return turns[-1].message.text if turns else ""
+
+
+def unanswered(reply: str, outcome: Outcome, reason: str) -> Verdict:
+    """Return the verdict where nothing answers: abstained, undecided if its language is not read, or `outcome`."""
+    if abstains(reply):
+        return UNKNOWN
+    return FOREIGN if is_foreign(reply) else Verdict(outcome, 0.0, reason)
+
+
+class DoubtingMatcher(Matcher):
+    """A matcher that reads a reply with `judge`, and says *wrong* only where nothing speaks against it."""
+
+    certain: ClassVar[Collection[str]] = (RECITES,)
+    """How the reasons of its verdicts begin that leave no doubt."""
+
+    short: ClassVar[int] = 12
+    """Maximum number of words of a reply that is little more than its answer."""
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge what a reply shows to its reader: right, or wrong beyond doubt, or undecided."""
+        seen = shown(reply)
+        if not seen.strip():
+            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+        verdict = self.judge(seen, turns)
+        if verdict.outcome not in _UNREAD and recites(seen, turns, self.used(seen)):
+            return RECITAL
+        if verdict.outcome not in _FLAT or verdict.reason.startswith(tuple(self.certain)):
+            return verdict
+        doubt = self._doubt(seen, turns, verdict.outcome is Outcome.MALFORMED)
+        if doubt is None:
+            return verdict
+        reason = f"{doubt}; read as a whole: {verdict.reason}"
+        return replace(verdict, outcome=Outcome.UNDECIDED, score=0.0, reason=reason)
+
+    @abstractmethod
+    def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge what can be read of a reply that is not empty. Never raises."""
+
+    def candidates(self) -> Lexicon | None:
+        """Return what could be named instead; None if nothing is looked for by name."""
+        return None
+
+    def used(self, reply: str) -> Sequence[Span]:
+        """Return where the answer stands in a reply; the rest must not be a heap, nor repeat the user's messages."""
+        known = self.candidates()
+        return [(m.start, m.end) for m in mentions(read(reply), known)] if known is not None else ()
+
+    def sought(self) -> Collection[str]:
+        """Return the candidates that a right reply names; none if their words alone prove nothing."""
+        return ()
+
+    def parts(self, reply: str) -> Iterator[tuple[str, str]]:
+        """Yield the parts of a reply that may be its answer on their own."""
+        return parts(reply)
+
+    def _doubt(self, reply: str, turns: Sequence[Turn], unread: bool) -> str | None:
+        for name, part in self.parts(reply):
+            if self.judge(part, turns).outcome is Outcome.CORRECT:
+                return f"{name} alone would be right"
+        known = self.candidates()
+        found = mentions(read(reply), known, asked(turns)) if known is not None else ()
+        named = known is not None or (unread and reply.lstrip()[:1] not in _FORMS)
+        if named and (word := self.strange(reply, turns, found)) is not None:
+            return f"“{word}” may be another word for what is expected"
+        expected = self.sought()
+        rivals = {m.value for m in found}.difference(expected)
+        if expected and not rivals and not (found and all(m.denied for m in found)):
+            said = words(reply)
+            wanted = [part for value in expected for part in known_words(value)]
+            if all(any(same_word(word, part) for word in said) for part in wanted):
+                return f"{', '.join(expected)} and nothing else is named"
+        return None
+
+    def strange(self, reply: str, turns: Sequence[Turn], found: Sequence[Mention]) -> str | None:
+        """Return a word in the answer's place that neither the user nor the matcher has used.
+
+        A reply that has also acknowledged what was told is no answer.
+        """
+        said = words(reply)
+        if any(turn.kind != "ask" and turn.reply.text == reply for turn in turns[:-1]):
+            return None
+        if len(said) > self.short or any(
+            m.exact and not m.denied and m.time is not Time.REPLACED for m in found
+        ):
+            return None
+        known = self.candidates()
+        heard = {singular(word) for turn in turns for word in words(turn.message.text)}
+        heard |= known.words if known is not None else set()
+        return next(
+            (
+                word
+                for word in said
+                if word.replace("-", "").isalpha()
+                and word not in COMMON
+                and singular(word) not in heard
+                and not (word.isascii() and len(word) <= _TINY)
+            ),
+            None,
+        )
+
+
+class OneOf(DoubtingMatcher):
+    """A matcher of one value among several; a dataclass has both."""
+
+    value: str
+    among: tuple[str, ...]
+    """Every value that could have been the answer, including this one."""
+
+    def candidates(self) -> Lexicon:
+        """Return every value that could be the answer."""
+        return lexicon(self.among)
+
+    def sought(self) -> Collection[str]:
+        """Return the value."""
+        return (self.value,)
+
+    def wrong(self) -> Sequence[str]:
+        """Return another value, all of them, a denial, an abstention, and nothing."""
+        others = [value for value in self.among if value != self.value][:1]
+        every = "It is " + ", ".join(self.among) + "."
+        return (*(f"It is {v}." for v in others), every, f"It is not {self.value}.", "I do not know.", "")
+
+    @property
+    def chance(self) -> float:
+        """One over the number of candidates."""
+        return 1 / max(1, len(self.among))
+
+
+def parts(reply: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a reply that may be its answer, with their names: at most a dozen, each once."""
+    text = answer(reply)
+    if text.lstrip()[:1] in _FORMS:  # the form that was asked for, read as a whole
+        return
+    low = flat(text)
+    blocks = [block for block in re.split(r"\n\s*\n", text) if block.strip()]
+    lines = [line for line in text.splitlines() if line.strip()]
+    said = [text[start:end] for start, end in sentences(low)]
+    named = [("what stands outside its parentheses", _ASIDE.sub(" ", text))]
+    for kind, each in (("line", lines), ("paragraph", blocks), ("sentence", said)):
+        named += [(f"its last {kind}", each[-1]), (f"its first {kind}", each[0])] if each else []
+    for end in (-1, 0):
+        at = _CLAUSE if said and _LISTED.search(said[end]) else _COMMA
+        clauses = [part for part in at.split(said[end]) if part.strip()] if said else []
+        named += [
+            (f"the clause “{clause.strip()[:60]}”", clause) for clause in clauses[end : end + 1 or None]
+        ]
+    told = {text.strip()}
+    for name, part in named:
+        if part.strip() and part.strip() not in told:
+            told.add(part.strip())
+            yield name, part
