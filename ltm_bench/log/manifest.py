@@ -12,7 +12,7 @@ from ltm_bench.log.lines import LARGEST, to_line
 FORMAT = 1
 """Version of the format of events.jsonl."""
 
-BENCH_VERSION = 2
+BENCH_VERSION = 3
 """Version of everything that a score depends on; scores of different versions are not comparable (docs/versions.md)."""
 
 IMPORTED = "imported"
