@@ -120,7 +120,14 @@ def _may_decide(mention: Mention, reading: Reading) -> bool:
     if mention.start >= 0 and block.text[mention.end - block.start :][:2].lstrip()[:1] == "%":
         return False
     brief = sum(any(map(str.isalpha, word)) for word in sentence.split()) <= _BRIEF
-    return brief or mention.lead or mention.final or mention.denied or _DECIDES.search(sentence) is not None
+    return (
+        brief
+        or reading.announces(mention.start)
+        or mention.lead
+        or mention.final
+        or mention.denied
+        or _DECIDES.search(sentence) is not None
+    )
 
 
 def _last(value: Any) -> str | None:

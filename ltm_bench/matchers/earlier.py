@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import Force, Mention, Time, gives_up, mentions, read
+from ltm_bench.matchers.reading import Force, Mention, Reading, Time, gives_up, mentions, read
 from ltm_bench.matchers.reading.doubting import RECITAL, OneOf, unanswered
 
 _FEW = 3
 """Maximum number of values among which a reply may mean one; more is a recital."""
 
 
-def _before(found: Sequence[Mention]) -> list[str]:
+def _before(found: Sequence[Mention], reading: Reading) -> list[str]:
     """Return what a reply says held before, not what it says holds now or came next.
 
     If nothing came later, the replaced value is the one that something else preceded: `before the lido, it was the
@@ -21,7 +21,8 @@ def _before(found: Sequence[Mention]) -> list[str]:
     later = {m.value for m in found if m.time is Time.NOW or m.next}
     named = list(dict.fromkeys(m.value for m in found))
     if len(named) == 1:
-        return [value for value in named if any(m.time is not Time.NOW and not m.next for m in found)]
+        kept = (m.time is not Time.NOW and not m.next for m in found)
+        return named if any(kept) or any(reading.announces(m.start) for m in found) else []
     set_aside = later or {m.value for m in found if m.time is Time.REPLACED}
     concluded = list(dict.fromkeys(m.value for m in found if m.final and m.bare))
     return concluded or [value for value in named if value not in set_aside]
@@ -39,12 +40,13 @@ class Formerly(OneOf):
 
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what the reply says held before; the question's words are cues here like any others."""
-        found = mentions(read(reply), self.candidates())
+        reading = read(reply)
+        found = mentions(reading, self.candidates())
         if not found:
             return unanswered(reply, Outcome.WRONG, f"{self.value} is not named")
         if gives_up(reply) and not any(m.force is Force.FLAT and not m.denied for m in found):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply does not know, and guesses")
-        before = _before([m for m in found if not m.denied])
+        before = _before([m for m in found if not m.denied], reading)
         if before == [self.value]:
             return Verdict(Outcome.CORRECT, 1.0, f"the reply says {self.value}")
         if len(before) > max(_FEW, len(self.among) // 2):

@@ -128,7 +128,7 @@ class Retells(DoubtingMatcher):
         telling = _telling(frozenset(texts))
         heard = {(m.value, singular(flat(reading.text[m.start : m.end]))) for m in about}
         counts = Counter(text for text, _ in heard)
-        described = [text for text in counts if counts[text] >= max(2, len(telling.own[text]) // 3)]
+        described = [text for text in counts if 3 * counts[text] >= max(6, len(telling.own[text]))]
         asserted = {m.value for m in about if not m.denied}
         unnamed = set(texts).difference(m.value for m in about)
         told = [t for t in texts if (t in described or _quotes(said, t)) and (t in asserted or t in unnamed)]

@@ -3,6 +3,7 @@
 Saying nothing satisfies both. So in a scenario, such a question `needs` what another one `shows`.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,11 +17,22 @@ from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
 from ltm_bench.matchers.reading.mention import Force
 from ltm_bench.matchers.reading.stance import mentions
 from ltm_bench.matchers.reading.structure import read
+from ltm_bench.matchers.reading.text import COMMON, plain, words
+
+_OFFER = re.compile(r"\bif i ((?:have|had|never|did) [^;,.?]{1,80})")
 
 
 @lru_cache(maxsize=64)
 def _secrets(ways: tuple[str, ...]) -> Lexicon:
     return Lexicon({ways[0]: ways}, shortened=False)
+
+
+def _echoes(reply: str, question: str) -> bool:
+    """Whether a reply repeats the words in which the question offers to say nothing: `… if I have left that out`."""
+    offered = (
+        set(words(each)) - COMMON for each in _OFFER.findall(plain(question).replace("myself", "yourself"))
+    )
+    return any(each and each.issubset(words(reply)) for each in offered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +50,7 @@ class NeverSaid(DoubtingMatcher):
         """Judge whether the reply admits that it was not told."""
         found = mentions(read(reply), self.candidates(), asked(turns))
         own = in_own_words(reply)
-        knows_not = gives_up(own)
+        knows_not = gives_up(own) or (not found and _echoes(reply, asked(turns)))
         asserted = [m for m in found if m.asserted]
         invented = [m for m in asserted if m.value not in self.near]
         if invented and (not knows_not or any(m.force is Force.FLAT for m in invented)):
@@ -47,7 +59,7 @@ class NeverSaid(DoubtingMatcher):
         if mistaken is not None:
             outcome = Outcome.UNDECIDED if abstains(own) else Outcome.WRONG
             return Verdict(outcome, 0.0, f"the reply says {mistaken}, which was said about something else")
-        if not abstains(own):
+        if not knows_not and not abstains(own):
             reason = "the reply does not say that it was not told"
             return FOREIGN if is_foreign(reply) else Verdict(Outcome.WRONG, 0.0, reason)
         if not knows_not and (guess := self.strange(reply, turns, found)) is not None:

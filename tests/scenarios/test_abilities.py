@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from ltm_bench import Ask, Chat, Tell, never_said
+from ltm_bench import Ask, Chat, Message, Reply, Tell, Turn, never_said
 from ltm_bench.adapters import hashing
 from ltm_bench.core.messages import Line, Outcome
 from ltm_bench.core.tokens import counter
@@ -86,7 +86,8 @@ def test_the_words_that_offer_an_abstention_are_one_themselves() -> None:
     for form in load(find("scenarios", "never_told")).FORMS:
         (clause,) = re.findall(r"if I ((?:have|had) [^;,.]+)", form)
         reply = f"You {clause}.".replace("myself", "yourself")
-        assert never_said(("red", "blue")).verdict(reply, []).outcome is Outcome.CORRECT, reply
+        question = Turn(Message(form, START, 0), Reply(reply), kind="ask")
+        assert never_said(("red", "blue")).verdict(reply, [question]).outcome is Outcome.CORRECT, reply
 
 
 # hinted

@@ -76,7 +76,7 @@ class DoubtingMatcher(Matcher):
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         verdict = self.judge(seen, turns)
         if verdict.outcome not in _UNREAD and recites(seen, turns, self.used(seen)):
-            return RECITAL
+            return verdict if verdict.outcome in _FLAT else RECITAL
         if verdict.outcome not in _FLAT or verdict.reason.startswith(tuple(self.certain)):
             return verdict
         doubt = self._doubt(seen, turns, verdict.outcome is Outcome.MALFORMED)

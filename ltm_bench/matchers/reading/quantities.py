@@ -142,5 +142,5 @@ def _near(text: str, number: re.Match[str], way: re.Match[str]) -> bool:
 
 
 _LETTERS = {each[0]: each for each in DIRECTIONS}
-_PLACE = re.compile(r"\s+(?:side|end|part|edge|corner)\b")
+_PLACE = re.compile(r"\s{1,3}(?:side|end|part|edge|corner)\b")
 """After a direction that is part of where something is: `on the east side of town`."""

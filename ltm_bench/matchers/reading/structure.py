@@ -60,7 +60,14 @@ class Reading:
         """The text of each block."""
         return (block.text for block in self.blocks)
 
+    def announces(self, start: int) -> bool:
+        """Whether a colon or an arrow stands right before an offset: `Now: the lido`."""
+        return start > 0 and _ANNOUNCING.search(self.text, max(0, start - _MARGIN), start) is not None
 
+
+_MARGIN = 8
+"""Maximum characters between a sign and what it announces, the sign included."""
+_ANNOUNCING = re.compile(r"[:→⇒➡]\W{0,7}$|[-=]>\W{0,6}$")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _BULLET = re.compile(r"(\s{0,40})(?:[-*•+–·▪◦]|\(?\d{1,3}[.):]|[a-h][.)])\s{1,8}(?=\S)")
 _QUOTE = re.compile(r"\s{0,3}>\s?")
