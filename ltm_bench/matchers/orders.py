@@ -92,14 +92,19 @@ def _lexicon(menu: tuple[str, ...]) -> Lexicon:
 
 
 _ASKS = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|i'?ll|i'd)\b")
+_WANTS = re.compile(r"\bi(?:'ll|'d| will| would) (?:\w{1,12} ){0,2}(?:have|take|like|love|order|get|try|go|stay|stick)\b")
 _RECOMMEND = re.compile(r"\b(?:recommend|suggest|which(?=[^?]*\?)|or should|what would you)\b")
 _MOST = 400
 """Characters of a sentence in which it can be asked for a recommendation."""
 
 
+def _sentence(mention: Mention, reading: Reading) -> str:
+    return reading.blocks[mention.block].text[mention.within[0] : mention.within[1]][:_MOST]
+
+
 def _is_wanted(mention: Mention, reading: Reading) -> bool:
     """Whether a dish is ordered: asserted or asked for, not weighed against another, and not part of another's name."""
-    said = reading.blocks[mention.block].text[mention.within[0] : mention.within[1]][:_MOST]
+    said = _sentence(mention, reading)
     asked = mention.force is Force.QUESTION and _ASKS.search(said) is not None
     put = asked or mention.force in (Force.FLAT, Force.HEDGED)
     gone = mention.denied or mention.time is Time.REPLACED or mention.choice or mention.attached
@@ -122,11 +127,14 @@ class Orders(DoubtingMatcher):
         reading = read(reply)
         named = mentions(reading, self.candidates())
         ordered = [m for m in named if _is_wanted(m, reading)]
-        wanted = list(dict.fromkeys(m.value for m in [m for m in ordered if m.final] or ordered))
+        asked_for = [m for m in ordered if m.final or m.bare or _ASKS.search(_sentence(m, reading))]
+        wanted = list(dict.fromkeys(m.value for m in [m for m in ordered if m.final] or asked_for or ordered))
         if not named and abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
         if not _in_role(reply):
             return Verdict(Outcome.WRONG, 0.0, _NO_GUEST)
+        if ordered and not asked_for and _WANTS.search(plain(reply)):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply names {wanted[0]}, and may order something else")
         if len(wanted) > max(1, len(self.menu) // 2):
             return RECITAL
         if had := [item for item in wanted if item not in self.gone]:

@@ -1,5 +1,6 @@
 """`says`: the reply says a phrase, nearly word for word. `said_in`: one particular reply of several said it."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,6 +12,8 @@ from ltm_bench.matchers.reading.surplus import Span, recites
 from ltm_bench.matchers.reading.verbatim import Match
 from ltm_bench.matchers.reading.verbatim import says as how_said
 
+_NEAR = 40
+_REPORTED = re.compile(r"\b[iI](?:'ve|’ve| have)? (?:already )?(?:replied|answered|said)\W{0,6}$")
 _CHANGED = "the reply says it with a word changed"
 _REFUSED = "the reply refuses to say it"
 
@@ -31,6 +34,8 @@ class Says(DoubtingMatcher):
         others = [
             (other, each) for other in self.others if (each := how_said(reply, other)).match is Match.SAID
         ]
+        if found.match is Match.SAID and _REPORTED.search(reply, max(0, found.start - _NEAR), found.start):
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply says that it said so before")
         if found.match is Match.SAID:
             return RECITAL if others else Verdict(Outcome.CORRECT, 1.0, "the reply says it")
         if others:

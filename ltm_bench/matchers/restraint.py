@@ -126,7 +126,10 @@ class Withholds(DoubtingMatcher):
         found = mentions(read(reply), lexicon(self.among), asked(turns)) if self.among else ()
         unsure = gives_up(in_own_words(reply))
         if invented := [m for m in found if m.asserted and (m.force is Force.FLAT or not unsure)]:
-            return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}")
+            told = {m.value for turn in turns for m in mentions(read(turn.message.text), lexicon(self.among))}
+            own = keeps_back(reply) and told.issuperset(m.value for m in invented)
+            reason = f"the reply says {invented[0].value}" + ", perhaps of whom it was told" * own
+            return Verdict(Outcome.UNDECIDED if own else Outcome.WRONG, 0.0, reason)
         if keeps_back(reply):
             return Verdict(Outcome.CORRECT, 1.0, "the reply does not reveal it")
         reason = "the reply neither answers nor declines"

@@ -27,6 +27,7 @@ _TURN = re.compile(
 _DISTANCE = re.compile(
     rf"\b(?P<number>\d+(?:\.\d+)?|one)(?:[\s-]+(?:more|further))?[\s-]*(?P<unit>{_UNIT})\b"
     rf"|\b(?:{_UNIT}|distance)[\"']?\s*[:=]\s*[\"']?(?P<given>\d+)"
+    r"|\b(?P<bare>\d{1,4})(?=,?\s(?:north|south|east|west|[nsew])\b)"
 )
 _END = re.compile(r"[.!?](?=\s|$)|[\n}]")
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -70,7 +71,7 @@ def _nearest(left: list[re.Match[str]], turn: re.Match[str], begin: int, end: in
     if not near:
         return None
     found = left.pop(min(near, key=lambda k: _apart(left[k], turn)))
-    value = float(number(found["number"] or found["given"]) or found["number"] or 0)
+    value = float(number(found["number"] or found["given"] or found["bare"]) or found["number"] or 0)
     return value / 1000 if (found["unit"] or "").startswith("m") else value
 
 
@@ -201,7 +202,8 @@ class FollowsRoute(DoubtingMatcher):
             if reached is not None or distance is not None:
                 told.append((way, distance, reached))
                 here = reached or here
-        return told
+        whole = [leg for leg in told if None not in leg]
+        return whole if len(whole) >= len(self.legs) else told  # the others are remarks: `mostly west`
 
     def right(self) -> Sequence[str]:
         """Return the route as sentences, as a list, and in a single sentence."""
