@@ -21,6 +21,9 @@ Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 _MANY = 4
 """Minimum number of meanings of a group for naming them to count as listing them."""
 
+_NEAR = 100
+_LABEL = re.compile(r"(\w{1,40}) {0,4}:[^:.;]*$")
+
 _HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
 _NIGHT = r"(?:at night|in the night|am|midnight|uhr nachts)"
 _TWELVE = (
@@ -103,6 +106,14 @@ def _another(mention: Mention, reading: Reading) -> bool:
     return any(around[i : i + 2] in _OTHER_THINGS for i in range(len(around)))
 
 
+def _label(mention: Mention, reading: Reading) -> str:
+    """Return the last word of the label that stands before what is named: `When: noon`."""
+    block = reading.blocks[mention.block]
+    end = max(0, mention.start - block.start)
+    label = _LABEL.search(block.text, max(0, end - _NEAR), end)
+    return label[1] if label else "".join(words(" ".join(block.path[-1:]))[-1:])
+
+
 @dataclass(frozen=True, slots=True)
 class Decodes(DoubtingMatcher):
     """An equal share for every meaning that is given, and one share less, once, if others are: guessing costs."""
@@ -118,12 +129,15 @@ class Decodes(DoubtingMatcher):
         """Judge what the reply gives as the meaning of each group."""
         reading = read(_named_hours(reply.lower()))
         used: list[Mention] = []
+        labels = {_label(m, reading) for m in mentions(reading, self.candidates())}
         named: dict[str, tuple[str, ...]] = {}
         hits: list[float] = []
         for group, meaning in self.expected:
             lexicon = _lexicon(dict(self.groups)[group])
             found = [m for m in mentions(reading, lexicon) if not _another(m, reading)]
             used += found
+            if group in labels:
+                found = [m for m in found if _label(m, reading) == group]
             named[group], hit = self._given(group, meaning, found)
             hits.append(float(hit))
         missed = [(group, meaning) for group, meaning in self.expected if named[group] != (meaning,)]

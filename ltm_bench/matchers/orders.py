@@ -92,7 +92,9 @@ def _lexicon(menu: tuple[str, ...]) -> Lexicon:
 
 
 _ASKS = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|i'?ll|i'd)\b")
-_WANTS = re.compile(r"\bi(?:'ll|'d| will| would) (?:\w{1,12} ){0,2}(?:have|take|like|love|order|get|try|go|stay|stick)\b")
+_WANTS = re.compile(
+    r"\bi(?:'ll|'d| will| would) (?:\w{1,12} ){0,2}(?:have|take|like|love|order|get|try|go|stay|stick)\b"
+)
 _RECOMMEND = re.compile(r"\b(?:recommend|suggest|which(?=[^?]*\?)|or should|what would you)\b")
 _MOST = 400
 """Characters of a sentence in which it can be asked for a recommendation."""
@@ -134,7 +136,9 @@ class Orders(DoubtingMatcher):
         if not _in_role(reply):
             return Verdict(Outcome.WRONG, 0.0, _NO_GUEST)
         if ordered and not asked_for and _WANTS.search(plain(reply)):
-            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply names {wanted[0]}, and may order something else")
+            return Verdict(
+                Outcome.UNDECIDED, 0.0, f"the reply names {wanted[0]}, and may order something else"
+            )
         if len(wanted) > max(1, len(self.menu) // 2):
             return RECITAL
         if had := [item for item in wanted if item not in self.gone]:

@@ -201,9 +201,9 @@ class FollowsRoute(DoubtingMatcher):
             distance = _nearest(left, turn, begin, end)
             if reached is not None or distance is not None:
                 told.append((way, distance, reached))
-                here = reached or here
-        whole = [leg for leg in told if None not in leg]
-        return whole if len(whole) >= len(self.legs) else told  # the others are remarks: `mostly west`
+                here = here if reached is None or distance is None else reached
+        first = next((i for i, leg in enumerate(told) if None not in leg), 0)
+        return told[first:]  # those before it are remarks: `mostly west`
 
     def right(self) -> Sequence[str]:
         """Return the route as sentences, as a list, and in a single sentence."""

@@ -163,8 +163,4 @@ def test_a_reply_that_recites_the_conversation_is_wrong() -> None:
     ]
     turns = [Turn(Message(text, at, n), Reply("Noted.")) for n, text in enumerate(said)]
     verdict = EXPECT.verdict("\n".join(f"- {text}" for text in said), turns)
-    assert (verdict.outcome, verdict.score, verdict.reason) == (
-        WRONG,
-        0,
-        "the reply recites what it was told",
-    )
+    assert (verdict.outcome, verdict.score) == (WRONG, 0)

@@ -57,6 +57,15 @@ def abstains(reply: str) -> bool:
     return said or _BARE.sub("", text) in _NOTHING or _EMPTY.match(text.strip()) is not None
 
 
+_BESIDES = frozenset("but more else other any further why when anything whether if hope".split())
+
+
+def is_abstention(sentence: str) -> bool:
+    """Whether a sentence says that the answer is not known, and not that something besides it is not."""
+    bare = _BARE.sub("", plain(sentence)) in _NOTHING
+    return bare or (gives_up(sentence) and _BESIDES.isdisjoint(words(sentence)[1:]))
+
+
 def gives_up(reply: str) -> bool:
     """Whether a reply says that it does not know at all, which is more than being unsure of what it says."""
     return _HARD.search(plain(reply)) is not None

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading.abstaining import abstains, is_foreign
+from ltm_bench.matchers.reading.abstaining import abstains, is_abstention, is_foreign
 from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
 from ltm_bench.matchers.reading.mention import Mention, Time
 from ltm_bench.matchers.reading.stance import mentions
@@ -66,6 +66,9 @@ class DoubtingMatcher(Matcher):
     certain: ClassVar[Collection[str]] = (RECITES,)
     """How the reasons of its verdicts begin that leave no doubt."""
 
+    may_abstain: ClassVar[bool] = False
+    """Whether not knowing can be right."""
+
     short: ClassVar[int] = 12
     """Maximum number of words of a reply that is little more than its answer."""
 
@@ -77,6 +80,8 @@ class DoubtingMatcher(Matcher):
         verdict = self.judge(seen, turns)
         if verdict.outcome not in _UNREAD and recites(seen, turns, self.used(seen)):
             return verdict if verdict.outcome in _FLAT else RECITAL
+        if verdict.score and not self.may_abstain and self._gives_up_at_last(seen):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"it ends with not knowing; before that: {verdict.reason}")
         if verdict.outcome not in _FLAT or verdict.reason.startswith(tuple(self.certain)):
             return verdict
         doubt = self._doubt(seen, turns, verdict.outcome is Outcome.MALFORMED)
@@ -106,6 +111,16 @@ class DoubtingMatcher(Matcher):
         """Yield the parts of a reply that may be its answer on their own."""
         return parts(reply)
 
+    def _gives_up_at_last(self, reply: str) -> bool:
+        """Whether the last sentence of several says nothing but that the answer is not known."""
+        said = [reply[start:end] for start, end in sentences(flat(reply))]
+        known = self.candidates()
+        return (
+            len(said) > 1
+            and is_abstention(said[-1])
+            and not (known is not None and mentions(read(said[-1]), known))
+        )
+
     def _doubt(self, reply: str, turns: Sequence[Turn], unread: bool) -> str | None:
         for name, part in self.parts(reply):
             if self.judge(part, turns).outcome is Outcome.CORRECT:
@@ -132,9 +147,13 @@ class DoubtingMatcher(Matcher):
         said = words(reply)
         if any(turn.kind != "ask" and turn.reply.text == reply for turn in turns[:-1]):
             return None
-        if len(said) > self.short or any(
-            m.exact and not m.denied and m.time is not Time.REPLACED for m in found
-        ):
+        sought = self.sought()
+        part = {word for value in sought for word in known_words(value)}
+        named = {m.value for m in found if m.exact and not m.denied and m.time is not Time.REPLACED}
+        named = {
+            v for v in named if v in sought or not part.issuperset(known_words(v))
+        }  # `train` for night train
+        if len(said) > self.short or named:
             return None
         known = self.candidates()
         heard = {singular(word) for turn in turns for word in words(turn.message.text)}

@@ -117,9 +117,12 @@ def _attached(said: Sequence[str], begin: int, end: int, way: _Way) -> str:
     """Return the side on which another word turns a part of a name into a different name: `police station`."""
     before = said[begin - 1] if begin else ""
     after = said[end] if end < len(said) else ""
-    if way.last:
-        return "before" if before and before not in _LOOSE else ""
-    return "after" if after and after not in _LOOSE else ""
+    if way.last and before and before not in _LOOSE:
+        return "before"
+    joined = (
+        after not in _LOOSE if not way.last else not before and end == len(said) - 1
+    )  # `bass guitar` alone
+    return "after" if after and joined else ""
 
 
 @lru_cache(maxsize=64)
