@@ -61,7 +61,7 @@ class Guard:
         if not verdict.score or expect.as_published:
             return verdict
         said = words(reply)
-        found = list(self._recited(said))
+        found = list(self._recited(said)) if len(said) >= FEW * HEAD else []
         own = "\n".join(map(_spaced, (words(turn.message.text) for turn in turns))) if found else ""
         foreign = [each for each in found if f" {each.text}" not in own]
         many = len({each.text for each in foreign})
@@ -82,8 +82,6 @@ class Guard:
 
     def _recited(self, said: Sequence[str]) -> Iterator[Recited]:
         """Yield the whole messages in the words of a reply, from left to right; of several, the longest."""
-        if len(said) < HEAD:
-            return
         self._read()
         text, at, after = _spaced(said), 1, 0
         for i, word in enumerate(said):
