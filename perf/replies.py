@@ -72,16 +72,16 @@ class Tally:
                 fault = fault or "label"
         return fault
 
+    @property
+    def refused(self) -> int:
+        """How many right replies are neither accepted nor undecided."""
+        return self.right - self.accepted - self.undecided
+
     def figures(self) -> dict[str, dict[str, int]]:
         """Return the counts as JSON."""
-        refused = self.right - self.accepted - self.undecided
+        right = ("accepted", "undecided", "refused")
         return {
-            "right": {
-                "n": self.right,
-                "accepted": self.accepted,
-                "undecided": self.undecided,
-                "refused": refused,
-            },
+            "right": {"n": self.right} | {name: getattr(self, name) for name in right},
             "wrong": {"n": self.wrong, "accepted": self.credited},
             "labels": {"n": self.labelled, "right": self.fitting},
         }
@@ -165,10 +165,9 @@ def main() -> None:
     )
     rows = [(name, tallies[name]) for name in names] + [(f"as {way}", styles[way]) for way in ways]
     for name, tally in rows:
-        refused = tally.right - tally.accepted - tally.undecided
         print(
-            f"{name:20} {tally.right:4} {share(tally.accepted, tally.right):27} {tally.undecided:9} {refused:7}   "
-            f"{tally.credited:3} of {tally.wrong:3}   {share(tally.fitting, tally.labelled)}"
+            f"{name:20} {tally.right:4} {share(tally.accepted, tally.right):27} {tally.undecided:9} "
+            f"{tally.refused:7}   {tally.credited:3} of {tally.wrong:3}   {share(tally.fitting, tally.labelled)}"
         )
 
 
