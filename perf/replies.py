@@ -5,7 +5,7 @@
 FOLDER holds `questions.jsonl.gz` (or `questions.jsonl`) and `replies.jsonl`. A question has `question_id`, `scenario`,
 `question`, `at`, `expect` (a matcher as a log holds it, of any release) and `before` (the example's turns so far:
 `at`, `message`, `reply`). A reply has `question` (an id), `reply`, `fair` (the outcomes that a fair examiner would
-accept, most fitting first) and `soft` (a human might dispute it).
+accept, most fitting first), `soft` (a human might dispute it), and perhaps `style`, which then has a row of its own.
 
 Three figures, each with n and a 95 % interval (Wilson):
 
@@ -72,16 +72,16 @@ class Tally:
                 fault = fault or "label"
         return fault
 
+    @property
+    def refused(self) -> int:
+        """How many right replies are neither accepted nor undecided."""
+        return self.right - self.accepted - self.undecided
+
     def figures(self) -> dict[str, dict[str, int]]:
         """Return the counts as JSON."""
-        refused = self.right - self.accepted - self.undecided
+        right = ("accepted", "undecided", "refused")
         return {
-            "right": {
-                "n": self.right,
-                "accepted": self.accepted,
-                "undecided": self.undecided,
-                "refused": refused,
-            },
+            "right": {"n": self.right} | {name: getattr(self, name) for name in right},
             "wrong": {"n": self.wrong, "accepted": self.credited},
             "labels": {"n": self.labelled, "right": self.fitting},
         }
@@ -134,6 +134,7 @@ def main() -> None:
             f"{args.folder}: {error}. Give a folder with questions.jsonl.gz and replies.jsonl"
         ) from None
     tallies: dict[str, Tally] = defaultdict(Tally)
+    styles: dict[str, Tally] = defaultdict(Tally)  # those without one under an empty name
     differing = []
     for each in judged:
         question = known.get(each["question"])
@@ -146,13 +147,14 @@ def main() -> None:
             print(f"{each['question']}: {error}, left out", file=sys.stderr)
             continue
         fault = None
-        for name in (ALL, question["scenario"]):
-            fault = tallies[name].count(each["fair"], each["soft"], verdict)
+        for tally in (tallies[ALL], tallies[question["scenario"]], styles[each.get("style", "")]):
+            fault = tally.count(each["fair"], each["soft"], verdict)
         if fault:
             differing.append((fault, each, verdict))
-    names = [ALL, *sorted(set(tallies) - {ALL})]
+    names, ways = [ALL, *sorted(set(tallies) - {ALL})], sorted(set(styles) - {""})
     if args.json:
-        print(json.dumps({name: tallies[name].figures() for name in names}, indent=1))
+        by_style = {"styles": {way: styles[way].figures() for way in ways}} if ways else {}
+        print(json.dumps({name: tallies[name].figures() for name in names} | by_style, indent=1))
         return
     if args.show:
         for fault, each, verdict in differing:
@@ -161,12 +163,11 @@ def main() -> None:
     print(
         f"{'':20} {'accepted of right':32} {'undecided':>9} {'refused':>7}   {'wrong > 0':>9}   labels right"
     )
-    for name in names:
-        tally = tallies[name]
-        refused = tally.right - tally.accepted - tally.undecided
+    rows = [(name, tallies[name]) for name in names] + [(f"as {way}", styles[way]) for way in ways]
+    for name, tally in rows:
         print(
-            f"{name:20} {tally.right:4} {share(tally.accepted, tally.right):27} {tally.undecided:9} {refused:7}   "
-            f"{tally.credited:3} of {tally.wrong:3}   {share(tally.fitting, tally.labelled)}"
+            f"{name:20} {tally.right:4} {share(tally.accepted, tally.right):27} {tally.undecided:9} "
+            f"{tally.refused:7}   {tally.credited:3} of {tally.wrong:3}   {share(tally.fitting, tally.labelled)}"
         )
 
 

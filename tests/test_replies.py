@@ -84,6 +84,21 @@ def test_the_json_form_counts_each_reply_once_overall_and_once_in_its_scenario(f
     }
 
 
+def test_the_styles_of_replies_are_counted_apart_where_they_are_told(folder: Path) -> None:
+    path = folder / "replies.jsonl"
+    bare, history, *rest = map(json.loads, path.read_text("utf-8").splitlines())
+    styled = [bare | {"style": "bare"}, history | {"style": "history"}, *rest]
+    path.write_text("".join(json.dumps(each) + "\n" for each in styled), "utf-8")
+    content = json.loads(counted(folder, "--json").stdout)
+    assert content["styles"] == {
+        "bare": figures((1, 1, 0, 0), (0, 0), (1, 1)),
+        "history": figures((1, 1, 0, 0), (0, 0), (0, 0)),
+    }
+    assert content["all"] == figures((5, 3, 1, 1), (5, 2), (8, 5))
+    rows = [line.split()[:3] for line in counted(folder).stdout.splitlines() if line.startswith("as ")]
+    assert rows == [["as", "bare", "1"], ["as", "history", "1"]]
+
+
 def test_the_table_shows_shares_with_their_intervals_and_on_request_what_differs(folder: Path) -> None:
     said = counted(folder, "--show").stdout
     assert "60.0 % (23.1-88.2)" in said

@@ -184,6 +184,8 @@ class Matcher(ABC):
     """Raise it whenever the same reply can get a different verdict."""
     can_leak: ClassVar[bool] = False
     """Whether a reply can reveal something that it must not."""
+    as_published: ClassVar[bool] = False
+    """Whether it scores as the authors of a benchmark do, so that no rule of ours changes its verdict."""
 
     @abstractmethod
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:

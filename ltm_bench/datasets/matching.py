@@ -12,6 +12,7 @@ from ltm_bench.datasets.judging import Inquiry
 class SetMatcher(Matcher):
     """A matcher of a question of a public set."""
 
+    as_published: ClassVar[bool] = True
     dataset: ClassVar[str]
     """The set's folder."""
     columns: ClassVar[tuple[str, ...]]

@@ -19,6 +19,7 @@ from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.filler import MAX_TOKENS, Bank, Filler
 from ltm_bench.schedule.decisions import Fill, Jump, Send
 from ltm_bench.schedule.scheduler import Scheduler
+from ltm_bench.score.audits.heaps import Guard
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.results.headline import counted, headline, mean
 from ltm_bench.script.rehearsal import ideal_reply
@@ -41,8 +42,8 @@ class Played(NamedTuple):
 class _Playthrough:
     """One example's turns, and the verdicts on them."""
 
-    def __init__(self, example: Example) -> None:
-        self._example = example
+    def __init__(self, example: Example, guard: Guard) -> None:
+        self._example, self._guard = example, guard
         self._turns: list[Turn] = []
         self._asked: list[Ask] = []
         self._scores: list[float] = []
@@ -52,8 +53,11 @@ class _Playthrough:
             message = replace(message, ideal=ideal_reply(line))
         reply = replace(await agent.reply(message), at=message.at)
         self._turns.append(Turn(message, reply, example=self._example.id))
+        self._guard.hear(message.text)
         if isinstance(line, Ask):
-            self._scores.append(verdict_on(line.expect, reply, self._turns).score or 0.0)
+            verdict = verdict_on(line.expect, reply, self._turns)
+            verdict = self._guard.checked(verdict, line.expect, reply.text, self._turns)
+            self._scores.append(verdict.score or 0.0)
             self._asked.append(line)
         return reply
 
@@ -78,7 +82,7 @@ async def play_alone(
     """Play every example with its own agent, without filler."""
     found = []
     for example in examples:
-        agent, clock, talk = make_agent(), Clock(start), _Playthrough(example)
+        agent, clock, talk = make_agent(), Clock(start), _Playthrough(example, Guard())
         script, reply, turn = example.script(), None, 0
         while True:
             try:
@@ -123,7 +127,8 @@ async def play(
     """
     scheduler = Scheduler(examples, span=span, seed=seed, counter=counter, start=start, stagger=stagger)
     filler, turn = Filler(bank, Dice(f"{seed}/filler"), counter, max_tokens), 0
-    talks = {example.id: _Playthrough(example) for example in examples}
+    guard = Guard()
+    talks = {example.id: _Playthrough(example, guard) for example in examples}
     while True:
         decision, now = scheduler.decide(), scheduler.clock.now
         if isinstance(decision, Send):

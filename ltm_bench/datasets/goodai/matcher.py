@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 
@@ -9,6 +10,8 @@ from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 @dataclass(frozen=True, slots=True)
 class Published(Matcher):
     """Gives the published score of a reply, whatever it says."""
+
+    as_published: ClassVar[bool] = True
 
     score: float
     """From 0 to 1."""

@@ -39,6 +39,7 @@ class Benchmarked(Matcher):
     """Scores as one of InfiniteBench's tasks does (Zhang et al. 2024, and its code)."""
 
     version: ClassVar[int] = 4
+    as_published: ClassVar[bool] = True
     task: str
     label: Any
     """As in the public files: a value, a list of accepted ones, or text and letter of an option."""

@@ -44,6 +44,7 @@ class Answers(Matcher):
     """Right if the reply contains the answer word for word; a judge decides on other wordings."""
 
     version: ClassVar[int] = 2
+    as_published: ClassVar[bool] = True
 
     answer: str
 
@@ -81,6 +82,7 @@ class Declines(Matcher):
     """Right if the reply says that there is no answer; it was left out on purpose."""
 
     version: ClassVar[int] = 2
+    as_published: ClassVar[bool] = True
 
     answer: str
     """The answer that was left out."""

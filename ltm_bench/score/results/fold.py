@@ -14,6 +14,7 @@ from ltm_bench.log.journal import retrieval_trace_of, written_of
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, join_digests
 from ltm_bench.plugins.matchers import load
+from ltm_bench.score.audits.heaps import Guard
 from ltm_bench.score.audits.judgements import FIGURES, Judgement, Place, VagueTrial, newest, overrides
 from ltm_bench.score.audits.verdicts import decisive, verdict_on
 from ltm_bench.score.results.accounts import Bookkeeping
@@ -122,6 +123,7 @@ class Fold:
 
     def _conversation(self, log: EventReader, stem: str | None) -> None:
         """Take all events of one conversation, and the replies to its forks, which come last."""
+        self._guard = Guard()
         self._trace, self._beside = traces(retrieval_trace_of(log.path)), 0
         self._taken, self._spent = self.files.timings.seconds(stem), self.files.timings.spent(stem)
         answers: Mapping[int, Answered] | None = None
@@ -192,6 +194,10 @@ class Fold:
             self.course.called(sent, replied.usage, self.books.add(replied.usage))
         if sent.example is None:
             return None
+        if (
+            sent.session is None
+        ):  # the histories of public sets are long, and published scorers ask about them
+            self._guard.hear(sent.message)
         example = self._example(sent.example)
         example.turns.append(Turn(sent.said, replied.said, sent.kind, example.id))
         if sent.kind == "tell":
@@ -226,7 +232,8 @@ class Fold:
             if forked
             else example.turns
         )
-        verdict = self._verdicts.get(place) or verdict_on(expect, reply, turns)
+        matched = self._verdicts.get(place) or verdict_on(expect, reply, turns)
+        verdict = self._guard.checked(matched, expect, reply.text, turns)
         price, usage = self.books.price(replied.usage), replied.usage
         question = question.model_copy(
             update={
@@ -241,7 +248,7 @@ class Fold:
         asked = AskedQuestion(example.id, expect, question, question)
         judgement, override = self.files.judgements.get(place), self._by_hand.get(place)
         asked.decide(judgement, override)
-        if self._explain and asked.question.matched is None:
+        if self._explain and verdict is matched and asked.question.matched is None:
             words = decisive(expect, reply, turns, verdict)
             asked.matched = question.model_copy(update={"decisive": words})
             asked.decide(judgement, override)
