@@ -43,6 +43,7 @@ class BothSaid(DoubtingMatcher):
     """Right if the reply says both values and settles on neither; half right if it names both and settles on one."""
 
     version: ClassVar[int] = 2
+    concludes: ClassVar[bool] = True
 
     one: str
     other: str

@@ -107,7 +107,7 @@ _LINE = 80
 """Characters of a bulleted line that can be an entry of a list."""
 
 _NOT_LISTED = (Effect.DENIES, Effect.REPLACED, Effect.CONDITIONS)
-_CLAUSE = re.compile(r"[,;.!?():\n]|\band\b|\bplus\b|&")
+_CLAUSE = re.compile(r"[,;.!?():\n]|\band\b|\bplus\b|&|\+")
 
 
 def _json_lines(reading: Reading) -> Items | None:
@@ -134,6 +134,7 @@ class ItemCounts(DoubtingMatcher):
     """
 
     version: ClassVar[int] = 4
+    concludes: ClassVar[bool] = True
 
     expected: tuple[tuple[str, int], ...]
     among: tuple[str, ...]
@@ -155,7 +156,11 @@ class ItemCounts(DoubtingMatcher):
                 return Verdict(Outcome.MALFORMED, 0.0, "no list can be read from the reply")
         if not found:
             return Verdict(Outcome.WRONG, 0.0, "the list is empty")
-        return self._compare(found)
+        verdict = self._compare(found)
+        lacks = verdict.outcome is Outcome.PARTIAL and "missing" in verdict.reason
+        if lacks and (word := self.strange(reply, turns, ())) is not None:
+            return Verdict(Outcome.UNDECIDED, 0.0, f"“{word}” may be another word for what is missing")
+        return verdict
 
     def _compare(self, found: Items) -> Verdict:
         left = [(name, count) for name, count in found if count != 0]

@@ -55,6 +55,7 @@ class ListsAll(DoubtingMatcher):
     """
 
     version: ClassVar[int] = 6
+    concludes: ClassVar[bool] = True
 
     values: tuple[str, ...]
     among: tuple[str, ...]

@@ -15,9 +15,12 @@ from ltm_bench.matchers.reading.resolving import resolve
 from ltm_bench.matchers.reading.stance import mentions
 from ltm_bench.matchers.reading.structure import read
 from ltm_bench.matchers.reading.surplus import hardly_adds
+from ltm_bench.matchers.reading.text import words
 
 _MENTIONS = "the reply mentions"
 _SHORT = 60
+_TALK = 8
+"""Minimum words for each value of a reply that weighs several; a recital has fewer."""
 _PAIR = 2
 """Maximum number of candidates between which a reply may leave the choice open."""
 _FEW = 3
@@ -61,7 +64,8 @@ class NamesOnly(OneOf):
         if not given:
             return Verdict(Outcome.WRONG, 0.0, "the reply says what it is not")
         rivals = len({m.value for m in found}) > 1
-        if len(given) > max(_FEW, len(self.among) // 2) or (rivals and hardly_adds(reply, turns)):
+        many = len(given) > max(_FEW, len(self.among) // 2) and len(words(reply)) < _TALK * len(given)
+        if many or (rivals and hardly_adds(reply, turns)):
             return RECITAL
         several = len(given) > 1
         if len(given) > (_PAIR if decision.sure else _FEW) or (several and self.value not in given):

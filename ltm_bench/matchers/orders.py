@@ -118,6 +118,7 @@ class Orders(DoubtingMatcher):
     """Right if the reply is a guest's and orders something available; reciting the menu is not an order."""
 
     version: ClassVar[int] = 3
+    single: ClassVar[bool] = True
     certain: ClassVar[Collection[str]] = (RECITES, _NO_GUEST)
 
     menu: tuple[str, ...]

@@ -108,7 +108,8 @@ class Retells(DoubtingMatcher):
                 return RECITAL
             return Verdict(Outcome.CORRECT, 1.0, "the reply retells the right one")
         if self.text in told:
-            return RECITAL
+            two = f"the reply tells two of them; the best guess is: {told[-1]}"
+            return RECITAL if len(told) > _FEW else Verdict(Outcome.UNDECIDED, 0.0, two)
         if told:
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells another one: {told[0]}")
         verdict = unanswered(reply, Outcome.WRONG, "the reply retells none of them")

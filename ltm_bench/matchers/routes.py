@@ -32,7 +32,7 @@ _DISTANCE = re.compile(
 _END = re.compile(r"[.!?](?=\s|$)|[\n}]")
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LITTLE = frozenset("of the a an to".split())
-_ORIGIN = re.compile(r"\b(?:from|leav(?:e|es|ing)|of)\W{1,3}(?:the )?\W{0,3}$")
+_ORIGIN = re.compile(r"\b(?:from|leav(?:e|es|ing)|(?<!front )of)\W{1,3}(?:the )?\W{0,3}$")
 """Before a place from which a leg leads away."""
 _COLUMN = re.compile(r"\b(?:distance|km|kilomet(?:er|re)s?|length)\b")
 _FROM = re.compile(r"\b(?:from|start|origin|begin)")
@@ -121,6 +121,7 @@ class FollowsRoute(DoubtingMatcher):
     """
 
     version: ClassVar[int] = 3
+    concludes: ClassVar[bool] = True
 
     start: str
     legs: tuple[tuple[str, int, str], ...]

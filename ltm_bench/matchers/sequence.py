@@ -68,6 +68,7 @@ class InOrder(DoubtingMatcher):
     """`max(0, tau_b) * F1` of the order that the reply gives."""
 
     version: ClassVar[int] = 3
+    concludes: ClassVar[bool] = True
 
     values: tuple[str, ...]
     """The values, earliest first."""

@@ -58,6 +58,7 @@ class StarCounts(DoubtingMatcher):
     """The mean over the stars, less one star for every number beyond their count."""
 
     version: ClassVar[int] = 4
+    concludes: ClassVar[bool] = True
 
     counts: tuple[int, ...]
     """The right count of every star, in the order of the conversation."""
@@ -89,6 +90,8 @@ class StarCounts(DoubtingMatcher):
             reason += f"; {beyond} more than asked for"
         if score == 1.0:
             return Verdict(Outcome.CORRECT, 1.0, reason, parts)
+        if beyond and set(self.counts).issubset(listed) and last_readable(reply, read_numbers) is None:
+            return Verdict(Outcome.UNDECIDED, 0.0, f"all counts are there, and {beyond} more in prose", parts)
         if found and score:
             return Verdict(Outcome.PARTIAL, round(score, 6), reason, parts)
         stale = any(mistake in heard for mistake in self.mistaken)

@@ -19,6 +19,7 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading.abstaining import abstains, is_abstention, is_foreign
+from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
 from ltm_bench.matchers.reading.mention import Mention, Time
 from ltm_bench.matchers.reading.stance import mentions
@@ -33,6 +34,10 @@ RECITAL = Verdict(Outcome.WRONG, 0.0, f"{RECITES} what it was told")
 
 _UNREAD = (Outcome.ABSTAINED, Outcome.MALFORMED)
 _FLAT = (Outcome.WRONG, Outcome.STALE, Outcome.MALFORMED)
+_REFUSED = (*_FLAT, Outcome.PARTIAL)
+_BESIDE = 2
+"""Words besides each value, at most, in a recital of all values: `first red, later blue, finally grey`."""
+_ANNOUNCING = re.compile(r"[:=→]\s")
 _LISTED = re.compile(r"\b(?:and|or|nor)\b")
 """Joins things named side by side, whose commas divide no clauses."""
 _FORMS = ("{", "[", "`")
@@ -69,6 +74,12 @@ class DoubtingMatcher(Matcher):
     may_abstain: ClassVar[bool] = False
     """Whether not knowing can be right."""
 
+    single: ClassVar[bool] = False
+    """Whether one of its candidates answers, so that naming all of them with hardly a word is a recital."""
+
+    concludes: ClassVar[bool] = False
+    """Whether what a reply announces at its end (`So the list is: …`) is its answer, whatever stands before."""
+
     short: ClassVar[int] = 12
     """Maximum number of words of a reply that is little more than its answer."""
 
@@ -80,11 +91,15 @@ class DoubtingMatcher(Matcher):
         verdict = self.judge(seen, turns)
         if verdict.outcome not in _UNREAD and recites(seen, turns, self.used(seen)):
             return verdict if verdict.outcome in _FLAT else RECITAL
-        if verdict.score and not self.may_abstain and self._gives_up_at_last(seen):
+        if verdict.score and self.single and self._names_all(seen):
+            return RECITAL
+        if verdict.score and not self.may_abstain and self._gives_up_at_last(seen, turns):
             return Verdict(Outcome.UNDECIDED, 0.0, f"it ends with not knowing; before that: {verdict.reason}")
-        if verdict.outcome not in _FLAT or verdict.reason.startswith(tuple(self.certain)):
+        if verdict.outcome not in _REFUSED or verdict.reason.startswith(tuple(self.certain)):
             return verdict
-        doubt = self._doubt(seen, turns, verdict.outcome is Outcome.MALFORMED)
+        if self.concludes and (end := self.judge(announced(seen), turns)).outcome is Outcome.CORRECT:
+            return end
+        doubt = self._doubt(seen, turns, verdict.outcome)
         if doubt is None:
             return verdict
         reason = f"{doubt}; read as a whole: {verdict.reason}"
@@ -111,21 +126,29 @@ class DoubtingMatcher(Matcher):
         """Yield the parts of a reply that may be its answer on their own."""
         return parts(reply)
 
-    def _gives_up_at_last(self, reply: str) -> bool:
+    def _names_all(self, reply: str) -> bool:
+        known = self.candidates()
+        found = mentions(read(reply), known) if known is not None else ()
+        named, denied = {m.value for m in found}, any(m.denied for m in found)
+        few = not denied and len(words(reply)) <= (_BESIDE + 1) * len(named)
+        return known is not None and len(named) == len(known.values) > _BESIDE and few
+
+    def _gives_up_at_last(self, reply: str, turns: Sequence[Turn]) -> bool:
         """Whether the last sentence of several says nothing but that the answer is not known."""
         said = [reply[start:end] for start, end in sentences(flat(reply))]
-        known = self.candidates()
-        return (
-            len(said) > 1
-            and is_abstention(said[-1])
-            and not (known is not None and mentions(read(said[-1]), known))
-        )
+        if len(said) < 2 or not is_abstention(said[-1]):
+            return False
+        known, last = self.candidates(), " ".join(words(said[-1]))
+        named = known is not None and mentions(read(said[-1]), known)
+        return not named and not any(last in " ".join(words(turn.message.text)) for turn in turns)
 
-    def _doubt(self, reply: str, turns: Sequence[Turn], unread: bool) -> str | None:
+    def _doubt(self, reply: str, turns: Sequence[Turn], outcome: Outcome) -> str | None:
         for name, part in self.parts(reply):
             if self.judge(part, turns).outcome is Outcome.CORRECT:
                 return f"{name} alone would be right"
-        known = self.candidates()
+        if outcome is Outcome.PARTIAL:
+            return None
+        known, unread = self.candidates(), outcome is Outcome.MALFORMED
         found = mentions(read(reply), known, asked(turns)) if known is not None else ()
         named = known is not None or (unread and reply.lstrip()[:1] not in _FORMS)
         if named and (word := self.strange(reply, turns, found)) is not None:
@@ -156,7 +179,11 @@ class DoubtingMatcher(Matcher):
         if len(said) > self.short or named:
             return None
         known = self.candidates()
-        heard = {singular(word) for turn in turns for word in words(turn.message.text)}
+        told = [
+            words(turn.message.text) for turn in turns
+        ]  # one that tells the answer has other words for it
+        heard = {singular(word) for each in told if not part or not part.issubset(each) for word in each}
+        heard |= set(map(singular, told[-1])) if told else set()
         heard |= known.words if known is not None else set()
         return next(
             (
@@ -173,6 +200,8 @@ class DoubtingMatcher(Matcher):
 
 class OneOf(DoubtingMatcher):
     """A matcher of one value among several; a dataclass has both."""
+
+    single: ClassVar[bool] = True
 
     value: str
     among: tuple[str, ...]
@@ -196,6 +225,17 @@ class OneOf(DoubtingMatcher):
     def chance(self) -> float:
         """One over the number of candidates."""
         return 1 / max(1, len(self.among))
+
+
+def announced(reply: str) -> str:
+    """Return what a reply announces at its end; nothing if it announces what does not hold."""
+    text = answer(reply).rstrip()
+    *_, sign = None, *_ANNOUNCING.finditer(text)
+    if sign is None or text[-1:] in "]}`":
+        return ""
+    label = words(re.split(r"[.!?\n]", text[: sign.start()])[-1])
+    gone = any(cue.effect in (Effect.DENIES, Effect.REPLACED) for cue in cues(label))
+    return "" if gone else text[sign.end() :]
 
 
 def parts(reply: str) -> Iterator[tuple[str, str]]:

@@ -57,6 +57,8 @@ class Lexicon:
         every += [((word,), Named(value, False)) for word, value in short]
         every.sort(key=lambda each: (-len(each[0]), not each[1].exact))
         self._exact = frozenset(word for parts, _ in full for word in parts)
+        self.values = frozenset(value for _, value in full)
+        """What can be named."""
         self.words = frozenset(map(singular, self._exact))
         """The words of all names, in the singular."""
         self._listener = Listener(
