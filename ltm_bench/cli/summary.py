@@ -43,8 +43,12 @@ def print_run(run: Run) -> None:
     if results.undecided:
         out().print(
             f"undecided: {results.undecided}; text alone cannot tell, so they count 0; "
-            f"if all were right, the score would be {results.undecided_worth:.2f} higher: rescore --judge, or review"
+            f"if all were right, the score would be {results.undecided_worth:.2f} higher ({results.extremes[1]:.2f}): "
+            "rescore --reader, rescore --judge, or review"
         )
+    if results.decided_by:
+        who = ", ".join(f"{name} {count}" for name, count in results.decided_by.items())
+        out().print(safe("; ".join([f"verdicts by {who}", *results.readers])))
     for each in results.sets:
         print_figures([each], each.types)
     for line in _ingestion(results):

@@ -18,7 +18,7 @@ from ltm_bench.datasets.judging import conduct
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import OpinionStore
-from ltm_bench.judge.saying import JudgeAnswer, for_each, say
+from ltm_bench.judge.saying import JudgeAnswer, for_each
 from ltm_bench.judge.vague import sampled, vague_reply
 from ltm_bench.score.audits.judgements import FIGURES, Judgement, Opinion, VagueTrial, reply_hash
 from ltm_bench.score.results.open_examples import AskedQuestion
@@ -99,10 +99,7 @@ async def _opinion(judge: Judge, asked: Inquired, memory: OpinionStore, budget: 
     answers: list[tuple[str, JudgeAnswer]] = []
 
     async def ask(text: str) -> str | None:
-        said = memory.answer(judge, text)
-        if said is None:
-            said = await say(judge, text, budget)
-            memory.keep_answer(judge, text, said)
+        said = await memory.ask(judge, text, budget)
         answers.append((text, said))
         return None if said.failed else said.text
 

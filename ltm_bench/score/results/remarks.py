@@ -11,7 +11,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.audits.auditing import Confident
 from ltm_bench.score.audits.judgements import VagueTrial
-from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.results.examples import BLIND, ExampleResult, Question
 
 
 class JudgeNote(BaseModel, frozen=True):
@@ -110,6 +110,12 @@ def judges(examples: Sequence[ExampleResult], vague: Sequence[VagueTrial]) -> li
     ]
 
 
+def _matchers_reason(question: Question) -> str:
+    if question.override is not None:
+        return ""
+    return question.doubt if question.decided_by == BLIND else question.reason
+
+
 _UNREAD = (Outcome.UNDECIDED, Outcome.OVERFLOW)
 """Outcomes, besides those of the infrastructure, that no matcher decides."""
 
@@ -124,7 +130,7 @@ def confident(examples: Sequence[ExampleResult]) -> list[Confident]:
             expected=question.expected,
             reply=question.reply,
             outcome=question.matched or question.outcome,
-            reason=question.reason if question.override is None else "",
+            reason=_matchers_reason(question),
         )
         for example in examples
         for question in example.questions

@@ -55,6 +55,8 @@ class Results(BaseModel, frozen=True):
     """Questions that text alone cannot decide and no judge was asked about; they count 0."""
     undecided_worth: float = 0.0
     """By how much the score would be higher if all of them were right."""
+    decided_by: dict[str, int] = Field(default_factory=dict)
+    """Number of verdicts on replies by who gave them: `exact form`, `reader`, `published scorer`, `blind reader`, …"""
     overridden: int = 0
     """Verdicts by hand."""
     judges: list[JudgeNote] = Field(default_factory=list)
@@ -120,6 +122,18 @@ class Results(BaseModel, frozen=True):
         own = [self.by_scenario]
         noise = None if self.interval is None else against_unknown(own)
         return None if noise is None else smallest_difference(size_of(own), noise)
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """The score if all that is undecided were wrong, and if all were right."""
+        return self.score_so_far, self.score_so_far + self.undecided_worth
+
+    @property
+    def readers(self) -> list[str]:
+        """The blind readers, with their versions and keys."""
+        read = [q.reading for e in self.examples for q in e.questions if q.reading is not None]
+        return sorted({f"{each.reader} ({each.opinions[0].key[:8]})" for each in read})
 
     @property
     def by_scenario(self) -> dict[str, list[float]]:

@@ -1,0 +1,221 @@
+"""Has a model read blind what the matchers could not read: it copies what a reply answers, and the matchers compare.
+
+It works from the log, after the conversation, like a judge, and with the same store, budget and prices. Nobody reads
+unless named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.messages import Ask, Matcher, Outcome, ReplyForm
+from ltm_bench.core.tokens import counter
+from ltm_bench.judge import blind
+from ltm_bench.judge.asking import CONCURRENT
+from ltm_bench.judge.costs import Quote, quote_texts
+from ltm_bench.judge.judges import Judge
+from ltm_bench.judge.opinions import FILE, OpinionStore, opinion_of
+from ltm_bench.judge.saying import for_each
+from ltm_bench.matchers.lists import read_strings
+from ltm_bench.matchers.reading import last_readable
+from ltm_bench.score.audits.forms import FOR_JUDGES, form_of
+from ltm_bench.score.audits.judgements import BlindReading, append, reply_hash
+from ltm_bench.score.results.fold import Fold
+from ltm_bench.score.results.open_examples import AskedQuestion
+from ltm_bench.script.rehearsal import rehearse
+from ltm_bench.script.scenario import Example
+
+SHARE = 0.05
+"""The usual share of replies that a reader is asked about."""
+
+_LARGE = 10
+"""Number of members from which a pool is the scenario's, not the example's; a smaller one has to recur."""
+
+_NEVER = (Outcome.CORRECT, Outcome.LEAKED, Outcome.OVERFLOW)
+"""The matchers' outcomes about which a reader is never asked."""
+
+_RECITES = "the reply recites"
+"""How the matchers' reasons for a recital begin, in which every answer stands."""
+
+_ENTRY = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(\S.{0,200})", re.MULTILINE)
+
+
+class BlindCase(NamedTuple):
+    """A question and a reply, as a blind reader gets them."""
+
+    example: str
+    turn: int
+    question: str
+    reply: str
+    form: ReplyForm
+    whole: bool
+    """Whether the form's pool may be shown."""
+
+    @property
+    def prompts(self) -> list[str]:
+        """The messages to the reader."""
+        scenario = self.example.rpartition("/")[0]
+        return blind.prompts(self.question, self.reply, self.form, scenario, whole=self.whole)
+
+
+def is_unread(expect: Matcher, form: ReplyForm, question: str, reply: str, outcome: Outcome) -> bool:
+    """Whether a matcher may have overlooked something in a reply that it does not call right.
+
+    That is so if all parts of the right answer are named; if JSON was asked for and prose came; or if a list has an
+    item that is no candidate.
+    """
+    pool = [*form.pool, *(option for _, options in form.fields for option in options)]
+    right = expect.right()[0]
+    parts = [value for value in pool if blind.is_named(value, right)] or re.findall(r"\d+", right)
+    if parts and all(blind.is_named(part, reply) for part in parts):
+        return True
+    if outcome is Outcome.ABSTAINED:
+        return False
+    if "json" in question.casefold() and not set("{[") & set(reply):
+        return True
+    if form.kind not in ("list", "order", "quantities"):
+        return False
+    listed = None if form.kind == "quantities" else last_readable(reply, read_strings)
+    entries = _ENTRY.findall(reply) if listed is None else listed
+    return any(not any(blind.is_named(value, entry) for value in pool) for entry in entries)
+
+
+def to_be_read(asked: Sequence[AskedQuestion], *, quoted: bool) -> list[BlindCase]:
+    """Return what a blind reader is asked about.
+
+    Args:
+        asked: All questions of a run.
+        quoted: Whether also about quotations and free statements, which a judge will compare.
+    """
+    forms = [(each, form) for each in asked if (form := form_of(each.expect)) is not None]
+    owners: defaultdict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
+    for each, form in forms:
+        owners[each.example.rpartition("/")[0], frozenset(form.pool)].add(each.example)
+    found = []
+    for each, form in forms:
+        matched, reply = each.matched, each.matched.reply
+        if reply is None or matched.outcome in _NEVER or matched.outcome.infrastructure:
+            continue
+        if matched.reason.startswith(_RECITES) or blind.is_forged(reply):
+            continue
+        doubtful = matched.outcome is Outcome.UNDECIDED
+        if form.kind in FOR_JUDGES:
+            wanted = doubtful and quoted
+        else:
+            wanted = doubtful or is_unread(each.expect, form, matched.text, reply, matched.outcome)
+        if wanted:
+            found.append(_case(each.example, matched.turn or 0, matched.text, reply, form, owners))
+    return found
+
+
+def _case(
+    example: str,
+    turn: int,
+    question: str,
+    reply: str,
+    form: ReplyForm,
+    owners: defaultdict[tuple[str, frozenset[str]], set[str]],
+) -> BlindCase:
+    recurs = len(owners[example.rpartition("/")[0], frozenset(form.pool)]) > 1
+    whole = form.kind != "objection" and (len(form.pool) >= _LARGE or form.kind == "choice" or recurs)
+    return BlindCase(example, turn, question, reply, form, whole)
+
+
+async def read_blind(
+    cases: Sequence[BlindCase], reader: Judge, memory: OpinionStore, budget: Budget
+) -> list[BlindReading]:
+    """Have a reader read replies, several at a time; known answers are not asked for again. Raises BudgetReached."""
+    places = asyncio.Semaphore(CONCURRENT)
+
+    async def one(case: BlindCase, reader: Judge) -> BlindReading:
+        async with places:
+            return await _read(case, reader, memory, budget)
+
+    return [reading for (reading,) in await for_each(cases, [reader], one)]
+
+
+async def _read(case: BlindCase, reader: Judge, memory: OpinionStore, budget: Budget) -> BlindReading:
+    opinions, found = [], list[blind.Heard]()
+    for text in case.prompts:
+        said = await memory.ask(reader, text, budget)
+        if said.failed:
+            heard = blind.Heard("", "", f"failed: {said.text}"[:500])
+        else:
+            heard = blind.heard(said.text, case.reply, case.form, whole=case.whole)
+        outcome = Outcome.JUDGE_ERROR if said.failed else Outcome.UNDECIDED
+        opinions.append(opinion_of(reader, blind.digest(), text, said, outcome, heard.said or heard.why))
+        found.append(heard)
+        if not heard.said:  # nothing that a second answer could agree with
+            break
+    last = found[-1]
+    if len({heard.said for heard in found if heard.said}) > 1:
+        last = blind.Heard(last.span, "", "it reads the options otherwise in another order")
+    return BlindReading(
+        example=case.example,
+        turn=case.turn,
+        reply=reply_hash(case.reply),
+        opinions=tuple(opinions),
+        form=case.form.kind,
+        version=blind.VERSION,
+        **last._asdict(),
+    )
+
+
+async def have_read_blind(
+    fold: Fold, reader: Judge, *, quoted: bool, budget: Budget, notify: Callable[[str], None]
+) -> None:
+    """Have a reader read what the matchers could not; the fold takes what it read, and the folder keeps it.
+
+    Args:
+        fold: The run; a database beside its folder holds earlier answers.
+        reader: The reader.
+        quoted: As in `to_be_read`.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        notify: Called with a line for each event.
+    """
+    cases = to_be_read(fold.asked, quoted=quoted)
+    if not cases:
+        return
+    run = fold.files.folder
+    with OpinionStore(run.parent / FILE) as memory:
+        replies = "1 reply" if len(cases) == 1 else f"{len(cases)} replies"
+        price = quote_cases(reader, cases, memory)
+        notify(f"{replies} to be read by {reader.name}, which is not told the right answers: {price} …")
+        read = await read_blind(cases, reader, memory, budget)
+    append(run, [each for each in read if fold.files.blind.get((each.example, each.turn)) != each])
+    fold.hear((), (), read)
+    if failed := sum(each.opinions[-1].outcome is Outcome.JUDGE_ERROR for each in read):
+        notify(f"{failed} answers of the reader are missing; rescore --reader asks for them again")
+
+
+def quote_cases(reader: Judge, cases: Iterable[BlindCase], memory: OpinionStore | None = None) -> Quote:
+    """Quote the cost of having a reader read these replies."""
+    texts = (text for case in cases for text in case.prompts)
+    return quote_texts(
+        reader, ((text, memory is not None and memory.answer(reader, text) is not None) for text in texts)
+    )
+
+
+def foreseen(examples: Sequence[Example]) -> list[BlindCase]:
+    """Return the questions of examples that a reader could read, each with a right reply."""
+    count = counter()
+    owners: defaultdict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
+    asked = [
+        (example.id, turn, step.text, step.line.expect, form)
+        for example in examples
+        for turn, step in enumerate(rehearse(example, count))
+        if isinstance(step.line, Ask)
+        and (form := form_of(step.line.expect)) is not None
+        and form.kind not in FOR_JUDGES
+    ]
+    for example, *_, form in asked:
+        owners[example.rpartition("/")[0], frozenset(form.pool)].add(example)
+    return [
+        _case(example, turn, text, expect.right()[0], form, owners)
+        for example, turn, text, expect, form in asked
+    ]
