@@ -19,6 +19,12 @@ Kind = Literal["tell", "ask", "chat", "fill"]
 AnsweredBy = Literal["agent", "script"]
 """Who answered a message: the agent, or a script in its place, so that the agent only observes the turn."""
 
+FormKind = Literal[
+    "choice", "number or code", "one of a set", "fields", "list", "order", "quantities", "displacement", "route",
+    "objection", "quotation", "statement",
+]  # fmt: skip
+"""The form in which a reply answers."""
+
 Text = str | Callable[[datetime], str]
 """A message's text, or a pure function from the benchmark's time at which it is sent to its text."""
 
@@ -177,20 +183,7 @@ class Verdict:
 class ReplyForm:
     """The form in which a reply answers, so that a reader who does not know the right answer can copy it out."""
 
-    kind: Literal[
-        "choice",
-        "number or code",
-        "one of a set",
-        "fields",
-        "list",
-        "order",
-        "quantities",
-        "displacement",
-        "route",
-        "objection",
-        "quotation",
-        "statement",
-    ]
+    kind: FormKind
     pool: tuple[str, ...] = ()
     """Everything that could be answered, whatever the example: all of it, or nothing."""
     fields: tuple[tuple[str, tuple[str, ...]], ...] = ()

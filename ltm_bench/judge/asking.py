@@ -6,7 +6,6 @@ scorer's questions. Answers are stored, keyed by everything in the question, so 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 from ltm_bench.core.budget import Budget
@@ -23,9 +22,6 @@ from ltm_bench.score.audits.judgements import Judgement, Opinion, VagueTrial, ap
 from ltm_bench.score.results.examples import BLIND
 from ltm_bench.score.results.fold import Fold
 from ltm_bench.score.results.open_examples import AskedQuestion
-
-CONCURRENT = 8
-"""Maximum concurrent cases."""
 
 
 async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
@@ -58,16 +54,14 @@ async def ask_all(
         on_done: Called after each opinion.
         time: The number of the repetition: a repeated question counts as separate.
     """
-    places = asyncio.Semaphore(CONCURRENT)
 
     async def one(case: Case, judge: Judge) -> Opinion:
-        async with places:
-            known = memory.opinion(judge, case, time)
-            if known is None:
-                known = await ask(judge, case, budget)
-                memory.keep(judge, case, known, time)
-            on_done()
-            return known
+        known = memory.opinion(judge, case, time)
+        if known is None:
+            known = await ask(judge, case, budget)
+            memory.keep(judge, case, known, time)
+        on_done()
+        return known
 
     return await for_each(cases, judges, one)
 
@@ -154,9 +148,7 @@ async def have_judged(
     vague: list[VagueTrial] = []
     with OpinionStore(run.parent / FILE) as memory:
         if published:
-            said, vague = await inquire(
-                published, judges, memory, budget, concurrent=CONCURRENT, notify=notify
-            )
+            said, vague = await inquire(published, judges, memory, budget, notify)
             append(run, vague)
         if questions:
             notify(

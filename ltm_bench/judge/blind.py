@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from ltm_bench.core.messages import ReplyForm
 from ltm_bench.judge.rubric import READ, object_alone, shortened
 from ltm_bench.matchers.reading import number
-from ltm_bench.score.audits.forms import FOR_JUDGES
 
 VERSION = 1
 """Raise it whenever the same answer can be read otherwise."""
@@ -87,6 +86,10 @@ class _Unread(Exception):
     """The answer says nothing that can be taken."""
 
 
+_FORMLESS = "its value is not in the form asked for"
+_INVENTED = "its value does not follow from what it copied"
+
+
 def digest() -> str:
     """Return the first 16 hex digits of the SHA-256 of everything that a reader is told about its task."""
     return hashlib.sha256(json.dumps([VERSION, TEXT, _ASKED]).encode()).hexdigest()[:16]
@@ -137,157 +140,117 @@ def heard(answer: str, reply: str, form: ReplyForm, *, whole: bool) -> Heard:
         form: In which form that answers.
         whole: As in `prompts`.
     """
-    content = object_alone(answer)
-    span = None if content is None else content.get("span")
-    if content is None or not isinstance(span, str) or {*content} != {"span", "value"}:
+    content = object_alone(answer) or {}
+    span = content.get("span")
+    if not isinstance(span, str) or {*content} != {"span", "value"}:
         return Heard("", "", f"unreadable answer: {answer.strip()[:120]!r}")
     if span not in reply[:READ]:
         return Heard("", "", "what it copied does not stand in the reply")
-    if form.kind in FOR_JUDGES and content["value"] != "none":
-        return Heard(span, "", "a judge compares what it copied")
     try:
         return Heard(span, _Value(span, form, whole).said(content["value"]))
     except _Unread as error:
         return Heard(span, "", str(error))
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return Heard(span, "", _FORMLESS)
+
+
+def _must(holds: object, why: str = _FORMLESS) -> None:
+    if not holds:
+        raise _Unread(why)
 
 
 class _Value:
     """The value of an answer, which has to follow from the span, or to be an option."""
 
     def __init__(self, span: str, form: ReplyForm, whole: bool) -> None:
-        self._span, self._form, self._whole = span, form, whole
-        self._low = span.casefold()
+        self._span, self._form, self._whole = span.casefold(), form, whole
         found = [number(each) for each in re.findall(r"\d[\d,.]*|[^\W\d_]+(?:-[^\W\d_]+)?", span)]
         self._numbers = {
             abs(each) for each in found if each is not None
         }  # each by itself: nothing is added up
 
     def said(self, value: Any) -> str:
-        """Return a value as a terse reply. Raises _Unread."""
-        kind = self._form.kind
+        """Return a value as a terse reply. Raises _Unread; a TypeError or the like if it has another form."""
+        form = self._form
+        _must(self._span.strip(), "the reply commits itself to nothing")
         if value == "none":
-            if not self._span.strip():
-                raise _Unread("the reply commits itself to nothing")
             return UNKNOWN
-        if not self._span.strip():
-            raise _Unread("it copied nothing")
-        if (
-            isinstance(value, list)
-            and len(value) == 1
-            and kind in ("choice", "number or code", "one of a set")
-        ):
-            value = value[0]
-        self._refuse(value)
-        if isinstance(value, dict) and kind in ("fields", "quantities", "displacement", "objection"):
-            return {
-                "fields": self._fields,
-                "quantities": self._quantities,
-                "displacement": self._displacement,
-                "objection": self._objection,
-            }[kind](value)
-        if isinstance(value, list) and value and kind in ("list", "order"):
-            values = [self._option(each) for each in value]
-            terse = self._form.terse
-            return terse.format(" and the ".join(values)) if terse else json.dumps(values, ensure_ascii=False)
-        if isinstance(value, list) and value and kind == "route":
-            return f"You go {', then '.join(map(self._leg, value))}."
-        if kind in ("choice", "one of a set"):
-            return (self._form.terse or "{}").format(self._single(value))
-        if kind == "number or code" and isinstance(value, str | int) and not isinstance(value, bool):
-            return self._number(str(value).strip())
-        raise _Unread("its value is not in the form asked for")
+        inside = (
+            value if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else [value]
+        )
+        _must("several" not in inside, "the reply leaves several open")
+        _must("other" not in inside, "the reply says something that is not among the options")
+        match form.kind:
+            case "fields":
+                pools = dict(form.fields)
+                given = [(name, each) for name, each in value.items() if each != "none"]
+                return (
+                    "; ".join(f"{name}: {self._option(each, pools[name])}" for name, each in given) or UNKNOWN
+                )
+            case "quantities":
+                counts = {self._option(name): self._counted(count, 1) for name, count in value.items()}
+                return json.dumps([{"item": name, "quantity": count} for name, count in counts.items()])
+            case "displacement":
+                east, north = (self._counted(value[axis], 0) for axis in ("east", "north"))
+                across, up = "east" if east >= 0 else "west", "north" if north >= 0 else "south"
+                return f"It lies {abs(north)} km {up} and {abs(east)} km {across}."
+            case "route":
+                return f"You go {', then '.join(self._leg(**leg) for leg in value)}."
+            case "objection":
+                return self._objection(**value)
+            case "list" | "order":
+                _must(isinstance(value, list) and value)
+                values = [self._option(each) for each in value]
+                return form.terse.format(" and the ".join(values)) if form.terse else json.dumps(values)
+            case "number or code":
+                said = str(value).strip()
+                _must(self._has(said) or (said.isdecimal() and int(said) in self._numbers), _INVENTED)
+                return said
+            case "choice" | "one of a set":
+                return (form.terse or "{}").format(self._single(value))
+        raise _Unread("a judge compares what it copied")
 
-    @staticmethod
-    def _refuse(value: Any) -> None:
-        said = [
-            value,
-            *(value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()),
-        ]
-        if "several" in said:
-            raise _Unread("the reply leaves several open")
-        if "other" in said:
-            raise _Unread("the reply says something that is not among the options")
-
-    def _option(self, value: Any, pool: Sequence[str] | None = None) -> str:
+    def _option(self, value: str, pool: Sequence[str] = ()) -> str:
         """Return a value as the option that it is or, where none are shown, as it stands in the span."""
-        if not isinstance(value, str) or not value.strip():
-            raise _Unread("its value is not in the form asked for")
-        pool = self._form.pool if pool is None else pool
-        option = next((each for each in pool if each.casefold() == value.strip().casefold()), None)
-        if option is not None and (self._whole or pool is not self._form.pool):
-            return option
-        if not self._has(value):
-            raise _Unread("its value does not follow from what it copied")
+        low = value.strip().casefold()
+        option = next((each for each in pool or self._form.pool if each.casefold() == low), None)
+        _must(option is not None if self._whole or pool else self._has(low), _INVENTED)
         return option or value.strip()
 
-    def _single(self, value: Any) -> str:
+    def _single(self, value: str) -> str:
         """Return the one option that a span names; whatever means the same may stand there, but no other option."""
         option = self._option(value)
         named = [each for each in self._form.pool if self._has(each)]
-        if len(named) > _MANY:
-            raise _Unread("what it copied recites the options")
-        if named and option not in named:
-            raise _Unread(f"what it copied names {named[0]}, not {option}")
+        _must(len(named) <= _MANY, "what it copied recites the options")
+        _must(not named or option in named, f"what it copied names {', '.join(named)}, not {option}")
         return option
 
     def _has(self, words: str) -> bool:
         """Whether the span has these words."""
-        return re.search(rf"(?<!\w){re.escape(words.strip().casefold())}(?!\w)", self._low) is not None
-
-    def _number(self, value: str) -> str:
-        if not self._has(value) and not (value.isdecimal() and int(value) in self._numbers):
-            raise _Unread("its value does not follow from what it copied")
-        return value
-
-    def _whole_number(self, value: Any) -> int:
-        """Return a number, if the span says it."""
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if not isinstance(value, int) or isinstance(value, bool) or abs(value) not in self._numbers:
-            raise _Unread("a number of its value does not follow from what it copied")
-        return value
-
-    def _fields(self, value: dict[str, Any]) -> str:
-        pools = dict(self._form.fields)
-        if unknown := [name for name in value if name not in pools]:
-            raise _Unread(f"there is no field {unknown[0][:40]!r}")
-        given = {name: self._option(each, pools[name]) for name, each in value.items() if each != "none"}
-        return "; ".join(f"{name}: {each}" for name, each in given.items()) or UNKNOWN
-
-    def _quantities(self, value: dict[str, Any]) -> str:
-        items = [
-            {"item": self._option(name), "quantity": 1 if count == 1 else self._whole_number(count)}
-            for name, count in value.items()
-        ]
-        return json.dumps(items, ensure_ascii=False)
-
-    def _displacement(self, value: dict[str, Any]) -> str:
-        if {*value} != {"east", "north"}:
-            raise _Unread("its value is not in the form asked for")
-        east, north = (
-            each if each == 0 else self._whole_number(each) for each in (value["east"], value["north"])
+        return (
+            re.search(rf"(?<!\w){re.escape(words.strip().casefold()) or '$.'}(?!\w)", self._span) is not None
         )
-        across, up = "east" if east >= 0 else "west", "north" if north >= 0 else "south"
-        return f"It lies {abs(north)} km {up} and {abs(east)} km {across}."
 
-    def _leg(self, leg: Any) -> str:
-        if not isinstance(leg, dict) or {*leg} != {"direction", "km", "to"}:
-            raise _Unread("its value is not in the form asked for")
-        towards = str(leg["direction"]).strip().casefold()
-        if not towards or not (self._has(towards) or self._has(towards[0])):
-            raise _Unread("a direction of its value does not follow from what it copied")
-        return f"{self._whole_number(leg['km'])} km {towards} to {self._option(leg['to'])}"
+    def _counted(self, value: Any, unsaid: int) -> int:
+        """Return a number, if the span says it, or if it needs not be said."""
+        _must(not isinstance(value, bool) and value == int(value))
+        _must(value == unsaid or abs(value) in self._numbers, _INVENTED)
+        return int(value)
 
-    def _objection(self, value: dict[str, Any]) -> str:
-        objects, ordered = value.get("objects"), value.get("ordered")
-        if not isinstance(objects, bool) or (ordered is not None and not isinstance(ordered, str)):
-            raise _Unread("its value is not in the form asked for")
-        if not objects:
-            return "Thank you, this looks delicious!"
-        if ordered is None:
-            return "I am afraid that this is not what I ordered."
-        if not self._has(ordered):
-            raise _Unread("its value does not follow from what it copied")
+    def _leg(self, direction: str, km: Any, to: str) -> str:
+        towards = direction.strip().casefold()
+        _must(self._has(towards) or self._has(towards[:1]), _INVENTED)
+        return f"{self._counted(km, 0)} km {towards} to {self._option(to)}"
+
+    def _objection(self, objects: bool, ordered: str | None) -> str:
+        _must(isinstance(objects, bool))
+        if not objects or ordered is None:
+            return (
+                "I am afraid that this is not what I ordered."
+                if objects
+                else "Thank you, this looks delicious!"
+            )
+        _must(self._has(ordered), _INVENTED)
         return f"Excuse me, I ordered {ordered}, and this is not what I ordered."
 
 

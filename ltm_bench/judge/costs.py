@@ -30,13 +30,6 @@ class Quote(NamedTuple):
     """Price with the longest possible answers."""
     free: bool
 
-    def share(self, part: float) -> Quote:
-        """Return a part of it, at least one call."""
-        calls = max(min(self.calls, 1), round(part * self.calls))
-        fraction = Decimal(calls) / max(self.calls, 1)
-        likely, most = (None if each is None else each * fraction for each in (self.likely, self.most))
-        return Quote(calls, self.known, likely, most, self.free)
-
     def __str__(self) -> str:
         """Return it in one line."""
         said = "1 call" if self.calls == 1 else f"{self.calls} calls"

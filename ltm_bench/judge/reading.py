@@ -6,17 +6,15 @@ unless named.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.messages import Ask, Matcher, Outcome, ReplyForm
+from ltm_bench.core.messages import Ask, Matcher, Outcome, ReplyForm, Verdict
 from ltm_bench.core.tokens import counter
 from ltm_bench.judge import blind
-from ltm_bench.judge.asking import CONCURRENT
 from ltm_bench.judge.costs import Quote, quote_texts
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import FILE, OpinionStore, opinion_of
@@ -30,9 +28,6 @@ from ltm_bench.score.results.open_examples import AskedQuestion
 from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
 
-SHARE = 0.05
-"""The usual share of replies that a reader is asked about."""
-
 _LARGE = 10
 """Number of members from which a pool is the scenario's, not the example's; a smaller one has to recur."""
 
@@ -43,6 +38,10 @@ _RECITES = "the reply recites"
 """How the matchers' reasons for a recital begin, in which every answer stands."""
 
 _ENTRY = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(\S.{0,200})", re.MULTILINE)
+
+
+BlindParts = tuple[str, int, str, str, ReplyForm]
+"""Example, turn, question, reply, and the form of its answer."""
 
 
 class BlindCase(NamedTuple):
@@ -85,6 +84,20 @@ def is_unread(expect: Matcher, form: ReplyForm, question: str, reply: str, outco
     return any(not any(blind.is_named(value, entry) for value in pool) for entry in entries)
 
 
+def cases_of(asked: Iterable[BlindParts]) -> list[BlindCase]:
+    """Return the cases of questions; a pool is whole, and may be shown, if it recurs or is large."""
+    given = list(asked)
+    owners: defaultdict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
+    for example, _, _, _, form in given:
+        owners[example.rpartition("/")[0], frozenset(form.pool)].add(example)
+    found = []
+    for example, turn, question, reply, form in given:
+        recurs = len(owners[example.rpartition("/")[0], frozenset(form.pool)]) > 1
+        whole = form.kind != "objection" and (recurs or form.kind == "choice" or len(form.pool) >= _LARGE)
+        found.append(BlindCase(example, turn, question, reply, form, whole))
+    return found
+
+
 def to_be_read(asked: Sequence[AskedQuestion], *, quoted: bool) -> list[BlindCase]:
     """Return what a blind reader is asked about.
 
@@ -92,49 +105,40 @@ def to_be_read(asked: Sequence[AskedQuestion], *, quoted: bool) -> list[BlindCas
         asked: All questions of a run.
         quoted: Whether also about quotations and free statements, which a judge will compare.
     """
-    forms = [(each, form) for each in asked if (form := form_of(each.expect)) is not None]
-    owners: defaultdict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
-    for each, form in forms:
-        owners[each.example.rpartition("/")[0], frozenset(form.pool)].add(each.example)
-    found = []
-    for each, form in forms:
-        matched, reply = each.matched, each.matched.reply
-        if reply is None or matched.outcome in _NEVER or matched.outcome.infrastructure:
-            continue
-        if matched.reason.startswith(_RECITES) or blind.is_forged(reply):
-            continue
-        doubtful = matched.outcome is Outcome.UNDECIDED
-        if form.kind in FOR_JUDGES:
-            wanted = doubtful and quoted
-        else:
-            wanted = doubtful or is_unread(each.expect, form, matched.text, reply, matched.outcome)
-        if wanted:
-            found.append(_case(each.example, matched.turn or 0, matched.text, reply, form, owners))
-    return found
+    formed = [
+        (each, form)
+        for each in asked
+        if each.matched.reply is not None and (form := form_of(each.expect)) is not None
+    ]
+    cases = cases_of(
+        (each.example, each.matched.turn or 0, each.matched.text, each.matched.reply or "", form)
+        for each, form in formed
+    )
+    return [
+        case
+        for case, (each, _) in zip(cases, formed, strict=True)
+        if _is_wanted(case, each.expect, each.matched.verdict, quoted)
+    ]
 
 
-def _case(
-    example: str,
-    turn: int,
-    question: str,
-    reply: str,
-    form: ReplyForm,
-    owners: defaultdict[tuple[str, frozenset[str]], set[str]],
-) -> BlindCase:
-    recurs = len(owners[example.rpartition("/")[0], frozenset(form.pool)]) > 1
-    whole = form.kind != "objection" and (len(form.pool) >= _LARGE or form.kind == "choice" or recurs)
-    return BlindCase(example, turn, question, reply, form, whole)
+def _is_wanted(case: BlindCase, expect: Matcher, verdict: Verdict, quoted: bool) -> bool:
+    if verdict.outcome in _NEVER or verdict.outcome.infrastructure:
+        return False
+    if verdict.reason.startswith(_RECITES) or blind.is_forged(case.reply):
+        return False
+    doubtful = verdict.outcome is Outcome.UNDECIDED
+    if case.form.kind in FOR_JUDGES:
+        return doubtful and quoted
+    return doubtful or is_unread(expect, case.form, case.question, case.reply, verdict.outcome)
 
 
 async def read_blind(
     cases: Sequence[BlindCase], reader: Judge, memory: OpinionStore, budget: Budget
 ) -> list[BlindReading]:
     """Have a reader read replies, several at a time; known answers are not asked for again. Raises BudgetReached."""
-    places = asyncio.Semaphore(CONCURRENT)
 
     async def one(case: BlindCase, reader: Judge) -> BlindReading:
-        async with places:
-            return await _read(case, reader, memory, budget)
+        return await _read(case, reader, memory, budget)
 
     return [reading for (reading,) in await for_each(cases, [reader], one)]
 
@@ -204,18 +208,10 @@ def quote_cases(reader: Judge, cases: Iterable[BlindCase], memory: OpinionStore 
 def foreseen(examples: Sequence[Example]) -> list[BlindCase]:
     """Return the questions of examples that a reader could read, each with a right reply."""
     count = counter()
-    owners: defaultdict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
-    asked = [
-        (example.id, turn, step.text, step.line.expect, form)
+    return cases_of(
+        (example.id, 0, step.text, step.line.expect.right()[0], form)
         for example in examples
-        for turn, step in enumerate(rehearse(example, count))
-        if isinstance(step.line, Ask)
-        and (form := form_of(step.line.expect)) is not None
-        and form.kind not in FOR_JUDGES
-    ]
-    for example, *_, form in asked:
-        owners[example.rpartition("/")[0], frozenset(form.pool)].add(example)
-    return [
-        _case(example, turn, text, expect.right()[0], form, owners)
-        for example, turn, text, expect, form in asked
-    ]
+        for step in rehearse(example, count)
+        if isinstance(step.line, Ask) and (form := form_of(step.line.expect)) is not None
+        if form.kind not in FOR_JUDGES
+    )

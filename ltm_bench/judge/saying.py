@@ -21,6 +21,9 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 """The time of every message to a judge: its answer must not depend on when it is asked."""
 
 
+CONCURRENT = 8
+"""Maximum concurrent cases."""
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -28,12 +31,18 @@ R = TypeVar("R")
 async def for_each(
     cases: Sequence[T], judges: Sequence[Judge], ask: Callable[[T, Judge], Awaitable[R]]
 ) -> list[list[R]]:
-    """Ask every judge about every case, and return what each said, case by case.
+    """Ask every judge about every case, several at a time, and return what each said, case by case.
 
     One failure leaves the others running, since their answers are paid for; it is raised at the end.
     """
+    places = asyncio.Semaphore(CONCURRENT)
+
+    async def one(case: T, judge: Judge) -> R:
+        async with places:
+            return await ask(case, judge)
+
     said = await asyncio.gather(
-        *(ask(case, judge) for case in cases for judge in judges), return_exceptions=True
+        *(one(case, judge) for case in cases for judge in judges), return_exceptions=True
     )
     found: list[R] = []
     for each in said:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.adapters.testing import Provider
+from ltm_bench.judge.blind_trials import blind_trials
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -314,5 +315,34 @@ def test_failed_requests_are_repeated_and_a_limit_stops_the_reader(
 def test_the_price_of_a_reader_is_said_beforehand(place: Path, command: "Command") -> None:
     done = command("estimate", "--span", "2k", "--scenario", "ride", "--examples", "40", "--reader", "gpt-4o")
     assert done.exit_code == 0, done.output
-    assert "Reader gpt-4o, asked about some 5% of the replies: 4 calls, about $" in done.out
-    assert "about all: 80 calls, about $" in done.out
+    assert (
+        "Reader gpt-4o: asked about some 5 % of the replies; about all of them: 80 calls, about $" in done.out
+    )
+
+
+def test_the_check_of_a_reader_measures_each_form(place: Path, command: "Command") -> None:
+    composed = blind_trials(100)
+    assert {trial.right for trial in composed} == {True, False}
+    known = {
+        text: trial.expect.right()[0] for trial in composed for text in trial.case.prompts if trial.right
+    }
+    (place / "known.json").write_text(json.dumps(known), "utf-8")
+    body = """from pathlib import Path
+
+        known = json.loads(Path("known.json").read_text("utf-8"))
+        right = known.get(text)
+        value = json.loads(text[text.index("\\n{\\n"):text.index("\\n}\\n") + 2]).get("options", [])
+        value = [each for each in value if right and each in right]
+        bare = right[6:-1] if right and right.startswith("It is ") else "none"
+        return Reply(json.dumps({"span": right or "", "value": max(value, key=len) if value else bare}))"""
+    (place / "agents/knows.py").write_text(READER.replace("{name}", "knows").replace("{body}", body), "utf-8")
+    done = command("reader", "check", "--reader", "knows", "--cases", "100")
+    assert done.exit_code == 2  # it knows single values alone
+    assert "100 replies before knows:" in done.err
+    assert "specificity 1.000" in done.out
+    assert "reader knows falls short" in done.err
+    assert "“one of a set: right”" not in done.err
+    texts = asked(place)
+    assert len(texts) == len(set(texts))
+    assert command("reader", "check", "--reader", "knows", "--cases", "100").exit_code == 2
+    assert asked(place) == texts

@@ -16,7 +16,7 @@ from ltm_bench.cli.forecasting import duration, forecast_lines
 from ltm_bench.cli.options import Config, LogLevel, Quiet
 from ltm_bench.core.pricing import price_list
 from ltm_bench.judge.judges import find_reader
-from ltm_bench.judge.reading import SHARE, foreseen, quote_cases
+from ltm_bench.judge.reading import foreseen, quote_cases
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import RUN, Judges, MaxCost, Reader, Repeats, Request
@@ -83,14 +83,10 @@ def estimate(
         out().print(line)
     if any(each.overflows for each in found.values()):
         out().print("Some messages do not fit into the window at all.")
-    asked = find_reader(reader, manifest.agent)
-    if asked is not None:
+    if (asked := find_reader(reader, manifest.agent)) is not None:
         every = quote_cases(asked, foreseen(plan.examples))
-        some = every.share(SHARE)
         out().print(
-            safe(
-                f"Reader {asked.name}, asked about some {SHARE:.0%} of the replies: {some}; about all: {every}"
-            )
+            safe(f"Reader {asked.name}: asked about some 5 % of the replies; about all of them: {every}")
         )
     if judges:
         out().print("Judges are asked only about undecided replies; their cost is not included.")
