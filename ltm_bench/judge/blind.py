@@ -72,7 +72,7 @@ _FORGED = re.compile(r"[\"']span[\"']\s*:")
 _WORDS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-class Heard(NamedTuple):
+class CopiedAnswer(NamedTuple):
     """What a reader's answer says."""
 
     span: str
@@ -110,8 +110,8 @@ def prompts(question: str, reply: str, form: ReplyForm, scenario: str, *, whole:
         scenario: The scenario's name, which alone turns the order of the options.
         whole: Whether the form's pool is all that could be answered in any example, and may be shown.
     """
-    reply = reply[:READ]
-    code = hashlib.sha256(reply.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    reply = reply[:READ].encode("utf-8", "replace").decode()
+    code = hashlib.sha256(reply.encode()).hexdigest()[:16]
     pools = dict(form.fields) or ({"options": form.pool} if whole and form.pool else {})
     texts = []
     for back in (False, True) if pools else (False,):
@@ -131,7 +131,7 @@ def _turned(pool: Sequence[str], scenario: str, back: bool) -> list[str]:
     return options[::-1] if back else options
 
 
-def heard(answer: str, reply: str, form: ReplyForm, *, whole: bool) -> Heard:
+def heard(answer: str, reply: str, form: ReplyForm, *, whole: bool) -> CopiedAnswer:
     """Read a reader's answer.
 
     Args:
@@ -143,15 +143,15 @@ def heard(answer: str, reply: str, form: ReplyForm, *, whole: bool) -> Heard:
     content = object_alone(answer) or {}
     span = content.get("span")
     if not isinstance(span, str) or {*content} != {"span", "value"}:
-        return Heard("", "", f"unreadable answer: {answer.strip()[:120]!r}")
+        return CopiedAnswer("", "", f"unreadable answer: {answer.strip()[:120]!r}")
     if span not in reply[:READ]:
-        return Heard("", "", "what it copied does not stand in the reply")
+        return CopiedAnswer("", "", "what it copied does not stand in the reply")
     try:
-        return Heard(span, _Value(span, form, whole).said(content["value"]))
+        return CopiedAnswer(span, _Value(span, form, whole).said(content["value"]))
     except _Unread as error:
-        return Heard(span, "", str(error))
+        return CopiedAnswer(span, "", str(error))
     except (LookupError, TypeError, ValueError, AttributeError):
-        return Heard(span, "", _FORMLESS)
+        return CopiedAnswer(span, "", _FORMLESS)
 
 
 def _must(holds: object, why: str = _FORMLESS) -> None:
@@ -254,7 +254,6 @@ class _Value:
         return f"Excuse me, I ordered {ordered}, and this is not what I ordered."
 
 
-def is_named(value: str, reply: str) -> bool:
-    """Whether a reply has all words of a value, in any place."""
-    said = {word.casefold() for word in _WORDS.findall(reply)}
-    return all(word.casefold() in said for word in _WORDS.findall(value))
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(word.casefold() for word in _WORDS.findall(text))

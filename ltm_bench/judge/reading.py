@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
@@ -40,6 +41,9 @@ _RECITES = "the reply recites"
 _ENTRY = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(\S.{0,200})", re.MULTILINE)
 
 
+_MOST = 200
+"""Maximum number of a list's entries that are looked at."""
+
 BlindParts = tuple[str, int, str, str, ReplyForm]
 """Example, turn, question, reply, and the form of its answer."""
 
@@ -67,11 +71,20 @@ def is_unread(expect: Matcher, form: ReplyForm, question: str, reply: str, outco
 
     That is so if all parts of the right answer are named; if JSON was asked for and prose came; or if a list has an
     item that is no candidate.
+
+    Args:
+        expect: The matcher.
+        form: In which form replies answer.
+        question: The question.
+        reply: The reply.
+        outcome: What the matcher says of it.
     """
-    pool = [*form.pool, *(option for _, options in form.fields for option in options)]
-    right = expect.right()[0]
-    parts = [value for value in pool if blind.is_named(value, right)] or re.findall(r"\d+", right)
-    if parts and all(blind.is_named(part, reply) for part in parts):
+    pool = [blind.words_of(each) for each in (*form.pool, *chain.from_iterable(of for _, of in form.fields))]
+    right, said = expect.right()[0], blind.words_of(reply)
+    parts = [value for value in pool if value <= blind.words_of(right)] or [
+        frozenset(re.findall(r"\d+", right))
+    ]
+    if any(parts) and all(part <= said for part in parts):
         return True
     if outcome is Outcome.ABSTAINED:
         return False
@@ -80,8 +93,8 @@ def is_unread(expect: Matcher, form: ReplyForm, question: str, reply: str, outco
     if form.kind not in ("list", "order", "quantities"):
         return False
     listed = None if form.kind == "quantities" else last_readable(reply, read_strings)
-    entries = _ENTRY.findall(reply) if listed is None else listed
-    return any(not any(blind.is_named(value, entry) for value in pool) for entry in entries)
+    entries = map(blind.words_of, _ENTRY.findall(reply)[:_MOST] if listed is None else listed[:_MOST])
+    return any(not any(value <= entry for value in pool) for entry in entries)
 
 
 def cases_of(asked: Iterable[BlindParts]) -> list[BlindCase]:
@@ -144,11 +157,11 @@ async def read_blind(
 
 
 async def _read(case: BlindCase, reader: Judge, memory: OpinionStore, budget: Budget) -> BlindReading:
-    opinions, found = [], list[blind.Heard]()
+    opinions, found = [], list[blind.CopiedAnswer]()
     for text in case.prompts:
         said = await memory.ask(reader, text, budget)
         if said.failed:
-            heard = blind.Heard("", "", f"failed: {said.text}"[:500])
+            heard = blind.CopiedAnswer("", "", f"failed: {said.text}"[:500])
         else:
             heard = blind.heard(said.text, case.reply, case.form, whole=case.whole)
         outcome = Outcome.JUDGE_ERROR if said.failed else Outcome.UNDECIDED
@@ -158,7 +171,7 @@ async def _read(case: BlindCase, reader: Judge, memory: OpinionStore, budget: Bu
             break
     last = found[-1]
     if len({heard.said for heard in found if heard.said}) > 1:
-        last = blind.Heard(last.span, "", "it reads the options otherwise in another order")
+        last = blind.CopiedAnswer(last.span, "", "it reads the options otherwise in another order")
     return BlindReading(
         example=case.example,
         turn=case.turn,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench import Matcher, Outcome, ReplyForm, Verdict
-from ltm_bench.judge.blind import Heard, heard, is_forged, prompts
+from ltm_bench.judge.blind import CopiedAnswer, heard, is_forged, prompts
 from ltm_bench.judge.reading import is_unread
 from ltm_bench.matchers.decoding import decodes
 from ltm_bench.matchers.displacement import displaced
@@ -38,7 +38,7 @@ ROUTE = follows_route(
 DONT = "I do not know."
 
 
-def answered(expect: Matcher, reply: str, span: str, value: Any) -> Heard:
+def answered(expect: Matcher, reply: str, span: str, value: Any) -> CopiedAnswer:
     form = form_of(expect)
     assert form is not None
     return heard(json.dumps({"span": span, "value": value}), reply, form, whole=True)
@@ -122,7 +122,7 @@ def test_one_answer_is_one_object_with_a_span_and_a_value() -> None:
     ):  # fmt: skip
         assert heard(answer, "the bus", form, whole=True).said == "", answer
     fenced = '```json\n{"span": "bus", "value": "bus"}\n```'
-    assert heard(fenced, "the bus", form, whole=True) == Heard("bus", "bus")
+    assert heard(fenced, "the bus", form, whole=True) == CopiedAnswer("bus", "bus")
 
 
 def test_values_that_are_not_shown_stand_in_the_span() -> None:

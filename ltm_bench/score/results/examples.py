@@ -34,13 +34,13 @@ VERDICT = tuple(field.name for field in fields(Verdict))
 EXACT, TEXT, SCORER, BLIND, JUDGE, PERSON = DECIDERS = (
     "exact form",
     "reader",
-    "published scorer",
+    "another scorer",
     "blind reader",
     "judge",
     "person",
 )
-"""Who gives verdicts: our text reader, on a reply in exactly the form asked for or in words; a published scorer; a
-model that does not know the right answer; one that does; a person."""
+"""Who gives verdicts: our text reader, on a reply in exactly the form asked for or in words; a published scorer, or a
+matcher that tells no form; a model that does not know the right answer; one that does; a person."""
 
 
 def nested(content: Any) -> Any:

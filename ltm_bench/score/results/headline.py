@@ -125,17 +125,15 @@ def decide(question: Question, judgement: Judgement | None, override: Override |
     if matched.outcome is Outcome.UNDECIDED or published:
         changes |= {"matched": matched.outcome, "doubt": matched.reason}
         if heard:
-            changes |= {"verdict": majority(heard), "opinions": heard, "decided_by": JUDGE}
+            verdict = majority(heard)
+            changes |= {"verdict": verdict, "opinions": heard}
+            changes["decided_by"] = "" if verdict.outcome.infrastructure else JUDGE
     if override is not None and override.reply == said:
         by_hand = f"{override.reviewer}, by hand: {override.reason}"
         verdict = Verdict(override.outcome, override.score, by_hand)
-        matched_as = question.matched or matched.outcome  # a blind reader's verdict is not the matcher's
-        changes |= {
-            "matched": matched_as,
-            "verdict": verdict,
-            "override": override,
-            "decided_by": PERSON,
-        }
+        # A blind reader's verdict is not the matcher's.
+        changes |= {"matched": question.matched or matched.outcome, "verdict": verdict}
+        changes |= {"override": override, "decided_by": PERSON}
     if "verdict" in changes:
         # Judges and people do not read a reply part by part, so needle recall goes on by the matcher's parts.
         changes["verdict"] = replace(changes["verdict"], parts=matched.parts)

@@ -56,7 +56,7 @@ class Results(BaseModel, frozen=True):
     undecided_worth: float = 0.0
     """By how much the score would be higher if all of them were right."""
     decided_by: dict[str, int] = Field(default_factory=dict)
-    """Number of verdicts on replies by who gave them: `exact form`, `reader`, `published scorer`, `blind reader`, …"""
+    """Number of verdicts on replies by who gave them: `exact form`, `reader`, `another scorer`, `blind reader`, …"""
     overridden: int = 0
     """Verdicts by hand."""
     judges: list[JudgeNote] = Field(default_factory=list)
