@@ -182,18 +182,12 @@ class _Value:
         _must("other" not in inside, "the reply says something that is not among the options")
         match form.kind:
             case "fields":
-                pools = dict(form.fields)
-                given = [(name, each) for name, each in value.items() if each != "none"]
-                return (
-                    "; ".join(f"{name}: {self._option(each, pools[name])}" for name, each in given) or UNKNOWN
-                )
+                return self._fields(value)
             case "quantities":
                 counts = {self._option(name): self._counted(count, 1) for name, count in value.items()}
                 return json.dumps([{"item": name, "quantity": count} for name, count in counts.items()])
             case "displacement":
-                east, north = (self._counted(value[axis], 0) for axis in ("east", "north"))
-                across, up = "east" if east >= 0 else "west", "north" if north >= 0 else "south"
-                return f"It lies {abs(north)} km {up} and {abs(east)} km {across}."
+                return self._displacement(**value)
             case "route":
                 return f"You go {', then '.join(self._leg(**leg) for leg in value)}."
             case "objection":
@@ -236,6 +230,16 @@ class _Value:
         _must(not isinstance(value, bool) and value == int(value))
         _must(value == unsaid or abs(value) in self._numbers, _INVENTED)
         return int(value)
+
+    def _fields(self, value: Mapping[str, str]) -> str:
+        pools = dict(self._form.fields)
+        given = [(name, each) for name, each in value.items() if each != "none"]
+        return "; ".join(f"{name}: {self._option(each, pools[name])}" for name, each in given) or UNKNOWN
+
+    def _displacement(self, east: Any, north: Any) -> str:
+        across, up = self._counted(east, 0), self._counted(north, 0)
+        sides = "east" if across >= 0 else "west", "north" if up >= 0 else "south"
+        return f"It lies {abs(up)} km {sides[1]} and {abs(across)} km {sides[0]}."
 
     def _leg(self, direction: str, km: Any, to: str) -> str:
         towards = direction.strip().casefold()
