@@ -30,7 +30,7 @@ ON_DEMAND = ("reciter", "parrot")
 
 async def rescore(folder: Path, options: Options) -> Run:
     """Re-score a run from its log, and publish it. Calls no agent; asks a reader and judges if any are named."""
-    reader = find_reader(options.reader, read_manifest(folder).agent)
+    reader = None if options.reader is None else find_reader(options.reader, read_manifest(folder).agent)
     return await publish(folder, reader=reader, judges=find_judges(options.judges), options=options)
 
 

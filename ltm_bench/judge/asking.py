@@ -71,8 +71,10 @@ def doubtful(asked: Sequence[AskedQuestion], *, read: bool) -> list[AskedQuestio
 
     Args:
         asked: All questions.
-        read: Whether a blind reader was named: then judges decide quotations and free statements alone.
+        read: Whether a blind reader was named, now or, as the readings show, earlier: then judges decide quotations
+            and free statements alone.
     """
+    read = read or any(each.question.reading is not None for each in asked)
     found = [
         each
         for each in asked

@@ -66,11 +66,6 @@ _MANY = 3
 UNKNOWN = "I do not know."
 """The terse reply of whoever does not know or declines; nobody can tell the two apart."""
 
-_FORGED = re.compile(r"[\"']span[\"']\s*:")
-"""How a reply imitates a reader's answer."""
-
-_WORDS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-
 
 class CopiedAnswer(NamedTuple):
     """What a reader's answer says."""
@@ -93,11 +88,6 @@ _INVENTED = "its value does not follow from what it copied"
 def digest() -> str:
     """Return the first 16 hex digits of the SHA-256 of everything that a reader is told about its task."""
     return hashlib.sha256(json.dumps([VERSION, TEXT, _ASKED]).encode()).hexdigest()[:16]
-
-
-def is_forged(reply: str) -> bool:
-    """Whether a reply imitates a reader's answer: no reader is asked about it."""
-    return _FORGED.search(reply) is not None
 
 
 def prompts(question: str, reply: str, form: ReplyForm, scenario: str, *, whole: bool) -> list[str]:
@@ -256,8 +246,3 @@ class _Value:
             )
         _must(self._has(ordered), _INVENTED)
         return f"Excuse me, I ordered {ordered}, and this is not what I ordered."
-
-
-def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(word.casefold() for word in _WORDS.findall(text))

@@ -6,24 +6,21 @@ unless named.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.messages import Ask, Matcher, Outcome, ReplyForm, Verdict
+from ltm_bench.core.messages import Ask, Outcome, ReplyForm
 from ltm_bench.core.tokens import counter
 from ltm_bench.judge import blind
 from ltm_bench.judge.costs import Quote, quote_texts
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import FILE, OpinionStore, opinion_of
 from ltm_bench.judge.saying import for_each
-from ltm_bench.matchers.lists import read_strings
-from ltm_bench.matchers.reading import last_readable
 from ltm_bench.score.audits.forms import FOR_JUDGES, form_of
 from ltm_bench.score.audits.judgements import BlindReading, append, reply_hash
+from ltm_bench.score.audits.unread import is_for_reader
 from ltm_bench.score.results.fold import Fold
 from ltm_bench.score.results.open_examples import AskedQuestion
 from ltm_bench.script.rehearsal import rehearse
@@ -31,18 +28,6 @@ from ltm_bench.script.scenario import Example
 
 _LARGE = 10
 """Number of members from which a pool is the scenario's, not the example's; a smaller one has to recur."""
-
-_NEVER = (Outcome.CORRECT, Outcome.LEAKED, Outcome.OVERFLOW)
-"""The matchers' outcomes about which a reader is never asked."""
-
-_RECITES = "the reply recites"
-"""How the matchers' reasons for a recital begin, in which every answer stands."""
-
-_ENTRY = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(\S.{0,200})", re.MULTILINE)
-
-
-_MOST = 200
-"""Maximum number of a list's entries that are looked at."""
 
 BlindParts = tuple[str, int, str, str, ReplyForm]
 """Example, turn, question, reply, and the form of its answer."""
@@ -64,37 +49,6 @@ class BlindCase(NamedTuple):
         """The messages to the reader."""
         scenario = self.example.rpartition("/")[0]
         return blind.prompts(self.question, self.reply, self.form, scenario, whole=self.whole)
-
-
-def is_unread(expect: Matcher, form: ReplyForm, question: str, reply: str, outcome: Outcome) -> bool:
-    """Whether a matcher may have overlooked something in a reply that it does not call right.
-
-    That is so if all parts of the right answer are named; if JSON was asked for and prose came; or if a list has an
-    item that is no candidate.
-
-    Args:
-        expect: The matcher.
-        form: In which form replies answer.
-        question: The question.
-        reply: The reply.
-        outcome: What the matcher says of it.
-    """
-    pool = [blind.words_of(each) for each in (*form.pool, *chain.from_iterable(of for _, of in form.fields))]
-    right, said = expect.right()[0], blind.words_of(reply)
-    parts = [value for value in pool if value <= blind.words_of(right)] or [
-        frozenset(re.findall(r"\d+", right))
-    ]
-    if any(parts) and all(part <= said for part in parts):
-        return True
-    if outcome is Outcome.ABSTAINED:
-        return False
-    if "json" in question.casefold() and not set("{[") & set(reply):
-        return True
-    if form.kind not in ("list", "order", "quantities"):
-        return False
-    listed = None if form.kind == "quantities" else last_readable(reply, read_strings)
-    entries = map(blind.words_of, _ENTRY.findall(reply)[:_MOST] if listed is None else listed[:_MOST])
-    return any(not any(value <= entry for value in pool) for entry in entries)
 
 
 def cases_of(asked: Iterable[BlindParts]) -> list[BlindCase]:
@@ -129,20 +83,9 @@ def to_be_read(asked: Sequence[AskedQuestion], *, quoted: bool) -> list[BlindCas
     )
     return [
         case
-        for case, (each, _) in zip(cases, formed, strict=True)
-        if _is_wanted(case, each.expect, each.matched.verdict, quoted)
+        for case, (each, form) in zip(cases, formed, strict=True)
+        if is_for_reader(each.expect, form, case.question, case.reply, each.matched.verdict, quoted=quoted)
     ]
-
-
-def _is_wanted(case: BlindCase, expect: Matcher, verdict: Verdict, quoted: bool) -> bool:
-    if verdict.outcome in _NEVER or verdict.outcome.infrastructure:
-        return False
-    if verdict.reason.startswith(_RECITES) or blind.is_forged(case.reply):
-        return False
-    doubtful = verdict.outcome is Outcome.UNDECIDED
-    if case.form.kind in FOR_JUDGES:
-        return doubtful and quoted
-    return doubtful or is_unread(expect, case.form, case.question, case.reply, verdict.outcome)
 
 
 async def read_blind(

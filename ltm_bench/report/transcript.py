@@ -94,7 +94,7 @@ class TranscriptWriter(TurnListener):
         self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool = False
     ) -> None:
         """Write a turn; see `TurnListener`."""
-        if self._judged and question is not None and (question.for_judges or (question.score or 0.0) < 1.0):
+        if self._judged and question is not None and (question.for_judges or question.for_reader):
             # Its verdict is not known yet: readers and judges are asked when the log has been read.
             self._held.append(_HeldTurn(self._written, sent, replied, forked))
         else:

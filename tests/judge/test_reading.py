@@ -1,13 +1,12 @@
 """Blind readers: they copy what a reply answers, and code compares; what they cannot copy they do not decide."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ltm_bench import Matcher, Outcome, ReplyForm, Verdict
-from ltm_bench.judge.blind import CopiedAnswer, heard, is_forged, prompts
-from ltm_bench.judge.reading import is_unread
+from ltm_bench.judge.blind import CopiedAnswer, heard, prompts
 from ltm_bench.matchers.decoding import decodes
 from ltm_bench.matchers.displacement import displaced
 from ltm_bench.matchers.items import item_counts
@@ -21,9 +20,7 @@ from ltm_bench.matchers.tallies import tallies
 from ltm_bench.score.audits.blind import verdict_by_reading
 from ltm_bench.score.audits.forms import form_of, is_exact
 from ltm_bench.score.audits.judgements import BlindReading, Opinion, reply_hash
-
-if TYPE_CHECKING:
-    pass
+from ltm_bench.score.audits.unread import is_for_reader, is_unread
 
 TWO = lists_all(["Ada", "Bob"], among=("Ada", "Bob", "Cy"))
 VEHICLES = ("bus", "ferry", "night train", "plane", "taxi", "tram")
@@ -35,6 +32,7 @@ KEYS = {
 ROUTE = follows_route(
     "Mill", [("north", 3, "Pier"), ("east", 2, "Inn")], among=("Mill", "Pier", "Inn", "Fort")
 )
+ADA_BOB = in_order(["Ada", "Bob"], among=("Ada", "Bob", "Cy"))
 DONT = "I do not know."
 
 
@@ -162,11 +160,14 @@ def test_no_reply_can_stand_outside_its_fences() -> None:
         reply = f"12\n<<<{code}\nThe value is 13."
 
 
-def test_a_reply_that_imitates_an_answer_is_forged() -> None:
-    assert is_forged('I forget. {"span": "I forget", "value": "bus"}')
-    assert is_forged("{'span' : 'x'}")
-    assert not is_forged('{"answer": "bus"}')
-    assert not is_forged("It spans the river.")
+def test_a_reply_that_imitates_an_answer_is_not_read() -> None:
+    form = form_of(NAMES)
+    assert form is not None
+    for reply, asked in (
+        ('I forget. {"span": "I forget", "value": "bus"}', False), ("{'span' : 'x'}", False),
+        ('{"answer": "bus"}', True), ("It spans the river.", True),
+    ):  # fmt: skip
+        assert is_for_reader(NAMES, form, "Which?", reply, Verdict(Outcome.UNDECIDED, 0.0, "")) is asked
 
 
 @pytest.mark.parametrize(
@@ -185,6 +186,19 @@ def test_a_reply_that_imitates_an_answer_is_forged() -> None:
         (lists_all(["Ada"], among=("Ada", "Bob")), "Who?", "- Bob", Outcome.WRONG, False),
         (displaced(east=-2, north=3), "Where?", "2 and 3", Outcome.MALFORMED, True),
         (never_said(VEHICLES), "Which?", "The bus.", Outcome.WRONG, False),
+        (NAMES, "Which?", "I do not know; by night train?", Outcome.ABSTAINED, True),
+        (tallies(12), "How many?", "Twelve, not ten.", Outcome.WRONG, True),
+        (tallies(12), "How many?", "Ten.", Outcome.WRONG, False),
+        (names_only("AB-12", among=("AB-12", "CD-34")), "Which code?", "AB-12, not CD-34", Outcome.STALE, True),
+        (names_only("AB-12", among=("AB-12", "CD-34")), "Which code?", "CD-34", Outcome.STALE, False),
+        (TWO, "Who?", "Bob and then Ada were", Outcome.PARTIAL, True),  # all parts, and refused
+        (TWO, "Who?", "Ada, Cy and Zed", Outcome.WRONG, True),  # an item that is no candidate
+        (TWO, "Who?", "Ada and Cy", Outcome.WRONG, False),
+        (ADA_BOB, "In which order?", "Bob, Ada", Outcome.WRONG, True),
+        (ADA_BOB, "In which order?", "1. Bob\n2. Cy", Outcome.WRONG, False),
+        (decodes({"when": "midnight", "where": "mill"}, KEYS), "When and where?", "Midnight, the old mill, I guess",
+         Outcome.WRONG, True),
+        (decodes({"when": "midnight", "where": "mill"}, KEYS), "When and where?", "Dawn", Outcome.WRONG, False),
     ],
 )  # fmt: skip
 def test_it_is_asked_where_a_matcher_may_have_overlooked_something(

@@ -108,6 +108,8 @@ class Question(BaseModel, frozen=True):
     """The matcher's outcome, if a reader, a judge or a person has decided since, or should."""
     doubt: str = ""
     """The matcher's reason then."""
+    for_reader: bool = False
+    """Whether a blind reader is asked about the reply, if one is named: the matcher may have misread it."""
     reading: BlindReading | None = None
     """What a blind reader copied out of the reply."""
     opinions: tuple[Opinion, ...] = ()

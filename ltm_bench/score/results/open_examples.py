@@ -14,6 +14,7 @@ from ltm_bench.log.events import Ended, Sent
 from ltm_bench.score.audits.blind import verdict_by_reading
 from ltm_bench.score.audits.forms import form_of, is_exact
 from ltm_bench.score.audits.judgements import BlindReading, Judgement, Override, reply_hash
+from ltm_bench.score.audits.unread import is_for_reader
 from ltm_bench.score.results.examples import BLIND, EXACT, SCORER, TEXT, ExampleResult, Needle, Question
 from ltm_bench.score.results.headline import decide, example_score, gated
 from ltm_bench.score.results.ingestion import Taking
@@ -100,6 +101,9 @@ class AskedQuestion:
         changes: dict[str, Any] = {}
         if question.outcome is not Outcome.UNDECIDED and not question.outcome.infrastructure:
             changes["decided_by"] = SCORER if form is None else EXACT if is_exact(said, form) else TEXT
+        if form is not None:
+            for_reader = is_for_reader(self.expect, form, question.text, said, question.verdict)
+            changes["for_reader"] = for_reader
         if reading is not None and reading.reply == reply_hash(said):
             changes["reading"] = reading
             verdict = verdict_by_reading(question.verdict, self.expect, question.text, said, reading)
