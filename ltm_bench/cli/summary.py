@@ -13,7 +13,7 @@ from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.results.remarks import JudgeNote
-from ltm_bench.score.results.run import Results
+from ltm_bench.score.results.run import NOBODY, Results
 
 
 def print_run(run: Run) -> None:
@@ -48,7 +48,8 @@ def print_run(run: Run) -> None:
         )
     if results.decided_by:
         who = ", ".join(f"{name} {count}" for name, count in results.decided_by.items())
-        out().print(safe("; ".join([f"verdicts by {who}", *results.readers])))
+        readers = [each for each in results.readers if each != NOBODY]
+        out().print(safe("; ".join([f"verdicts by {who}", *readers])))
     for each in results.sets:
         print_figures([each], each.types)
     for line in _ingestion(results):

@@ -18,14 +18,14 @@ from ltm_bench import Ask, Dice, Script, Tell, names_only, retells, scenario
 
 VEHICLES = ("bus", "ferry", "night train", "plane", "taxi", "tram")
 JOKE = "My dentist plays the trombone in a brass band. He says it is all about the right extraction of sound."
-OTHER = "A snail was mugged by two tortoises. Everything went so fast."
+SNAIL = "A snail was mugged by two tortoises. Everything went so fast."
 
 
 @scenario(skills={"recall"})
 def ride(dice: Dice) -> Script:
     yield Tell(f"{JOKE} I go by night train. {dice.integer(1, 999)}", at=0.0)
     yield Ask("How do I travel?", expect=names_only("night train", among=VEHICLES), at=0.9)
-    yield Ask("Which joke did I tell you?", expect=retells(JOKE, among=(JOKE, OTHER)), at=1.0)
+    yield Ask("Which joke did I tell you?", expect=retells(JOKE, among=(JOKE, SNAIL)), at=1.0)
 '''
 
 AGENT = '''"""Vague: answers in words of its own."""
@@ -223,6 +223,51 @@ def test_a_judge_gets_quotations_alone_and_sees_where_the_reader_found_them(
     cases = [json.loads(text[text.rindex("\n{\n") :]) for text in asked(place) if '"right"' in text]
     assert [case["reply"] for case in cases] == ["A dentist, a trombone"] * 2
     assert command("verify", "r").exit_code == 0
+
+
+def test_what_a_reader_has_left_open_does_not_go_to_a_judge_that_knows_the_answer(
+    place: Path, command: "Command"
+) -> None:
+    assert command(*RUN, "--reader", "wavers").exit_code == 0
+    assert command("rescore", "r", "--judge", "judges").exit_code == 0
+    assert results(place)["decided_by"] == {"judge": 2}
+    assert [question["outcome"] for question in rides(place)] == ["undecided"] * 2
+    assert command("verify", "r").exit_code == 0
+
+
+OTHER = (*RUN[:-4], "--examples", "6", "--name", "o", "--agent")
+
+
+def test_runs_read_by_different_readers_are_not_compared(place: Path, command: "Command") -> None:
+    (place / "agents" / "hazy.py").write_text(AGENT.replace("{travel}", BETWEEN), "utf-8")
+    hazy = (*RUN, "--examples", "6", "--agent", "hazy", "--name", "hazy")
+    for words in ((*RUN, "--examples", "6", "--reader", "reads"), (*OTHER, "perfect"), hazy):
+        assert command(*words).exit_code == 0
+    assert "blind readers" not in command("compare", "r", "o").err  # perfect's replies need no reader
+    done = command("compare", "r", "hazy")
+    assert "warning: different blind readers: reader reads (version 1)" in done.err
+    refusal = "not comparable, since they were read by different blind readers: nobody and reader reads"
+    assert refusal in done.out
+    done = command(*hazy, "--baseline", "r", "--max-drop", "0.1")
+    assert done.exit_code == 1
+    assert f"--baseline r: {refusal}" in done.err
+    assert command("rescore", "hazy", "--reader", "reads").exit_code == 0
+    assert "not comparable" not in command("compare", "r", "hazy").out
+
+
+def test_a_drop_that_hangs_on_undecided_replies_is_told_and_does_not_fail(
+    place: Path, command: "Command"
+) -> None:
+    assert command(*OTHER, "perfect").exit_code == 0
+    done = command(*RUN, "--examples", "6", "--baseline", "o", "--max-drop", "0.1")
+    assert done.exit_code == 0, done.output
+    assert (
+        "undecided replies: from 1.000 to 0.000 if they are wrong, from 1.000 to 1.000 if right" in done.err
+    )
+    assert "no difference shown, since it depends on undecided replies" in done.out
+    done = command(*RUN, "--examples", "6", "--fail-under", "0.5")
+    assert done.exit_code == 2
+    assert "0.00 of 1 is below --fail-under 0.5 (1.00 if all that is undecided were right)" in done.err
 
 
 def test_killed_while_reading_it_continues_where_it_stopped(place: Path, command: "Command") -> None:

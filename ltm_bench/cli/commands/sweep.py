@@ -296,6 +296,8 @@ def _row(done: JobResult, run: Run | None) -> list[str]:
         return [name, "another run" if isinstance(done.problem, ManifestDiffers) else "not begun", "", ""]
     results, interval = run.results, run.interval
     score = "incomplete" if results.score is None else f"{results.score:.2f} / {results.out_of}"
+    if results.undecided and results.score is not None:
+        score += f" ({results.extremes[1]:.2f} if all undecided are right)"
     cost = results.costs.dollars
     return [
         name,

@@ -148,7 +148,12 @@ def with_score(question: Question, score: float | None) -> Question:
 def worth_of_undecided(examples: Sequence[ExampleResult]) -> float:
     """Return how much higher the headline would be if every undecided question were right."""
     count = Counter(example.scenario for example in examples)
-    return sum(_worth(_scored(example.questions)) / count[example.scenario] for example in examples)
+    return sum(worth(example) / count[example.scenario] for example in examples)
+
+
+def worth(example: ExampleResult) -> float:
+    """Return how much higher an example's score would be if its undecided questions were right."""
+    return _worth(_scored(example.questions))
 
 
 def _worth(questions: Sequence[Question]) -> float:

@@ -28,6 +28,9 @@ from ltm_bench.score.statistics.power import against_unknown, size_of, smallest_
 SCHEMA = 2
 """Version of the format of results.json."""
 
+NOBODY = "nobody"
+"""Who read a reply that is for a blind reader, if none was named."""
+
 
 class Results(BaseModel, frozen=True):
     """Everything that the page shows, except the transcript."""
@@ -131,9 +134,14 @@ class Results(BaseModel, frozen=True):
 
     @property
     def readers(self) -> list[str]:
-        """The blind readers, with their versions and keys."""
-        read = [q.reading for e in self.examples for q in e.questions if q.reading is not None]
-        return sorted({f"{each.reader} ({each.opinions[0].key[:8]})" for each in read})
+        """Who read the replies that are for a blind reader: readers with version and key, and `nobody`."""
+        read = {
+            f"{q.reading.reader} ({q.reading.opinions[0].key[:8]})" if q.reading is not None else NOBODY
+            for e in self.examples
+            for q in e.questions
+            if q.reading is not None or q.for_reader
+        }
+        return sorted(read)
 
     @property
     def by_scenario(self) -> dict[str, list[float]]:
