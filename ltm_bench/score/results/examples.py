@@ -116,6 +116,8 @@ class Question(BaseModel, frozen=True):
     """Judges' opinions on the reply."""
     override: Override | None = None
     """The verdict by hand, which wins."""
+    overruled: str = ""
+    """Who had decided before."""
     retrieval: Retrieval | None = None
     """Which needles the agent's retrieval found, if known."""
     usage: dict[str, int] | None = None

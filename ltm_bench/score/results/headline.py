@@ -133,7 +133,8 @@ def decide(question: Question, judgement: Judgement | None, override: Override |
         verdict = Verdict(override.outcome, override.score, by_hand)
         # A blind reader's verdict is not the matcher's.
         changes |= {"matched": question.matched or matched.outcome, "verdict": verdict}
-        changes |= {"override": override, "decided_by": PERSON}
+        overruled = changes.get("decided_by", question.decided_by)
+        changes |= {"override": override, "decided_by": PERSON, "overruled": overruled}
     if "verdict" in changes:
         # Judges and people do not read a reply part by part, so needle recall goes on by the matcher's parts.
         changes["verdict"] = replace(changes["verdict"], parts=matched.parts)
