@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.messages import Outcome
+from ltm_bench.export.reread import reread
 from ltm_bench.export.retold import retold
 from ltm_bench.export.stored import (
     Logged,
@@ -91,6 +92,7 @@ def verify(run: Path) -> Verified:
         *_against_log(results, logged, manifest),
         *_against_verdicts(results, verdicts),
         *_against_records(results, run),
+        *reread(results, logged),
         *_against_vague_trials(results, run),
         *_against_audits(results, run),
         *_against_itself(results),

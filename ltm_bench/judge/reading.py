@@ -19,7 +19,7 @@ from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import FILE, OpinionStore, opinion_of
 from ltm_bench.judge.saying import for_each
 from ltm_bench.score.audits.forms import FOR_JUDGES, form_of
-from ltm_bench.score.audits.judgements import BlindReading, append, reply_hash
+from ltm_bench.score.audits.judgements import BlindReading, Opinion, append, reply_hash
 from ltm_bench.score.audits.unread import is_for_reader
 from ltm_bench.score.results.fold import Fold
 from ltm_bench.score.results.open_examples import AskedQuestion
@@ -100,21 +100,16 @@ async def read_blind(
 
 
 async def _read(case: BlindCase, reader: Judge, memory: OpinionStore, budget: Budget) -> BlindReading:
-    opinions, found = [], list[blind.CopiedAnswer]()
+    opinions: list[Opinion] = []
     for text in case.prompts:
         said = await memory.ask(reader, text, budget)
-        if said.failed:
-            heard = blind.CopiedAnswer("", "", f"failed: {said.text}"[:500])
-        else:
-            heard = blind.heard(said.text, case.reply, case.form, whole=case.whole)
         outcome = Outcome.JUDGE_ERROR if said.failed else Outcome.UNDECIDED
-        opinions.append(opinion_of(reader, blind.digest(), text, said, outcome, heard.said or heard.why))
-        found.append(heard)
+        failure = f"failed: {said.text}"[:500] if said.failed else ""
+        opinion = opinion_of(reader, blind.digest(), text, said, outcome, failure)
+        heard = _heard(case, opinion)
+        opinions.append(opinion.model_copy(update={"reason": heard.said or heard.why}))
         if not heard.said:  # nothing that a second answer could agree with
             break
-    last = found[-1]
-    if len({heard.said for heard in found if heard.said}) > 1:
-        last = blind.CopiedAnswer(last.span, "", "it reads the options otherwise in another order")
     return BlindReading(
         example=case.example,
         turn=case.turn,
@@ -122,8 +117,25 @@ async def _read(case: BlindCase, reader: Judge, memory: OpinionStore, budget: Bu
         opinions=tuple(opinions),
         form=case.form.kind,
         version=blind.VERSION,
-        **last._asdict(),
+        **settled(case, opinions)._asdict(),
     )
+
+
+def _heard(case: BlindCase, opinion: Opinion) -> blind.CopiedAnswer:
+    if opinion.outcome is Outcome.JUDGE_ERROR:
+        return blind.CopiedAnswer("", "", opinion.reason)
+    return blind.heard(opinion.answer, case.reply, case.form, whole=case.whole)
+
+
+def settled(case: BlindCase, opinions: Sequence[Opinion]) -> blind.CopiedAnswer:
+    """Return what a reader's answers about a reply come to: nothing, unless all say the same."""
+    found = [_heard(case, each) for each in opinions]
+    last = found[-1]
+    if len({heard.said for heard in found if heard.said}) > 1:
+        return blind.CopiedAnswer(last.span, "", "it reads the options otherwise in another order")
+    if last.said and len(found) < len(case.prompts):
+        return blind.CopiedAnswer(last.span, "", "it was asked in one order only")
+    return last
 
 
 async def have_read_blind(

@@ -1,13 +1,18 @@
 """Blind readers of runs: asked once, stored, decided by the same matcher, verified, paid within the limit."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ltm_bench.adapters.testing import Provider
+from ltm_bench.core.messages import Outcome
+from ltm_bench.judge.audit import drawn_from
 from ltm_bench.judge.blind_trials import blind_trials
+from ltm_bench.log.reader import read_manifest
+from ltm_bench.score.audits.records import Commission, write_down
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -225,6 +230,21 @@ def test_a_judge_gets_quotations_alone_and_sees_where_the_reader_found_them(
     assert command("verify", "r").exit_code == 0
 
 
+def test_an_auditor_reads_the_whole_reply_of_every_kind_of_decision(place: Path, command: "Command") -> None:
+    assert command(*RUN, "--reader", "reads", "--judge", "judges").exit_code == 0
+    run = place / "reports" / "r"
+    by = Commission(auditor="Ada", key="", sample=9, seed=0, measured=None)
+    drawn = drawn_from(run, read_manifest(run), by)
+    assert sorted(each.verdict.by for each in drawn) == ["blind reader"] * 2 + ["judge"] * 2
+    assert all(each.case.reply == each.verdict.reply for each in drawn)
+    write_down(run, [by, *(each.reading(by, Outcome.CORRECT, "") for each in drawn)])
+    assert "Scorer error 0.0 %" in command("rescore", "r").out
+    [audit] = results(place)["audits"]
+    assert {name: rate["read"] for name, rate in audit["deciders"].items()} == {"blind reader": 2, "judge": 2}
+    assert "by blind reader" in (run / "report.html").read_text("utf-8")
+    assert command("verify", "r").exit_code == 0
+
+
 def test_what_a_reader_has_left_open_does_not_go_to_a_judge_that_knows_the_answer(
     place: Path, command: "Command"
 ) -> None:
@@ -295,6 +315,69 @@ def test_a_reading_that_was_changed_is_refused(
     done = command("verify", "r")
     assert done.exit_code != 0
     assert "what was read in blind.jsonl is not that of results.json" in done.err
+
+
+def _forge(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change a reading in all files alike."""
+    for name in ("blind.jsonl", "verdicts.jsonl"):
+        path = folder / name
+        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        for each in lines:
+            if "reading" in each or name == "blind.jsonl":
+                change(each.get("reading", each))
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    content = json.loads((folder / "results.json").read_text("utf-8"))
+    for example in content["examples"]:
+        if (reading := example["questions"][0]["reading"]) is not None:
+            change(reading)
+    (folder / "results.json").write_text(json.dumps(content), "utf-8")
+
+
+def _answer(reading: dict[str, Any]) -> None:
+    for each in reading["opinions"]:
+        each["answer"] = TRAIN
+
+
+def _word(reading: dict[str, Any]) -> None:
+    reading["said"] = "bus"
+
+
+def _ask(reading: dict[str, Any]) -> None:
+    reading["opinions"][0]["prompt"] += "It is the night train."
+
+
+def _skip(reading: dict[str, Any]) -> None:
+    reading["opinions"] = reading["opinions"][:1]
+
+
+@pytest.mark.parametrize(
+    ("reader", "change", "problem"),
+    [
+        ("wavers", _answer, "does not follow from the reader's answer there"),
+        ("reads", _word, "its matcher does not say so of what was read"),
+        ("reads", _ask, "is not what it had to be asked"),
+        ("reads", _skip, "does not follow from the reader's answer there"),
+    ],
+)
+def test_a_reading_that_was_changed_in_all_files_alike_is_refused(
+    place: Path, command: "Command", reader: str, change: Callable[[dict[str, Any]], None], problem: str
+) -> None:
+    assert command(*RUN, "--reader", reader).exit_code == 0
+    assert command("verify", "r").exit_code == 0
+    _forge(place / "reports" / "r", change)
+    done = command("verify", "r")
+    assert done.exit_code != 0
+    assert problem in done.err
+
+
+def test_a_reading_without_an_answer_is_damaged(place: Path, command: "Command") -> None:
+    assert command(*RUN, "--reader", "reads").exit_code == 0
+    path = place / "reports/r/blind.jsonl"
+    line = json.loads(path.read_text("utf-8").splitlines()[0]) | {"opinions": []}
+    path.write_text(json.dumps(line) + "\n", "utf-8")
+    done = command("rescore", "r")
+    assert done.exit_code == 1
+    assert "blind.jsonl:1: opinions:" in done.err
 
 
 def test_an_unknown_reader_is_refused_before_the_conversation(place: Path, command: "Command") -> None:

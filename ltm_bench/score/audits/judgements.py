@@ -80,6 +80,7 @@ class Judgement(BaseModel, frozen=True, extra="forbid"):
 class BlindReading(Judgement, frozen=True):
     """What a reader copied out of one reply. Its `opinions` are its answers, one for each order of the options."""
 
+    opinions: tuple[Opinion, ...] = Field(min_length=1)
     form: str
     """The kind of form that the question asks for."""
     version: int
