@@ -60,6 +60,24 @@ _ASKED: Mapping[str, str] = {
     "statement": 'the string "said" if it commits itself to anything',
 }
 
+_TEXT, _NUMBER = {"type": "string"}, {"type": "number"}
+
+
+def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object with just these keys."""
+    keys = {"required": [*properties], "additionalProperties": False}
+    return {"type": "object", "properties": properties, **keys}
+
+
+_SHAPES: Mapping[str, Mapping[str, Any]] = {
+    "list": {"type": "array", "items": _TEXT},
+    "order": {"type": "array", "items": _TEXT},
+    "displacement": _object(east=_NUMBER, north=_NUMBER),
+    "route": {"type": "array", "items": _object(direction=_TEXT, km=_NUMBER, to=_TEXT)},
+    "objection": _object(objects={"type": "boolean"}, ordered={"type": ["string", "null"]}),
+}
+"""The schemas of values that are no strings. Schemas cannot allow any keys, so quantities have none."""
+
 _MANY = 3
 """Maximum number of options named in the span of a single answer; more is a recital."""
 
@@ -87,7 +105,15 @@ _INVENTED = "its value does not follow from what it copied"
 
 def digest() -> str:
     """Return the first 16 hex digits of the SHA-256 of everything that a reader is told about its task."""
-    return hashlib.sha256(json.dumps([VERSION, TEXT, _ASKED]).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps([VERSION, TEXT, _ASKED, _SHAPES]).encode()).hexdigest()[:16]
+
+
+def schema(form: ReplyForm) -> dict[str, Any] | None:
+    """Return the JSON schema of an answer about a reply of a form; None if there is none."""
+    if form.kind == "quantities":
+        return None
+    shape = _object(**{name: _TEXT for name, _ in form.fields}) if form.fields else _SHAPES.get(form.kind)
+    return _object(span=_TEXT, value=_TEXT if shape is None else {"anyOf": [_TEXT, shape]})
 
 
 def prompts(question: str, reply: str, form: ReplyForm, scenario: str, *, whole: bool) -> list[str]:

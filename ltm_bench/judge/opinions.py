@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -210,11 +211,13 @@ class OpinionStore:
         found = self._get("answers", judge.key_with(text), _StoredAnswer)
         return None if found is None else found.said
 
-    async def ask(self, judge: Judge, text: str, budget: Budget) -> JudgeAnswer:
+    async def ask(
+        self, judge: Judge, text: str, budget: Budget, schema: Mapping[str, Any] | None = None
+    ) -> JudgeAnswer:
         """Return a judge's earlier answer to a text, or else ask it, and store the answer. Raises BudgetReached."""
         said = self.answer(judge, text)
         if said is None:
-            said = await say(judge, text, budget)
+            said = await say(judge, text, budget, schema)
             self.keep_answer(judge, text, said)
         return said
 

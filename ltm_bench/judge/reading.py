@@ -102,7 +102,7 @@ async def read_blind(
 async def _read(case: BlindCase, reader: Judge, memory: OpinionStore, budget: Budget) -> BlindReading:
     opinions: list[Opinion] = []
     for text in case.prompts:
-        said = await memory.ask(reader, text, budget)
+        said = await memory.ask(reader, text, budget, blind.schema(case.form))
         outcome = Outcome.JUDGE_ERROR if said.failed else Outcome.UNDECIDED
         failure = f"failed: {said.text}"[:500] if said.failed else ""
         opinion = opinion_of(reader, blind.digest(), text, said, outcome, failure)

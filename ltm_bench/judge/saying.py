@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from ltm_bench.adapters.chat import ChatModel
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached
 from ltm_bench.core.keys import scrubbed, without_values
@@ -63,13 +64,24 @@ class JudgeAnswer(NamedTuple):
     failed: bool = False
 
 
-async def say(judge: Judge, text: str, budget: Budget) -> JudgeAnswer:
-    """Send a text to a fresh judge. Any failure is an answer that `failed`, except BudgetReached, which is raised."""
+async def say(
+    judge: Judge, text: str, budget: Budget, schema: Mapping[str, Any] | None = None
+) -> JudgeAnswer:
+    """Send a text to a fresh judge. Any failure is an answer that `failed`, except BudgetReached, which is raised.
+
+    Args:
+        judge: The judge.
+        text: The text.
+        budget: What may be spent.
+        schema: A JSON schema for the answer, for judges that can be held to one.
+    """
     message = Message(text, AT, 0)
     with tempfile.TemporaryDirectory() as home:
         agent = None
         try:
             agent = judge.make()
+            if isinstance(agent, ChatModel):
+                agent.schema = schema
             with budget.paying(agent, message) as payment:
                 await agent.open(Path(home))
                 payment.calling()

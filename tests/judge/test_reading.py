@@ -1,12 +1,13 @@
 """Blind readers: they copy what a reply answers, and code compares; what they cannot copy they do not decide."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from ltm_bench import Matcher, Outcome, ReplyForm, Verdict
-from ltm_bench.judge.blind import CopiedAnswer, heard, prompts
+from ltm_bench.judge.blind import CopiedAnswer, heard, prompts, schema
 from ltm_bench.matchers.decoding import decodes
 from ltm_bench.matchers.displacement import displaced
 from ltm_bench.matchers.items import item_counts
@@ -33,6 +34,7 @@ ROUTE = follows_route(
     "Mill", [("north", 3, "Pier"), ("east", 2, "Inn")], among=("Mill", "Pier", "Inn", "Fort")
 )
 ADA_BOB = in_order(["Ada", "Bob"], among=("Ada", "Bob", "Cy"))
+SECRET = decodes({"when": "midnight", "where": "mill"}, KEYS)
 DONT = "I do not know."
 
 
@@ -93,9 +95,9 @@ SLEEPER = "I'd say you took the sleeper, as ever."
         (ROUTE, "north 3 to Pier; east 2, Inn", "north 3 to Pier; east 2, Inn",
          [{"direction": "north", "km": 3, "to": "Pier"}, {"direction": "east", "km": 2, "to": "Inn"}], "correct"),
         (ROUTE, "turn left, 3, Pier", "turn left, 3, Pier", [{"direction": "north", "km": 3, "to": "Pier"}], ""),
-        (decodes({"when": "midnight", "where": "mill"}, KEYS), "at twelve, by the mill", "at twelve, by the mill",
+        (SECRET, "at twelve, by the mill", "at twelve, by the mill",
          {"when": "midnight", "where": "old mill"}, "correct"),
-        (decodes({"when": "midnight", "where": "mill"}, KEYS), "at twelve", "at twelve",
+        (SECRET, "at twelve", "at twelve",
          {"when": "midnight", "where": "other"}, ""),
         (notices("soup", served="stew"), "Hm, mine was to be soup.", "mine was to be soup",
          {"objects": True, "ordered": "soup"}, "correct"),
@@ -149,6 +151,44 @@ def test_the_prompt_shows_the_whole_pool_in_an_order_that_the_example_does_not_c
     assert len(prompts("Which?", "hm", forms[0], "rides", whole=False)) == 1
 
 
+def objects(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield the schemas of objects within a schema."""
+    inside = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    if isinstance(schema, dict) and schema.get("type") == "object":
+        yield schema
+    for each in inside:
+        yield from objects(each)
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        NAMES,
+        tallies(3),
+        TWO,
+        ADA_BOB,
+        displaced(east=1, north=2),
+        ROUTE,
+        SECRET,
+        notices("soup", served="stew"),
+    ],
+)
+def test_the_schema_of_an_answer_allows_no_other_key_and_a_word_for_every_value(expect: Matcher) -> None:
+    form = form_of(expect)
+    assert form is not None
+    found = schema(form)
+    assert found is not None
+    assert list(found["properties"]) == ["span", "value"]
+    assert {"type": "string"} in found["properties"]["value"].get("anyOf", [found["properties"]["value"]])
+    for each in objects(found):
+        assert each["required"] == list(each["properties"])
+        assert each["additionalProperties"] is False
+
+
+def test_things_and_how_many_of_each_have_no_schema() -> None:
+    assert schema(ReplyForm("quantities", ("apple",))) is None
+
+
 def test_no_reply_can_stand_outside_its_fences() -> None:
     form = ReplyForm("number or code")
     reply = "12"
@@ -196,9 +236,9 @@ def test_a_reply_that_imitates_an_answer_is_not_read() -> None:
         (TWO, "Who?", "Ada and Cy", Outcome.WRONG, False),
         (ADA_BOB, "In which order?", "Bob, Ada", Outcome.WRONG, True),
         (ADA_BOB, "In which order?", "1. Bob\n2. Cy", Outcome.WRONG, False),
-        (decodes({"when": "midnight", "where": "mill"}, KEYS), "When and where?", "Midnight, the old mill, I guess",
+        (SECRET, "When and where?", "Midnight, the old mill, I guess",
          Outcome.WRONG, True),
-        (decodes({"when": "midnight", "where": "mill"}, KEYS), "When and where?", "Dawn", Outcome.WRONG, False),
+        (SECRET, "When and where?", "Dawn", Outcome.WRONG, False),
     ],
 )  # fmt: skip
 def test_it_is_asked_where_a_matcher_may_have_overlooked_something(
