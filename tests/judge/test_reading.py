@@ -277,7 +277,8 @@ def test_a_matcher_of_a_users_own_says_how_its_replies_answer() -> None:
     [
         (NAMES, "**Night train.**", True), (NAMES, "By night train.", False), (tallies(3), "3", True),
         (tallies(3), "There are 3.", False), (lists_all(["Ada"], among=("Ada",)), '["Ada"]', True),
-        (lists_all(["Ada"], among=("Ada",)), "Ada", False),
+        (lists_all(["Ada"], among=("Ada",)), "Ada", False), (TWO, '```json\n["Ada"]\n```', True),
+        (TWO, '["Ada"] I think', False), (TWO, "{" * 20_000, False), (TWO, "[" * 20_000, False),
     ],
 )  # fmt: skip
 def test_a_bare_value_is_an_exact_form(expect: Matcher, reply: str, exact: bool) -> None:

@@ -5,9 +5,11 @@ A matcher of a user's own says so itself (`Matcher.form`). Published scorers say
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Matcher, ReplyForm
 from ltm_bench.matchers.choices import Picks
 from ltm_bench.matchers.contradiction import BothSaid
@@ -20,7 +22,7 @@ from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.matchers.orders import Notices, Orders
 from ltm_bench.matchers.phrases import SaidIn, Says
 from ltm_bench.matchers.quotes import Retells
-from ltm_bench.matchers.reading import json_values, number, plain
+from ltm_bench.matchers.reading import number, plain
 from ltm_bench.matchers.restraint import NeverSaid, Withholds
 from ltm_bench.matchers.routes import FollowsRoute
 from ltm_bench.matchers.sequence import InOrder
@@ -31,6 +33,8 @@ FOR_JUDGES = ("quotation", "statement")
 
 _AROUND = " \t\n.,!*_`\"'“”#:"
 """What may stand around a bare value."""
+
+_FENCE = re.compile(r"\A```[a-z]*\n|\n?```\Z")
 
 
 def _one_of(pool: tuple[str, ...]) -> ReplyForm:
@@ -75,7 +79,10 @@ def is_exact(reply: str, form: ReplyForm) -> bool:
     """Whether a reply is a value of its form and nothing else: a member of the set, a number, or JSON."""
     bare = plain(reply).strip(_AROUND)
     if form.fields or form.kind in ("list", "order", "quantities", "route"):
-        return reply.lstrip()[:1] in ("{", "[") and any(True for _ in json_values(reply))
+        try:
+            return isinstance(json_of(_FENCE.sub("", reply.strip())), dict | list)
+        except ValueError:
+            return False
     if bare in {plain(value).strip(_AROUND) for value in form.pool}:
         return True
     return len(bare.split()) == 1 and number(bare) is not None

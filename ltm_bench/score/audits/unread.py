@@ -26,6 +26,9 @@ _BETWEEN = re.compile(r"[,;\n]|\band\b")
 _MOST = 200
 """Maximum number of a list's entries that are looked at."""
 
+_MOST_JSON = 4_000
+"""Maximum characters of a reply whose JSON is looked at."""
+
 _SHORT = 300
 """Maximum characters of a list in prose."""
 
@@ -79,7 +82,8 @@ def is_unread(expect: Matcher, form: ReplyForm, question: str, reply: str, outco
 
 def _entries(reply: str, form: ReplyForm) -> list[str]:
     """Return the entries of a list: of JSON, or with marks, or of a short enumeration."""
-    listed = None if form.kind == "quantities" else last_readable(reply, read_strings)
+    is_json = form.kind != "quantities" and len(reply) <= _MOST_JSON and "[" in reply
+    listed = last_readable(reply, read_strings) if is_json else None
     if listed is not None:
         return list(listed[:_MOST])
     if marked := _ENTRY.findall(reply)[:_MOST]:
