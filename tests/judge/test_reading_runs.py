@@ -275,6 +275,24 @@ def test_runs_read_by_different_readers_are_not_compared(place: Path, command: "
     assert "not comparable" not in command("compare", "r", "hazy").out
 
 
+def test_comparisons_show_both_extremes(place: Path, command: "Command") -> None:
+    assert command(*OTHER, "perfect").exit_code == 0
+    done = command("sweep", *RUN[1:-2], "--agent", "perfect", "--seed", "0")
+    assert done.exit_code == 0, done.output
+    assert "ride-x2-2k-vague-seed0: 4 undecided; 1.00 if all of them were right" in done.output
+    assert "1.00 if all undecided are right" in (place / "reports/sweep.html").read_text("utf-8")
+    assert command(*RUN).exit_code == 0
+    found = json.loads(command("compare", "r", "o", "--json").out)
+    assert {(cell["entrant"], cell["score"], cell["if_right"]) for cell in found["cells"]} == {
+        ("perfect", 1.0, 1.0), ("vague", 0.0, 1.0)
+    }  # fmt: skip
+    [pair] = found["pairs"]
+    assert (pair["paired"]["difference"], pair["if_right"]["difference"], pair["shown"]) == (1.0, 0.0, False)
+    done = command("compare", "r", "o", "-o", "page.html")
+    assert "if all that is undecided were right, 0.00" in done.output
+    assert "if all undecided are right: 0.00" in (place / "page.html").read_text("utf-8")
+
+
 def test_a_drop_that_hangs_on_undecided_replies_is_told_and_does_not_fail(
     place: Path, command: "Command"
 ) -> None:

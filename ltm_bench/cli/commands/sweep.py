@@ -288,6 +288,12 @@ def _print(ended: Sequence[JobResult], runs: dict[Path, Run]) -> None:
     for each in ended:
         table.add_row(*_row(each, runs.get(each.job.folder)))
     out().print(table)
+    for run in runs.values():
+        if run.results.undecided:
+            most = f"{run.results.extremes[1]:.2f}"
+            out().print(
+                safe(f"{run.name}: {run.results.undecided} undecided; {most} if all of them were right")
+            )
 
 
 def _row(done: JobResult, run: Run | None) -> list[str]:
@@ -296,8 +302,6 @@ def _row(done: JobResult, run: Run | None) -> list[str]:
         return [name, "another run" if isinstance(done.problem, ManifestDiffers) else "not begun", "", ""]
     results, interval = run.results, run.interval
     score = "incomplete" if results.score is None else f"{results.score:.2f} / {results.out_of}"
-    if results.undecided and results.score is not None:
-        score += f" ({results.extremes[1]:.2f} if all undecided are right)"
     cost = results.costs.dollars
     return [
         name,
