@@ -61,6 +61,13 @@ def is_unread(expect: Matcher, form: ReplyForm, question: str, reply: str, outco
 
     That is so if all parts of the right answer are named; if JSON was asked for and prose came; or if a list has an
     item that is no candidate.
+
+    Args:
+        expect: The matcher.
+        form: In which form replies answer.
+        question: The question.
+        reply: The reply.
+        outcome: What the matcher says of it.
     """
     pool = [_words(each) for each in (*form.pool, *chain.from_iterable(of for _, of in form.fields))]
     right, said = _words(expect.right()[0]), _words(reply)

@@ -180,7 +180,8 @@ def pair(
         if gaps:
             clusters.append(gaps)
             if_right.append(wide)
-    found, most_found = paired(clusters), paired(if_right)
+    found = paired(clusters)
+    most_found = found if if_right == clusters else paired(if_right)
     readers = sorted({reader for run in (*a, *b) for reader in run.results.readers})
     readers = readers if len(readers) > 1 else []
     strict = all(each.p is not None and each.p < (1 - CONFIDENCE) / count for each in (found, most_found))
