@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.pairs import Pair
+from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import Skill, skills
-from ltm_bench.score.results.headline import worth
+from ltm_bench.score.results.headline import worth_of_undecided
 from ltm_bench.score.results.operations import Operation
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import Interval, Spread, clustered_sum_interval, spread
@@ -116,8 +117,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         scores=[each.score for each in results],
         complete=complete,
         score=sum(by_scenario.values()),
-        if_right=sum(by_scenario.values())
-        + sum(worth(each) / len(pooled[each.scenario]) for each in examples if each.score is not None),
+        if_right=sum(by_scenario.values()) + _worth_of(examples),
         out_of=len(scenarios),
         interval=clustered_sum_interval(clusters) if complete else None,
         by_scenario=by_scenario,
@@ -129,6 +129,11 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         skills=skills(list(scenarios.values()), examples),
         spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
     )
+
+
+def _worth_of(examples: Sequence[ExampleResult]) -> float:
+    """Return how much higher the score over several runs would be if all that is undecided were right."""
+    return worth_of_undecided([each for each in examples if each.score is not None])
 
 
 def rank(cells: Sequence[Cell], pairs: Sequence[Pair]) -> None:
