@@ -129,8 +129,11 @@ class AnthropicChat(Inheriting, SdkChatModel):
         }
         if prompt.system:
             body["system"] = prompt.system
-        if self._effort is not None:
-            body["output_config"] = {"effort": self._effort}
+        output: dict[str, object] = {} if self._effort is None else {"effort": self._effort}
+        if self.schema is not None and self.endpoint.is_vendor:
+            output["format"] = {"type": "json_schema", "schema": self.schema}
+        if output:
+            body["output_config"] = output
         if use is not None:
             body["tools"] = [_tool(each) for each in use.tools]
             if not use.allowed:

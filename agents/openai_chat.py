@@ -97,6 +97,9 @@ class OpenAIChat(Inheriting, SdkChatModel):
             body["prompt_cache_key"] = self._cache_key
         if self._temperature is not None:
             body["temperature"] = self._temperature
+        if vendor and self.schema is not None:
+            form = {"name": "answer", "strict": True, "schema": self.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
         if self._effort is not None:
             body["reasoning_effort"] = self._effort
         if use is not None:

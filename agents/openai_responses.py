@@ -157,6 +157,9 @@ class OpenAIResponses(OpenAIChat):
             body["prompt_cache_key"] = self._cache_key
         if self._temperature is not None:
             body["temperature"] = self._temperature
+        if self.endpoint.is_vendor and self.schema is not None:
+            form = {"type": "json_schema", "name": "answer", "strict": True, "schema": self.schema}
+            body["text"] = {"format": form}
         if self._effort is not None:
             body["reasoning"] = {"effort": self._effort}
         if use is not None:

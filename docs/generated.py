@@ -25,7 +25,7 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.declaring import arguments
 from ltm_bench.plan.request import RUN
 from ltm_bench.plugins.matchers import short_names
-from ltm_bench.score.audits.judgements import Judgement, Override
+from ltm_bench.score.audits.judgements import BlindReading, Judgement, Override
 from ltm_bench.score.audits.records import Commission, Reading
 from ltm_bench.score.comparison.runs import Comparison
 from ltm_bench.score.results.run import Results
@@ -38,6 +38,7 @@ FORMS: Mapping[str, Any] = {
     "manifest.json": Manifest,
     "event.json": events.Event,
     "judgement.json": Judgement,
+    "blind.json": BlindReading,
     "override.json": Override,
     "audit.json": Commission | Reading,
 }

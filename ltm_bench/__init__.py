@@ -28,6 +28,7 @@ from ltm_bench.core.messages import Matcher as Matcher
 from ltm_bench.core.messages import Message as Message
 from ltm_bench.core.messages import Outcome as Outcome
 from ltm_bench.core.messages import Reply as Reply
+from ltm_bench.core.messages import ReplyForm as ReplyForm
 from ltm_bench.core.messages import Tell as Tell
 from ltm_bench.core.messages import Turn as Turn
 from ltm_bench.core.messages import Usage as Usage

@@ -53,6 +53,9 @@ class ChatModel(Agent):
     writes_cost = False
     """Whether the provider charges for writing to its prompt cache."""
 
+    schema: Mapping[str, Any] | None = None
+    """A JSON schema for replies, if they have to follow one; the vendors' own servers enforce it."""
+
     def __init__(
         self,
         endpoint: Endpoint,

@@ -37,7 +37,7 @@ async def audit(folder: Path, judge: str, options: Options, *, sample: int, seed
     with locked(folder):
         with OpinionStore(folder.parent / FILE) as memory:
             by = commission_judge(asked, sample, seed, memory)
-            drawn = drawn_from(folder, manifest, sample, seed)
+            drawn = drawn_from(folder, manifest, by)
             left = unread(folder, by, drawn)
             price = quote(asked, [(each.case, 1) for each in left], memory)
             options.notify(f"{len(drawn)} verdicts are audited by {judge}: {price}")

@@ -11,8 +11,9 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Verdict
 from ltm_bench.core.tokens import counter
-from ltm_bench.judge.judges import Judge, find_judges
+from ltm_bench.judge.judges import Judge, find_judges, find_reader
 from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.planning import Plan, read_bank, reference_examples
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
@@ -28,8 +29,9 @@ ON_DEMAND = ("reciter", "parrot")
 
 
 async def rescore(folder: Path, options: Options) -> Run:
-    """Re-score a run from its log, and publish it. Calls no agent; asks judges if any are named."""
-    return await publish(folder, judges=find_judges(options.judges), options=options)
+    """Re-score a run from its log, and publish it. Calls no agent; asks a reader and judges if any are named."""
+    reader = None if options.reader is None else find_reader(options.reader, read_manifest(folder).agent)
+    return await publish(folder, reader=reader, judges=find_judges(options.judges), options=options)
 
 
 async def publish(
@@ -38,6 +40,7 @@ async def publish(
     verdicts: Mapping[tuple[str, int], Verdict] | None = None,
     *,
     besides: Sequence[str] = (),
+    reader: Judge | None = None,
     judges: Sequence[Judge] = (),
     options: Options | None = None,
     charge: bool = False,
@@ -49,9 +52,10 @@ async def publish(
         plan: The run's plan, if it was just carried out.
         verdicts: Verdicts that the matchers have already given, by example and turn.
         besides: References from `ON_DEMAND` to show beside the score.
+        reader: Reads blind what matchers cannot.
         judges: Asked about what matchers cannot decide. If they fail, the run is published without their answers
             before the error is raised.
-        options: What judges may spend, and whom to notify.
+        options: What they may spend, and whom to notify.
         charge: Whether the budget has yet to be charged with what the run has cost.
 
     Raises:
@@ -80,18 +84,23 @@ async def publish(
         }
         for name in besides:
             references[name] = total(await _played(manifest, examples, agent_class(name)))
-        background = Background() if judges else None
+        background = Background() if judges or reader is not None else None
         with read_to_publish(files, verdicts=verdicts or {}, background=background) as publication:
             if options is not None and charge:
                 options.budget.spent += publication.fold.books.spent or 0
             try:
                 if background is not None:
                     from ltm_bench.judge.asking import have_judged
+                    from ltm_bench.judge.reading import have_read_blind
 
-                    given = options or Options()
-                    await have_judged(
-                        publication.fold, background, judges, budget=given.budget, notify=given.notify
-                    )
+                    given, fold = options or Options(), publication.fold
+                    budget, notify, quoted = given.budget, given.notify, bool(judges)
+                    if reader is not None:
+                        await have_read_blind(fold, reader, quoted=quoted, budget=budget, notify=notify)
+                    if judges:
+                        await have_judged(
+                            fold, background, judges, budget=budget, notify=notify, read=reader is not None
+                        )
             finally:  # a judge that cannot be paid leaves the run as it is, with a page
                 results = publication.publish(about, references)
         return Run(folder, manifest, results)

@@ -14,7 +14,7 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
-from ltm_bench.judge.judges import find_judges
+from ltm_bench.judge.judges import find_judges, find_reader
 from ltm_bench.log.environment import record_tags
 from ltm_bench.log.reader import logs, read_events
 from ltm_bench.plan.folders import run_folder
@@ -26,7 +26,7 @@ from ltm_bench.runner.locking import run_locked
 from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.progress import Tracker
-from ltm_bench.score.audits.judgements import judgements, ratings
+from ltm_bench.score.audits.judgements import blind_readings, judgements, ratings
 
 CACHE = "answers.sqlite"
 """The file in the reports folder that keeps providers' answers, if they are kept."""
@@ -51,7 +51,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
 
     If the run must stop, the partial run is published before the error is raised.
     """
-    judges = find_judges(options.judges)
+    judges, reader = find_judges(options.judges), find_reader(options.reader, plan.manifest.agent)
     check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
     _check_records(folder)
     if options.foresee is not None and not (folder / "events.jsonl").exists():
@@ -94,7 +94,9 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         raise failure
     if verdicts is None:
         options.notify(f"{folder} is finished already; --fresh starts a new run beside it.")
-    return await publish(folder, plan, verdicts, judges=judges, options=options, charge=verdicts is None)
+    return await publish(
+        folder, plan, verdicts, reader=reader, judges=judges, options=options, charge=verdicts is None
+    )
 
 
 def _caching(options: Options) -> AbstractContextManager[None]:
@@ -129,6 +131,7 @@ def _check_records(run: Path) -> None:
     first = run / "events.jsonl"
     if not first.is_file() or not first.stat().st_size:
         return
+    blind_readings(run)
     judgements(run)
     ratings(run)
     for path in logs(run):

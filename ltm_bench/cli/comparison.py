@@ -21,7 +21,7 @@ from ltm_bench.report.words import cost, p_value, plural, seconds, signed, would
 from ltm_bench.score.comparison.cells import Cell
 from ltm_bench.score.comparison.pairs import Pair
 from ltm_bench.score.comparison.runs import Comparison
-from ltm_bench.score.statistics.intervals import TEST
+from ltm_bench.score.statistics.intervals import TEST, Paired
 
 MOST_PAIRS = 12
 """Maximum pairs per span listed at the terminal."""
@@ -50,17 +50,27 @@ def write_comparison(comparison: Comparison, folders: Sequence[Path], page: Path
 
 def print_cells(comparison: Comparison, span: int) -> None:
     """Print the scores at one span."""
+    cells = comparison.at(span)
+    doubt = any(cell.if_right > cell.score for cell in cells)
     table = Table(box=box.SIMPLE_HEAD, title=f"span {spell_span(span)}", title_justify="left")
     table.add_column("rank", no_wrap=True)
     table.add_column("agent", overflow="fold")
-    for name in ("score", "95 %", "n", "cost", "per reply"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for cell in comparison.at(span):
+    for name in (
+        "score",
+        *(["if all undecided are right"] if doubt else []),
+        "95 %",
+        "n",
+        "cost",
+        "per reply",
+    ):
+        table.add_column(name, justify="right", no_wrap=name != "if all undecided are right")
+    for cell in cells:
         interval = cell.interval
         table.add_row(
             "–" if cell.rank is None else "–".join(map(str, dict.fromkeys(cell.rank))),
             Text(safe(cell.entrant)),
             f"{cell.score:.2f} / {cell.out_of}" if cell.complete else "incomplete",
+            *([f"{cell.if_right:.2f}"] if doubt else []),
             f"{interval.low:.2f} – {interval.high:.2f}" if interval else "",
             str(cell.n),
             "unknown" if cell.dollars is None else cost(cell.dollars, free=True),
@@ -71,7 +81,7 @@ def print_cells(comparison: Comparison, span: int) -> None:
 
 def _short(pair: Pair) -> str:
     """Return the verdict on a pair, to follow their names."""
-    if not pair.paired.shown:
+    if not pair.shown:
         return pair.verdict
     return f"the {'first' if pair.paired.difference > 0 else 'second'} is better"
 
@@ -93,16 +103,22 @@ def print_spread(cell: Cell) -> None:
     out().print(line)
 
 
+def _difference(found: Paired) -> str:
+    if found.interval is None or found.p is None:
+        return signed(found.difference)
+    low, high = signed(found.interval.low), signed(found.interval.high)
+    return f"{signed(found.difference)} (95 % {low} to {high}, {p_value(found.p)}, {TEST})"
+
+
 def print_pairs(pairs: Sequence[Pair]) -> None:
     """Print the verdict on each pair."""
     for pair in pairs[:MOST_PAIRS]:
         found = pair.paired
         line = f"{safe(pair.first)} against {safe(pair.second)}: {_short(pair)}"
         if found.n:
-            line += f", {signed(found.difference)}"
-        if found.interval is not None and found.p is not None:
-            low, high = signed(found.interval.low), signed(found.interval.high)
-            line += f" (95 % {low} to {high}, {p_value(found.p)}, {TEST})"
+            line += f", {_difference(found)}"
+        if found != pair.if_right:
+            line += f"; if all that is undecided were right, {_difference(pair.if_right)}"
         if found.n:
             line += (
                 f"; {plural(found.n, 'example')}, only the first correct: {len(pair.only_first)}, "

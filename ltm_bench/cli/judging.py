@@ -1,4 +1,4 @@
-"""Has a judge answer a published scorer's prompts about a prediction file."""
+"""Has a judge answer a published scorer's prompts about a prediction file, and prints how judges and readers did."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rich import box
+from rich.table import Table
+
+from ltm_bench.cli.console import out, safe
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.dialogue import HistoryQuestion
@@ -18,7 +22,9 @@ from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.datasets.public import public_set
 from ltm_bench.judge.grading import Grader
 from ltm_bench.judge.judges import find_judges
+from ltm_bench.judge.opinions import Calibration
 from ltm_bench.judge.vague import FalseAccepts, false_accepts
+from ltm_bench.score.statistics.intervals import wilson
 
 T = TypeVar("T")
 
@@ -99,3 +105,39 @@ def _graded(
         return await grade(Grader(found, _store(judge, path), budget, on_bad).ask)
 
     return asyncio.run(ask_all())
+
+
+def print_calibration(calibration: Calibration) -> None:
+    """Print what a judge or a reader made of replies of each kind, with intervals, and of all."""
+    table = judging_table(
+        "the reply is", "should be", "n", "becomes right", "95 %", "does not", "unparseable"
+    )
+    for kind, found in calibration.kinds.items():
+        interval = wilson(found.accepted / max(found.n, 1), found.n)
+        otherwise = found.n - found.accepted - found.unreadable
+        row = (str(found.n), str(found.accepted), f"{100 * interval.low:.1f} – {percent(interval.high)}")
+        table.add_row(
+            kind, "right" if found.right else "otherwise", *row, str(otherwise), str(found.unreadable)
+        )
+    out().print(table)
+    cost = "unknown" if calibration.dollars is None else f"${calibration.dollars:.4f}"
+    out().print(
+        safe(
+            f"{calibration.judge}: sensitivity {calibration.sensitivity:.3f}, specificity "
+            f"{calibration.specificity:.3f}, {calibration.unreadable} unparseable, cost {cost}"
+        )
+    )
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent."""
+    return f"{100 * share:.1f} %"
+
+
+def judging_table(first: str, *others: str) -> Table:
+    """Return an empty table: a column of names, and columns of figures."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import is_ordinary
-from ltm_bench.score.audits.judgements import JUDGEMENTS, OVERRIDES, VAGUE
+from ltm_bench.score.audits.judgements import BLIND, JUDGEMENTS, OVERRIDES, VAGUE
 
-RECORDS = ("events.jsonl", JUDGEMENTS, OVERRIDES, VAGUE)
+RECORDS = ("events.jsonl", BLIND, JUDGEMENTS, OVERRIDES, VAGUE)
 """Files of a run that cannot be recovered."""
 
 

@@ -13,7 +13,7 @@ from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.results.remarks import JudgeNote
-from ltm_bench.score.results.run import Results
+from ltm_bench.score.results.run import NOBODY, Results
 
 
 def print_run(run: Run) -> None:
@@ -43,8 +43,13 @@ def print_run(run: Run) -> None:
     if results.undecided:
         out().print(
             f"undecided: {results.undecided}; text alone cannot tell, so they count 0; "
-            f"if all were right, the score would be {results.undecided_worth:.2f} higher: rescore --judge, or review"
+            f"if all were right, the score would be {results.undecided_worth:.2f} higher ({results.extremes[1]:.2f}): "
+            "rescore --reader, rescore --judge, or review"
         )
+    if results.decided_by:
+        who = ", ".join(f"{name} {count}" for name, count in results.decided_by.items())
+        readers = [each for each in results.readers if each != NOBODY]
+        out().print(safe("; ".join([f"verdicts by {who}", *readers])))
     for each in results.sets:
         print_figures([each], each.types)
     for line in _ingestion(results):

@@ -59,8 +59,10 @@ def check_thresholds(thresholds: Thresholds, runs: Sequence[Run], baseline: Run 
     so_far = sum(run.results.score_so_far for run in runs) / len(runs)
     if thresholds.fail_under is not None and (None in scores or so_far < thresholds.fail_under):
         which = "score so far, of an incomplete run," if None in scores else "score"
+        best = sum(run.results.extremes[1] for run in runs) / len(runs)
+        doubt = f" ({best:.2f} if all that is undecided were right)" if best > so_far else ""
         raise ThresholdMissed(
-            f"the {which} {so_far:.2f} of {runs[0].out_of} is below --fail-under {thresholds.fail_under:g}"
+            f"the {which} {so_far:.2f} of {runs[0].out_of} is below --fail-under {thresholds.fail_under:g}{doubt}"
         )
     if baseline is not None:
         _check_drop(thresholds.max_drop, runs, baseline)
@@ -78,13 +80,25 @@ def _check_drop(most: float, runs: Sequence[Run], baseline: Run) -> None:
     there = [Scored(baseline.manifest, baseline.results)]
     name = runs[0].name if len(runs) == 1 else "this run"
     found = pair(runs[0].manifest.span, name, f"baseline {baseline.name}", here, there)
-    if found.paired.shown:
+    if found.shown:
         out().print(safe(found.verdict))
     print_pairs([found])
     shared = {s.name for s in runs[0].scenarios} & {s.name for s in baseline.scenarios}
-    before = _share(baseline.results, shared)
-    now = sum(_share(run.results, shared) for run in runs) / len(runs)
-    if before - now > most + 1e-9:
+    if found.readers:
+        raise ConfigError(
+            f"--baseline {baseline.name}: {found.verdict}; have all runs read by one (rescore --reader), or none"
+        )
+    (before, before_if_right), (now, now_if_right) = (
+        [sum(_share(run.results, shared, right=right) for run in of) / len(of) for right in (False, True)]
+        for of in ([baseline], runs)
+    )
+    dropped = [before - now > most + 1e-9, before_if_right - now_if_right > most + 1e-9]
+    if any(dropped) and not all(dropped):
+        complain(
+            f"warning: whether the score fell by more than --max-drop {most:g} depends on undecided replies: from "
+            f"{before:.3f} to {now:.3f} if they are wrong, from {before_if_right:.3f} to {now_if_right:.3f} if right"
+        )
+    if all(dropped):
         raise ThresholdMissed(
             f"the score fell from {before:.3f} (baseline {baseline.name}) to {now:.3f} of 1, by "
             f"{before - now:.3f}; --max-drop is {most:g} (see ltm-bench compare "
@@ -92,5 +106,12 @@ def _check_drop(most: float, runs: Sequence[Run], baseline: Run) -> None:
         )
 
 
-def _share(results: Results, scenarios: Collection[str]) -> float:
-    return sum(s.score_so_far or 0.0 for s in results.scenarios if s.name in scenarios) / len(scenarios)
+def _share(results: Results, scenarios: Collection[str], *, right: bool) -> float:
+    """Return the mean score of scenarios, if all that is undecided were wrong or right."""
+    from ltm_bench.score.results.headline import worth_of_undecided
+
+    known = sum(s.score_so_far or 0.0 for s in results.scenarios if s.name in scenarios)
+    open_still = (
+        worth_of_undecided([e for e in results.examples if e.scenario in scenarios]) if right else 0.0
+    )
+    return (known + open_still) / len(scenarios)

@@ -65,7 +65,8 @@ def watch(execute: Execution, conduct: Conduct, resumable: str | None = None) ->
     try:
         run = asyncio.run(execute(options))
     except KeyboardInterrupt:
-        asked = "".join(f" --judge {name}" for name in conduct.judges)
+        asked = f" --reader {conduct.reader}" if conduct.reader else ""
+        asked += "".join(f" --judge {name}" for name in conduct.judges)
         name = f" {names[-1]}" if names else ""
         raise RunIncomplete(
             f"interrupted; nothing is lost: `ltm-bench resume{name}{asked}` continues from here"

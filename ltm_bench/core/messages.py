@@ -19,6 +19,12 @@ Kind = Literal["tell", "ask", "chat", "fill"]
 AnsweredBy = Literal["agent", "script"]
 """Who answered a message: the agent, or a script in its place, so that the agent only observes the turn."""
 
+FormKind = Literal[
+    "choice", "number or code", "one of a set", "fields", "list", "order", "quantities", "displacement", "route",
+    "objection", "quotation", "statement",
+]  # fmt: skip
+"""The form in which a reply answers."""
+
 Text = str | Callable[[datetime], str]
 """A message's text, or a pure function from the benchmark's time at which it is sent to its text."""
 
@@ -173,6 +179,19 @@ class Verdict:
     """The scores of the parts of a question that asks for several things, in the order of the needles."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReplyForm:
+    """The form in which a reply answers, so that a reader who does not know the right answer can copy it out."""
+
+    kind: FormKind
+    pool: tuple[str, ...] = ()
+    """Everything that could be answered, whatever the example: all of it, or nothing."""
+    fields: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The same by field, for `fields`."""
+    terse: str = ""
+    """A reply around a value or values, such as `I would like the {}, please.`; empty for the value alone."""
+
+
 class Matcher(ABC):
     """Decides from text alone whether a reply is right. A frozen dataclass: data plus `verdict`.
 
@@ -202,6 +221,10 @@ class Matcher(ABC):
     def in_words(self) -> str:
         """Describe what is expected, for a reader of the reply; empty if the first right reply says it all."""
         return ""
+
+    def form(self) -> ReplyForm | None:
+        """Return the form in which replies answer; None if no model may read them blind."""
+        return None
 
     @property
     def chance(self) -> float:

@@ -54,7 +54,9 @@ class _Columns(TypedDict):
     reason: str
     scorer: str
     matched: str | None
-    """The matcher's outcome, if a judge or a person has decided since."""
+    """The matcher's outcome, if a reader, a judge or a person has decided since."""
+    decided_by: str
+    """Who gave the verdict: exact form, reader, another scorer, blind reader, judge, person; empty for nobody."""
     judges: list[str]
     """Each judge's outcome, as `name=outcome`."""
     chance: float

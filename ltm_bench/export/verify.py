@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.messages import Outcome
+from ltm_bench.export.reread import reread
 from ltm_bench.export.retold import retold
 from ltm_bench.export.stored import (
     Logged,
@@ -29,6 +30,7 @@ from ltm_bench.plugins.matchers import built_in
 from ltm_bench.report.words import counted
 from ltm_bench.score.audits.auditing import audits
 from ltm_bench.score.audits.judgements import (
+    blind_readings,
     judgements,
     majority,
     overrides,
@@ -37,8 +39,9 @@ from ltm_bench.score.audits.judgements import (
     vague_trials,
 )
 from ltm_bench.score.audits.records import read_records
-from ltm_bench.score.results.examples import VERDICT, Question
+from ltm_bench.score.results.examples import BLIND, VERDICT, Question
 from ltm_bench.score.results.headline import (
+    count_deciders,
     count_outcomes,
     example_score,
     gated,
@@ -89,6 +92,7 @@ def verify(run: Path) -> Verified:
         *_against_log(results, logged, manifest),
         *_against_verdicts(results, verdicts),
         *_against_records(results, run),
+        *reread(results, logged),
         *_against_vague_trials(results, run),
         *_against_audits(results, run),
         *_against_itself(results),
@@ -156,7 +160,7 @@ def _against_verdicts(results: Results, verdicts: Mapping[Place, VerdictLine]) -
 
 def _against_records(results: Results, run: Path) -> Iterator[str]:
     """Compare verdicts by judges and by hand with the files that record them."""
-    judged, by_hand = judgements(run), overrides(ratings(run))
+    judged, by_hand, blind = judgements(run), overrides(ratings(run)), blind_readings(run)
     for place, question in questions_of(results):
         if place.turn is None:
             continue
@@ -168,9 +172,14 @@ def _against_records(results: Results, run: Path) -> Iterator[str]:
             yield f"{place}: the verdict by hand in overrides.jsonl is not that of results.json"
         elif override is not None:
             yield from _decided_otherwise(place, question, override.outcome, override.score, "by hand")
+        read = blind.get((place.example, place.turn))
+        if question.reading != (read if read is not None and read.reply == said else None):
+            yield f"{place}: what was read in blind.jsonl is not that of results.json"
         judgement = judged.get((place.example, place.turn))
         opinions = judgement.opinions if judgement and judgement.reply == said else ()
-        if question.matched is not Outcome.UNDECIDED and not any(each.scores for each in opinions):
+        if (question.matched is not Outcome.UNDECIDED or question.decided_by == BLIND) and not any(
+            each.scores for each in opinions
+        ):
             opinions = ()  # left from when the matcher was undecided; published scorers ask about every reply
         if question.opinions != opinions:
             yield f"{place}: the opinions in judgements.jsonl are not those of results.json"
@@ -239,6 +248,7 @@ def _against_itself(results: Results) -> Iterator[str]:
         "score_so_far": total,
         "out_of": len(results.scenarios),
         "outcomes": count_outcomes(results.examples),
+        "decided_by": count_deciders(results.examples),
         "undecided": sum(question.outcome is Outcome.UNDECIDED for question in questions),
         "overridden": sum(question.override is not None for question in questions),
     }

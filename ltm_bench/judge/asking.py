@@ -6,9 +6,7 @@ scorer's questions. Answers are stored, keyed by everything in the question, so 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Outcome
@@ -16,41 +14,25 @@ from ltm_bench.judge import rubric
 from ltm_bench.judge.background import Background
 from ltm_bench.judge.inquiring import asked_in, inquire
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.opinions import FILE, OpinionStore
+from ltm_bench.judge.opinions import FILE, OpinionStore, opinion_of
 from ltm_bench.judge.rubric import Case
 from ltm_bench.judge.saying import for_each, say
-from ltm_bench.score.audits.judgements import FIGURES, Judgement, Opinion, VagueTrial, append, reply_hash
+from ltm_bench.score.audits.forms import FOR_JUDGES, form_of
+from ltm_bench.score.audits.judgements import Judgement, Opinion, VagueTrial, append, reply_hash
+from ltm_bench.score.results.examples import BLIND
 from ltm_bench.score.results.fold import Fold
 from ltm_bench.score.results.open_examples import AskedQuestion
-
-CONCURRENT = 8
-"""Maximum concurrent cases."""
 
 
 async def ask(judge: Judge, case: Case, budget: Budget) -> Opinion:
     """Ask one judge about one case. Any failure becomes a `judge_error`, except BudgetReached, which is raised."""
     text = rubric.prompt(case)
-    common: dict[str, Any] = {
-        "judge": judge.name,
-        "key": judge.key,
-        "rubric": rubric.digest(),
-        "prompt": text,
-    }
     said = await say(judge, text, budget)
-    if said.failed:
-        return Opinion(
-            **common, answer=said.text, outcome=Outcome.JUDGE_ERROR, reason=f"failed: {said.text}"[:500]
-        )
-    verdict = rubric.read(said.text)
-    return Opinion(
-        **common,
-        model=said.usage.model if said.usage else None,
-        answer=said.text,
-        outcome=verdict[0] if verdict else Outcome.JUDGE_ERROR,
-        reason=verdict[1] if verdict else f"unreadable answer: {said.text.strip()[:120]!r}",
-        dollars=said.dollars,
-        usage={name: getattr(said.usage, name) for name in FIGURES} if said.usage else {},
+    failure = (
+        f"failed: {said.text}"[:500] if said.failed else f"unreadable answer: {said.text.strip()[:120]!r}"
     )
+    outcome, reason = (None if said.failed else rubric.read(said.text)) or (Outcome.JUDGE_ERROR, failure)
+    return opinion_of(judge, rubric.digest(), text, said, outcome, reason)
 
 
 async def ask_all(
@@ -72,23 +54,37 @@ async def ask_all(
         on_done: Called after each opinion.
         time: The number of the repetition: a repeated question counts as separate.
     """
-    places = asyncio.Semaphore(CONCURRENT)
 
     async def one(case: Case, judge: Judge) -> Opinion:
-        async with places:
-            known = memory.opinion(judge, case, time)
-            if known is None:
-                known = await ask(judge, case, budget)
-                memory.keep(judge, case, known, time)
-            on_done()
-            return known
+        known = memory.opinion(judge, case, time)
+        if known is None:
+            known = await ask(judge, case, budget)
+            memory.keep(judge, case, known, time)
+        on_done()
+        return known
 
     return await for_each(cases, judges, one)
 
 
-def doubtful(asked: Sequence[AskedQuestion]) -> list[AskedQuestion]:
-    """Return the questions that the matcher could not decide, even if judged since."""
-    return [each for each in asked if each.question.matched is Outcome.UNDECIDED]
+def doubtful(asked: Sequence[AskedQuestion], *, read: bool) -> list[AskedQuestion]:
+    """Return the questions that judges decide, even if judged since.
+
+    Args:
+        asked: All questions.
+        read: Whether a blind reader was named, now or, as the readings show, earlier: then judges decide quotations
+            and free statements alone.
+    """
+    read = read or any(each.question.reading is not None for each in asked)
+    found = [
+        each
+        for each in asked
+        if each.question.matched is Outcome.UNDECIDED and each.question.decided_by != BLIND
+    ]
+    return [
+        each
+        for each in found
+        if not read or (form := form_of(each.expect)) is None or form.kind in FOR_JUDGES
+    ]
 
 
 async def judge_run(
@@ -129,6 +125,7 @@ async def have_judged(
     *,
     budget: Budget,
     notify: Callable[[str], None],
+    read: bool = False,
 ) -> None:
     """Ask judges about a folded run's undecided replies; the fold takes their answers, and the folder keeps them.
 
@@ -138,10 +135,13 @@ async def have_judged(
         judges: The judges.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
         notify: Called with a line for each event.
+        read: As in `doubtful`.
     """
     published = asked_in(fold.asked)
     apart = {(each.example, each.turn) for each in published}
-    questions = [each for each in doubtful(fold.asked) if (each.example, each.question.turn) not in apart]
+    questions = [
+        each for each in doubtful(fold.asked, read=read) if (each.example, each.question.turn) not in apart
+    ]
     if not questions and not published:
         return
     run = fold.files.folder
@@ -150,9 +150,7 @@ async def have_judged(
     vague: list[VagueTrial] = []
     with OpinionStore(run.parent / FILE) as memory:
         if published:
-            said, vague = await inquire(
-                published, judges, memory, budget, concurrent=CONCURRENT, notify=notify
-            )
+            said, vague = await inquire(published, judges, memory, budget, notify)
             append(run, vague)
         if questions:
             notify(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import OpinionStore
 from ltm_bench.judge.rubric import Case
 from ltm_bench.log.manifest import Manifest
-from ltm_bench.score.audits.auditing import Confident, draw
+from ltm_bench.score.audits.auditing import Confident, draw, open_to
 from ltm_bench.score.audits.judgements import Opinion, reply_hash
 from ltm_bench.score.audits.records import Commission, Reading, read_records, write_down
 from ltm_bench.score.results.remarks import confident
@@ -52,19 +53,20 @@ class Drawn(NamedTuple):
         )
 
 
-def drawn_from(run: Path, manifest: Manifest, sample: int, seed: int) -> list[Drawn]:
+def drawn_from(run: Path, manifest: Manifest, by: Commission) -> list[Drawn]:
     """Draw verdicts of a run to audit. Raises ConfigError if it has none."""
     background = Background()
     examples = score_run(run, manifest, listener=background).examples
-    verdicts = confident(examples)
+    verdicts = open_to(by.auditor, confident(examples))
     if not verdicts:
         raise ConfigError(
-            f"{run.name}: no reply has a confident verdict of a matcher; there is nothing to audit"
+            f"{run.name}: no reply has a confident verdict of anybody but {by.auditor}; there is nothing to audit"
         )
     asked = {(example.id, question.turn): question for example in examples for question in example.questions}
     return [
-        Drawn(each, background.case(each.example, asked[each.example, each.turn]))
-        for each in draw(verdicts, sample, seed)
+        # The whole reply, even if a judge saw only what a blind reader copied out of it.
+        Drawn(each, replace(background.case(each.example, asked[each.example, each.turn]), reply=each.reply))
+        for each in draw(verdicts, by.sample, by.seed)
     ]
 
 

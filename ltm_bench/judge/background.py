@@ -5,6 +5,7 @@ from __future__ import annotations
 from ltm_bench.core.clock import stamp
 from ltm_bench.judge.rubric import Case, Earlier
 from ltm_bench.log.events import Replied, Sent
+from ltm_bench.score.audits.forms import FOR_JUDGES
 from ltm_bench.score.results.examples import Question
 from ltm_bench.score.results.fold import TurnListener
 
@@ -29,13 +30,15 @@ class Background(TurnListener):
             self._turns.setdefault(sent.example, {})[sent.turn] = Earlier(stamp(sent.at), text, said)
 
     def case(self, example: str, question: Question) -> Case:
-        """Return a judge's case: the question, the turns before it, and the reply."""
+        """Return a judge's case: the question, the turns before it, and the reply or, of it, what a reader copied."""
         asked = question.turn or 0
         earlier = self._turns.get(example, {})
+        read = question.reading
+        alone = read.span if read is not None and read.form in FOR_JUDGES else ""
         return Case(
             question=question.text,
             expected=question.in_words or question.expected,
-            reply=question.reply or "",
+            reply=alone or question.reply or "",
             told=tuple(turn for number, turn in earlier.items() if number < asked),
             at="" if question.at is None else stamp(question.at),
         )

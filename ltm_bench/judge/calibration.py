@@ -54,7 +54,7 @@ async def calibrate(
     heard = await ask_all([judge], [trial.case for trial in trials], memory, budget, on_done)
     said = [majority(opinions).outcome for opinions in heard]
     kinds = {
-        kind: _tally(
+        kind: tally(
             [outcome for trial, outcome in zip(trials, said, strict=True) if trial.kind == kind], right
         )
         for kind, right in dict.fromkeys((trial.kind, trial.right) for trial in trials)
@@ -80,7 +80,8 @@ async def calibrate(
     return Calibrated(calibration, said)
 
 
-def _tally(said: Sequence[Outcome], right: bool) -> KindResult:
+def tally(said: Sequence[Outcome], right: bool) -> KindResult:
+    """Count the outcomes of replies that are all right, or all not right."""
     return KindResult(
         n=len(said),
         accepted=said.count(Outcome.CORRECT),

@@ -48,18 +48,25 @@ def _spelt(price: Decimal) -> str:
 
 def quote(judge: Judge, cases: Iterable[tuple[Case, int]], memory: OpinionStore) -> Quote:
     """Quote the cost of asking a judge about these cases, each for the n-th time."""
+    return quote_texts(
+        judge, ((prompt(case), memory.opinion(judge, case, time) is not None) for case, time in cases)
+    )
+
+
+def quote_texts(judge: Judge, texts: Iterable[tuple[str, bool]]) -> Quote:
+    """Quote the cost of sending a judge these texts, each with whether its answer is stored."""
     agent = judge.make()
     calls = known = 0
     likely: Decimal | None = Decimal()
     most: Decimal | None = Decimal()
-    for case, time in cases:
-        if memory.opinion(judge, case, time) is not None:
+    for text, is_known in texts:
+        if is_known:
             known += 1
             continue
         calls += 1
         if agent.free:
             continue
-        used = agent.reserve(Message(prompt(case), AT, 0))
+        used = agent.reserve(Message(text, AT, 0))
         usual = (
             None
             if used is None

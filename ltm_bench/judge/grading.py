@@ -10,9 +10,8 @@ from pathlib import Path
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.limits import json_of
-from ltm_bench.judge.asking import CONCURRENT
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.saying import say
+from ltm_bench.judge.saying import CONCURRENT, say
 
 
 class Grader:

@@ -6,7 +6,6 @@ rest.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from ltm_bench.datasets.judging import conduct
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import OpinionStore
-from ltm_bench.judge.saying import JudgeAnswer, for_each, say
+from ltm_bench.judge.saying import JudgeAnswer, for_each
 from ltm_bench.judge.vague import sampled, vague_reply
 from ltm_bench.score.audits.judgements import FIGURES, Judgement, Opinion, VagueTrial, reply_hash
 from ltm_bench.score.results.open_examples import AskedQuestion
@@ -53,8 +52,6 @@ async def inquire(
     judges: Sequence[Judge],
     memory: OpinionStore,
     budget: Budget,
-    *,
-    concurrent: int,
     notify: Callable[[str], None],
 ) -> tuple[list[Judgement], list[VagueTrial]]:
     """Return judges' opinions on replies, and on vague wrong replies to some of the same questions.
@@ -64,7 +61,6 @@ async def inquire(
         judges: The judges.
         memory: Their answers so far; known ones are not asked again, and new ones are stored at once.
         budget: What may be spent. Raises BudgetReached when it is exhausted.
-        concurrent: Maximum concurrent replies.
         notify: Called with a line about what will be asked, before anything is asked.
     """
     vague = [
@@ -75,11 +71,9 @@ async def inquire(
         f"{len(asked)} {'reply' if len(asked) == 1 else 'replies'} to be judged by {names} as the program of "
         f"{' and '.join(scorers)} does, and beside them {len(vague)} that are vague and wrong on purpose …"
     )
-    places = asyncio.Semaphore(concurrent)
 
     async def one(each: Inquired, judge: Judge) -> Opinion:
-        async with places:
-            return await _opinion(judge, each, memory, budget)
+        return await _opinion(judge, each, memory, budget)
 
     opinions = await for_each([*asked, *vague], judges, one)
     said = [
@@ -99,10 +93,7 @@ async def _opinion(judge: Judge, asked: Inquired, memory: OpinionStore, budget: 
     answers: list[tuple[str, JudgeAnswer]] = []
 
     async def ask(text: str) -> str | None:
-        said = memory.answer(judge, text)
-        if said is None:
-            said = await say(judge, text, budget)
-            memory.keep_answer(judge, text, said)
+        said = await memory.ask(judge, text, budget)
         answers.append((text, said))
         return None if said.failed else said.text
 

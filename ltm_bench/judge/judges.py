@@ -6,11 +6,20 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import isclass, signature
 from typing import Any
 
+from ltm_bench.adapters.chat import ChatModel
+from ltm_bench.adapters.durable import DurableAgent
 from ltm_bench.core.agent import Agent
+from ltm_bench.core.errors import ConfigError
 from ltm_bench.judge import rubric
-from ltm_bench.plan.agents import resolve_agent
+from ltm_bench.log.manifest import AgentEntry
+from ltm_bench.plan.agents import AgentSource, resolve_agent
+from ltm_bench.plugins.agents import agent_class
+
+OWN = "self"
+"""The name of a reader that is the agent's own model."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +42,44 @@ class Judge:
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def find_judges(names: Sequence[str]) -> list[Judge]:
+def find_judges(names: Sequence[str], role: str = "judge") -> list[Judge]:
     """Return the judges with these names: presets or adapters, as for agents. Raises ConfigError."""
-    judges = []
-    for name in dict.fromkeys(names):
-        entry, source, _ = resolve_agent(name, role="judge")
-        description = {"adapter": entry.adapter, "hash": entry.hash, "settings": entry.settings}
-        judges.append(Judge(name, description, source))
-    return judges
+    return [_judge(name, *resolve_agent(name, role=role)) for name in dict.fromkeys(names)]
+
+
+def find_reader(name: str | None, agent: AgentEntry) -> Judge | None:
+    """Return the blind reader of this name; `self` is the agent's own model, by a fresh client without its memory.
+
+    Raises:
+        ConfigError: There is no such agent, or `self` has no model that can be asked by itself.
+    """
+    if name is None:
+        return None
+    if name != OWN:
+        return _judge(name, *resolve_agent(name, role="reader"))
+    model, url = _own_model(agent)
+    return _judge(f"{OWN} ({model})", *resolve_agent(model, base_url=url, role="reader"))
+
+
+def _own_model(agent: AgentEntry) -> tuple[str, str | None]:
+    """Return the model of an agent, as an agent's name, and its server."""
+    made = agent_class(agent.adapter)
+    given, known = agent.settings, signature(made).parameters
+    core, model = given.get("core") or (known["core"].default if "core" in known else ""), given.get("model")
+    url = given.get("core_url" if "core_url" in known else "base_url")
+    name = core or model
+    if isinstance(name, str) and ":" in name:
+        return name, url
+    if isinstance(model, str) and not core:
+        if "core" in known:  # a product that answers with the model by which it extracts
+            return f"openai:{model}", url
+        if isclass(made) and issubclass(made, ChatModel) and not issubclass(made, DurableAgent):
+            return f"{agent.adapter}:{model}", url
+    raise ConfigError(
+        f"--reader {OWN}: agent {agent.name} has no model that could be asked by itself; name a reader, as for --agent"
+    )
+
+
+def _judge(name: str, entry: AgentEntry, source: AgentSource, _: object) -> Judge:
+    description = {"adapter": entry.adapter, "hash": entry.hash, "settings": entry.settings}
+    return Judge(name, description, source)

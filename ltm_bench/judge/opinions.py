@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel
 
+from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.rubric import Case, prompt
-from ltm_bench.judge.saying import JudgeAnswer
+from ltm_bench.judge.saying import JudgeAnswer, say
 from ltm_bench.score.audits.correction import Measured
-from ltm_bench.score.audits.judgements import Opinion
+from ltm_bench.score.audits.judgements import FIGURES, Opinion
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -128,6 +130,33 @@ class Calibration(BaseModel, frozen=True):
         return not self.shortfalls
 
 
+def opinion_of(
+    judge: Judge, digest: str, prompt: str, said: JudgeAnswer, outcome: Outcome, reason: str
+) -> Opinion:
+    """Return a judge's answer as it is recorded.
+
+    Args:
+        judge: The judge.
+        digest: The hash of the rubric that it was asked by.
+        prompt: What it was asked.
+        said: Its answer.
+        outcome: What the answer means.
+        reason: Why.
+    """
+    return Opinion(
+        judge=judge.name,
+        key=judge.key_with(digest),
+        rubric=digest,
+        model=said.usage.model if said.usage else None,
+        prompt=prompt,
+        answer=said.text,
+        outcome=outcome,
+        reason=reason,
+        dollars=said.dollars,
+        usage={name: getattr(said.usage, name) for name in FIGURES} if said.usage else {},
+    )
+
+
 class _StoredAnswer(BaseModel):
     """A judge's answer, as stored."""
 
@@ -181,6 +210,16 @@ class OpinionStore:
         """Return a judge's earlier answer to the same text."""
         found = self._get("answers", judge.key_with(text), _StoredAnswer)
         return None if found is None else found.said
+
+    async def ask(
+        self, judge: Judge, text: str, budget: Budget, schema: Mapping[str, Any] | None = None
+    ) -> JudgeAnswer:
+        """Return a judge's earlier answer to a text, or else ask it, and store the answer. Raises BudgetReached."""
+        said = self.answer(judge, text)
+        if said is None:
+            said = await say(judge, text, budget, schema)
+            self.keep_answer(judge, text, said)
+        return said
 
     def keep_answer(self, judge: Judge, text: str, said: JudgeAnswer) -> None:
         """Store an answer, unless it failed."""

@@ -111,8 +111,8 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most // 2]} […] {text[-(most // 2) :]}"
 
 
-def read(answer: str) -> tuple[Outcome, str] | None:
-    """Read a judge's answer, one JSON object, alone or in one fence: outcome and reason, or None if unreadable."""
+def object_alone(answer: str) -> dict[str, Any] | None:
+    """Read an answer that is one JSON object, alone or in one fence; None if it is anything else."""
     text = answer.strip()
     if text.startswith("```") and text.endswith("```") and len(text) > 6:
         text = text.removesuffix("```").partition("\n")[2].strip()
@@ -120,7 +120,13 @@ def read(answer: str) -> tuple[Outcome, str] | None:
         content: Any = json_of(text)
     except ValueError:
         return None
-    if not isinstance(content, dict):
+    return content if isinstance(content, dict) else None
+
+
+def read(answer: str) -> tuple[Outcome, str] | None:
+    """Read a judge's answer: outcome and reason, or None if unreadable."""
+    content = object_alone(answer)
+    if content is None:
         return None
     verdict, reason = content.get("verdict"), content.get("reason", "")
     if not isinstance(verdict, str) or verdict not in MEANINGS or not isinstance(reason, str):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from ltm_bench.adapters.chat import ChatModel
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached
 from ltm_bench.core.keys import scrubbed, without_values
@@ -21,6 +22,9 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 """The time of every message to a judge: its answer must not depend on when it is asked."""
 
 
+CONCURRENT = 8
+"""Maximum concurrent cases."""
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -28,12 +32,18 @@ R = TypeVar("R")
 async def for_each(
     cases: Sequence[T], judges: Sequence[Judge], ask: Callable[[T, Judge], Awaitable[R]]
 ) -> list[list[R]]:
-    """Ask every judge about every case, and return what each said, case by case.
+    """Ask every judge about every case, several at a time, and return what each said, case by case.
 
     One failure leaves the others running, since their answers are paid for; it is raised at the end.
     """
+    places = asyncio.Semaphore(CONCURRENT)
+
+    async def one(case: T, judge: Judge) -> R:
+        async with places:
+            return await ask(case, judge)
+
     said = await asyncio.gather(
-        *(ask(case, judge) for case in cases for judge in judges), return_exceptions=True
+        *(one(case, judge) for case in cases for judge in judges), return_exceptions=True
     )
     found: list[R] = []
     for each in said:
@@ -54,13 +64,24 @@ class JudgeAnswer(NamedTuple):
     failed: bool = False
 
 
-async def say(judge: Judge, text: str, budget: Budget) -> JudgeAnswer:
-    """Send a text to a fresh judge. Any failure is an answer that `failed`, except BudgetReached, which is raised."""
+async def say(
+    judge: Judge, text: str, budget: Budget, schema: Mapping[str, Any] | None = None
+) -> JudgeAnswer:
+    """Send a text to a fresh judge. Any failure is an answer that `failed`, except BudgetReached, which is raised.
+
+    Args:
+        judge: The judge.
+        text: The text.
+        budget: What may be spent.
+        schema: A JSON schema for the answer, for judges that can be held to one.
+    """
     message = Message(text, AT, 0)
     with tempfile.TemporaryDirectory() as home:
         agent = None
         try:
             agent = judge.make()
+            if isinstance(agent, ChatModel):
+                agent.schema = schema
             with budget.paying(agent, message) as payment:
                 await agent.open(Path(home))
                 payment.calling()

@@ -114,7 +114,7 @@ def _trials_of(example: Example, place: int, count: Counter) -> Iterator[Trial]:
 def _cases(
     question: str, expect: Matcher, topic: str, place: int, told: tuple[Earlier, ...], at: str
 ) -> Iterator[Trial]:
-    right, wrong = expect.right()[0], _confusable(expect)
+    right, wrong = expect.right()[0], confusable(expect)
 
     def trial(kind: str, reply: str, key: str = right) -> Trial:
         return Trial(kind, Case(question, key, reply, told, at))
@@ -141,7 +141,7 @@ def _cases(
         yield trial("stale", f"You told me that it is {expect.stale[0]}.")
 
 
-def _confusable(expect: Matcher) -> str | None:
+def confusable(expect: Matcher) -> str | None:
     """Return the wrong reply that looks most like the right one, if any."""
     right = expect.right()[0]
     bad = [reply for reply in expect.wrong() if reply.strip(" …")]

@@ -56,6 +56,14 @@ MaxCost = Annotated[Decimal | None, _MAX_COST]
 Judges = Annotated[
     Sequence[str], Option("Agents that decide, by majority, when text alone cannot tell.", "NAME")
 ]
+Reader = Annotated[
+    str | None,
+    Option(
+        "An agent that copies out what a reply answers, without knowing the right answer, when text alone cannot tell; "
+        "self is the agent's own model, without its memory.",
+        "NAME",
+    ),
+]
 Connections = Annotated[
     int,
     Option(
@@ -138,6 +146,7 @@ class Conduct:
     """How a run is carried out, started or resumed. None of this is part of its identity."""
 
     max_cost: Annotated[Decimal | float | None, _MAX_COST] = None
+    reader: Reader = None
     judges: Judges = ()
     timeout: Annotated[
         float | None,

@@ -103,10 +103,12 @@ def _verdict_lines(results: Results) -> list[bytes]:
 
 
 def _said_besides(question: Question) -> dict[str, Any]:
-    """Return the opinions of judges and people on a reply."""
+    """Return what readers, judges and people say of a reply."""
     besides: dict[str, Any] = {}
     if question.matched is not None:
         besides["matcher"] = question.matched.value
+    if question.reading is not None:
+        besides["reading"] = question.reading.model_dump(mode="json")
     if question.opinions:
         besides["opinions"] = [opinion.model_dump(mode="json") for opinion in question.opinions]
     if question.override is not None:

@@ -52,7 +52,7 @@ class TranscriptWriter(TurnListener):
     Args:
         target: The page.
         manifest: The run's manifest.
-        judged: Whether judges may still decide questions; these are held, and written by `finish`.
+        judged: Whether readers or judges may still decide questions; these are held, and written by `finish`.
     """
 
     def __init__(self, target: Path, manifest: Manifest, *, judged: bool = False) -> None:
@@ -94,8 +94,8 @@ class TranscriptWriter(TurnListener):
         self, sent: Sent, replied: Replied | None, question: Question | None, *, forked: bool = False
     ) -> None:
         """Write a turn; see `TurnListener`."""
-        if self._judged and question is not None and question.for_judges:
-            # Its verdict is not known yet: judges are asked when the log has been read.
+        if self._judged and question is not None and (question.for_judges or question.for_reader):
+            # Its verdict is not known yet: readers and judges are asked when the log has been read.
             self._held.append(_HeldTurn(self._written, sent, replied, forked))
         else:
             self._write(self._rendered(sent, replied, question, forked=forked))

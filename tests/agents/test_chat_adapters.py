@@ -418,6 +418,20 @@ def test_the_provider_is_named_only_where_its_prices_apply(
     assert (at_home.model, at_home.provider) == ("some-model", direct.vendor)
 
 
+def test_the_vendor_holds_replies_to_a_schema_and_other_servers_are_not_asked_to(
+    direct: Adapter, talk_to: Callable[..., "Talk"], server: Provider
+):
+    url, schema = direct.url(server), {"type": "object", "properties": {"span": {"type": "string"}}}
+    for where in ({"redirect": url}, {"base_url": url}):
+        talk = talk_to(direct.name, model="some-model", **where)
+        talk.agent.schema = schema
+        talk.say("Hello!")
+    vendor, other = (json.dumps(request.body) for request in server.requests)
+    assert json.dumps(schema) in vendor
+    assert '"json_schema"' in vendor
+    assert "schema" not in other
+
+
 def test_the_usage_adds_up_and_the_reserve_is_never_exceeded(start: Callable[..., "Talk"], server: Provider):
     talk = start()
     for n in range(12):

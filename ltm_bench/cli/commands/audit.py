@@ -94,7 +94,7 @@ def _read(folder: Path, by: Commission) -> None:
         write_down(folder, [each.reading(by, outcome, reason)])
 
     with locked(folder):
-        drawn = drawn_from(folder, read_manifest(folder), by.sample, by.seed)
+        drawn = drawn_from(folder, read_manifest(folder), by)
         left = unread(folder, by, drawn)
         out().print(
             f"{len(left)} of {len(drawn)} replies to read, as {by.auditor}; their verdicts are not shown. {HELP}"
@@ -112,6 +112,9 @@ def _print(found: Audit) -> None:
         table.add_column(name, justify="left" if not place else "right", footer=total[place])
     for name, rate in found.scenarios.items():
         table.add_row(*_row(name, rate))
+    table.add_section()
+    for name, rate in found.deciders.items():
+        table.add_row(*_row(f"by {name}", rate))
     out().print(table)
     for each in found.contradictions[:SHOWN]:
         out().rule(f"{each.example} · turn {each.turn}", align="left")

@@ -15,9 +15,11 @@ from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.forecasting import duration, forecast_lines
 from ltm_bench.cli.options import Config, LogLevel, Quiet
 from ltm_bench.core.pricing import price_list
+from ltm_bench.judge.judges import find_reader
+from ltm_bench.judge.reading import foreseen, quote_cases
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.planning import Plan, make_plan
-from ltm_bench.plan.request import RUN, Judges, MaxCost, Repeats, Request
+from ltm_bench.plan.request import RUN, Judges, MaxCost, Reader, Repeats, Request
 from ltm_bench.plan.values import seconds, spell_span
 from ltm_bench.report.words import plural
 from ltm_bench.runner.estimate import REPLIES, Estimate
@@ -47,6 +49,7 @@ def estimate(
             seconds,
         ),
     ] = None,
+    reader: Reader = None,
     judges: Judges = (),
     max_cost: MaxCost = None,
     config: Config = None,
@@ -80,6 +83,11 @@ def estimate(
         out().print(line)
     if any(each.overflows for each in found.values()):
         out().print("Some messages do not fit into the window at all.")
+    if (asked := find_reader(reader, manifest.agent)) is not None:
+        every = quote_cases(asked, foreseen(plan.examples))
+        out().print(
+            safe(f"Reader {asked.name}: asked about some 5 % of the replies; about all of them: {every}")
+        )
     if judges:
         out().print("Judges are asked only about undecided replies; their cost is not included.")
     if max_cost is not None and likely.dollars is not None and repeats * likely.dollars > max_cost:

@@ -6,12 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
-from rich import box
-from rich.table import Table
-
 from ltm_bench.api import check_price
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.judging import judging_table, percent, print_calibration
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ThresholdMissed
 from ltm_bench.core.messages import Outcome
@@ -69,17 +67,7 @@ def _calibrate(
     asked += [(trial.case, time) for trial in repeated(composed) for time in range(2, repeats + 1)]
     err().print(f"{len(composed)} cases before {judge.name}: {quote(judge, asked, memory)}")
     calibration, _ = asyncio.run(calibrate(judge, composed, memory, budget, times=repeats))
-    table = _table("the reply is", "should be", "n", "says correct", "says not correct", "unparseable")
-    for kind, tally in calibration.kinds.items():
-        otherwise = tally.n - tally.accepted - tally.unreadable
-        should = "right" if tally.right else "otherwise"
-        table.add_row(kind, should, *map(str, (tally.n, tally.accepted, otherwise, tally.unreadable)))
-    out().print(table)
-    cost = "unknown" if calibration.dollars is None else f"${calibration.dollars:.4f}"
-    out().print(
-        f"{judge.name}: sensitivity {calibration.sensitivity:.3f}, specificity {calibration.specificity:.3f}, "
-        f"{calibration.unreadable} unparseable, cost {cost}",
-    )
+    print_calibration(calibration)
     if calibration.repeated:
         out().print(_flips(calibration, repeats))
     if calibration.believed:
@@ -109,7 +97,7 @@ def _try(judge: Judge, bank: AnswerBank, most: int, memory: OpinionStore, budget
     )
     heard = asyncio.run(ask_all([judge], [each.case for each in drawn], memory, budget))
     said = [opinion.outcome for (opinion,) in heard]
-    table = _table("the reply is", "n", "says correct", "95 %", "unparseable", "stored votes")
+    table = judging_table("the reply is", "n", "says correct", "95 %", "unparseable", "stored votes")
     stored = []
     short = []
     for kind in dict.fromkeys(each.kind for each in bank.cases):
@@ -121,14 +109,14 @@ def _try(judge: Judge, bank: AnswerBank, most: int, memory: OpinionStore, budget
         )
         interval = wilson(right / len(of), len(of))
         everyone = [each.passed for each in bank.cases if each.kind == kind]
-        stored.append(f"{_percent(sum(everyone) / len(everyone))} of all {len(everyone)} that are {kind}")
+        stored.append(f"{percent(sum(everyone) / len(everyone))} of all {len(everyone)} that are {kind}")
         table.add_row(
             kind,
             str(len(of)),
-            _percent(right / len(of)),
-            f"{100 * interval.low:.1f} – {_percent(interval.high)}",
+            percent(right / len(of)),
+            f"{100 * interval.low:.1f} – {percent(interval.high)}",
             str(lost),
-            _percent(sum(each.passed for _, each in of) / len(of)),
+            percent(sum(each.passed for _, each in of) / len(of)),
         )
         specificity = (len(of) - right - lost) / len(of)
         if kind == VAGUE and specificity < THRESHOLD:
@@ -142,15 +130,3 @@ def _try(judge: Judge, bank: AnswerBank, most: int, memory: OpinionStore, budget
         out().print(safe(f"{judge.name} passed on {bank.name}."))
         return []
     return [f"judge {judge.name} falls short on {bank.name}: {', '.join(short)}"]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _table(first: str, *others: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column(first)
-    for name in others:
-        table.add_column(name, justify="right")
-    return table

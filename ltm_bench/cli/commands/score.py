@@ -28,6 +28,24 @@ if TYPE_CHECKING:
 app = group("Score prediction files of other benchmarks, in their own formats.")
 
 
+def _nothing_to_read(name: str) -> None:
+    raise ValueError(
+        "a blind reader has nothing to read here: programs of other benchmarks score these predictions, no matcher of "
+        "ours; of a run, rescore --reader has the replies to ours read"
+    )
+
+
+_Reader = Annotated[
+    str | None,
+    Option(
+        "Only to say that no blind reader can help here: published programs score these files.",
+        "NAME",
+        _nothing_to_read,
+        variable="SCORE_READER",
+    ),
+]
+
+
 @command(app, "score infinitebench results/gpt4/preds_*.jsonl", name="infinitebench")
 def score_infinitebench(
     files: Annotated[
@@ -46,6 +64,7 @@ def score_infinitebench(
             "NAME",
         ),
     ] = None,
+    reader: _Reader = None,
     as_json: Json = False,
 ) -> None:
     """Score prediction files of InfiniteBench, exactly as its two published programs do, and strictly."""
@@ -73,6 +92,7 @@ def score_counting_stars(
             help="Prediction files (searching or reasoning), or folders of our own runs.",
         ),
     ],
+    reader: _Reader = None,
     as_json: Json = False,
 ) -> None:
     """Score prediction files or runs of Counting-Stars by length, with an additional order-aware figure."""
@@ -134,6 +154,7 @@ def score_locomo(
         Path | None,
         Option("Deliberately wrong answers with the same judge's votes, to see how many it passes.", "FILE"),
     ] = None,
+    reader: _Reader = None,
     as_json: Json = False,
 ) -> None:
     """Score prediction files of LoCoMo: the official F1 by category, a strict score, and the votes stored in them."""
@@ -153,6 +174,7 @@ def score_longmemeval(
     data: Annotated[Path | None, _data("longmemeval_oracle.json, or another of its files")] = None,
     judge: _Judge = None,
     max_cost: MaxCost = None,
+    reader: _Reader = None,
     as_json: Json = False,
 ) -> None:
     """Score prediction files of LongMemEval: a judge's labels by type, on average, and on abstentions."""
@@ -178,6 +200,7 @@ def score_beam(
     data: Annotated[Path | None, _data("a conversation's folder, or a folder of them")] = None,
     judge: _Judge = None,
     max_cost: MaxCost = None,
+    reader: _Reader = None,
     as_json: Json = False,
 ) -> None:
     """Score prediction files of BEAM by ability, with a judge's scores, as in its program and its paper."""
@@ -202,6 +225,7 @@ def score_beam(
 def score_factconsolidation(
     files: _Files,
     data: Annotated[Path | None, _data("Conflict_Resolution.json")] = None,
+    reader: _Reader = None,
     as_json: Json = False,
 ) -> None:
     """Score prediction files of FactConsolidation: the published substring match, exact match, and a strict score."""

@@ -25,7 +25,7 @@ from ltm_bench.cli.options import LogLevel, Quiet, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
-from ltm_bench.judge.judges import find_judges
+from ltm_bench.judge.judges import find_judges, find_reader
 from ltm_bench.log.environment import record_tags
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
@@ -150,6 +150,8 @@ def sweep(
     jobs, skipped = jobs_of(
         grid, request, repeats=repeats, calls=conduct.calls, reports=options.reports, new=new
     )
+    for job in jobs:
+        find_reader(conduct.reader, job.plan.manifest.agent)
     for line in skipped:
         err().print(safe(line))
     try:
@@ -220,11 +222,14 @@ def _begun(done: JobResult) -> bool:
 
 
 async def _published(done: JobResult, options: Options) -> tuple[JobResult, Run]:
-    """Publish a run, and have judges decide what is undecided. A judge that cannot go on leaves it unfinished."""
+    """Publish a run, and have reader and judges decide what is undecided. If they cannot go on, it is unfinished."""
     job = done.job
     judges = find_judges(options.judges) if done.problem is None else ()
+    reader = find_reader(options.reader, job.plan.manifest.agent) if done.problem is None else None
     try:
-        run = await publish(job.folder, job.plan, done.verdicts, judges=judges, options=options)
+        run = await publish(
+            job.folder, job.plan, done.verdicts, reader=reader, judges=judges, options=options
+        )
     except (BudgetReached, RunIncomplete) as error:
         return replace(done, problem=error), load_run(job.folder)
     return done, run
@@ -283,6 +288,12 @@ def _print(ended: Sequence[JobResult], runs: dict[Path, Run]) -> None:
     for each in ended:
         table.add_row(*_row(each, runs.get(each.job.folder)))
     out().print(table)
+    for run in runs.values():
+        if run.results.undecided:
+            most = f"{run.results.extremes[1]:.2f}"
+            out().print(
+                safe(f"{run.name}: {run.results.undecided} undecided; {most} if all of them were right")
+            )
 
 
 def _row(done: JobResult, run: Run | None) -> list[str]:

@@ -115,6 +115,8 @@ def _results(results: Results) -> dict[str, Any]:
         "metadata": {
             "score": results.score,
             "score_so_far": results.score_so_far,
+            "extremes": results.extremes,
+            "decided_by": results.decided_by,
             "out_of": results.out_of,
             "interval": None if results.interval is None else results.interval.model_dump(),
             "verdict": results.verdict,

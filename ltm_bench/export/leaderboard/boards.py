@@ -21,6 +21,7 @@ from ltm_bench.score.comparison.pairs import Pair
 from ltm_bench.score.comparison.runs import Comparison, compare
 from ltm_bench.score.results.figures import Skill, skills
 from ltm_bench.score.results.headline import summarise_scenario
+from ltm_bench.score.results.run import NOBODY
 
 REFERENCES = {
     "perfect": "oracle: is told the answers",
@@ -64,6 +65,8 @@ class BoardRow(NamedTuple):
                 known = f"sensitivity {note.sensitivity:.2f}, specificity {note.specificity:.2f}"
                 known += "" if note.believed else ", failed calibration"
             found.append(f"{note.name}: {plural(note.replies, 'reply', 'replies')}, {known}")
+        readers = [each for entry in self.entries for each in entry.results.readers if each != NOBODY]
+        found += [f"read blind by {each}" for each in readers]
         by_hand = sum(entry.results.overridden for entry in self.entries)
         if by_hand:
             found.append(f"{plural(by_hand, 'verdict')} by hand")

@@ -1,12 +1,13 @@
 """Draws verdicts to audit, and sums up the auditor's readings. Pure.
 
-Only confident verdicts are drawn: those that the matcher decided by itself. The strata are scenario and outcome.
+Only confident verdicts are drawn, by whatever decided but a person. The strata are scenario, outcome and who decided. A
+judge does not audit verdicts that it gave.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ltm_bench.core.messages import Outcome
@@ -17,7 +18,7 @@ from ltm_bench.score.audits.records import Audit, Commission, Contradiction, Rat
 
 
 class Confident(NamedTuple):
-    """A verdict that a matcher was sure of."""
+    """A verdict that somebody was sure of."""
 
     example: str
     turn: int
@@ -25,9 +26,12 @@ class Confident(NamedTuple):
     expected: str
     reply: str
     outcome: Outcome
-    """The matcher's, whatever a person has said since."""
+    """That before a person has replaced it."""
     reason: str
     """Empty if a person has replaced it."""
+    by: str = ""
+    """Who gave it, as results say it."""
+    judges: tuple[str, ...] = ()
 
     @property
     def scenario(self) -> str:
@@ -40,9 +44,14 @@ class Confident(NamedTuple):
         return self.outcome is Outcome.CORRECT
 
     @property
-    def stratum(self) -> tuple[str, Outcome]:
-        """Scenario and outcome."""
-        return self.scenario, self.outcome
+    def stratum(self) -> tuple[str, Outcome, str]:
+        """Scenario, outcome, and who gave it."""
+        return self.scenario, self.outcome, self.by
+
+
+def open_to(auditor: str, verdicts: Sequence[Confident]) -> list[Confident]:
+    """Return the verdicts that an auditor has not given."""
+    return [each for each in verdicts if auditor not in each.judges]
 
 
 def draw(verdicts: Sequence[Confident], size: int, seed: int) -> list[Confident]:
@@ -56,7 +65,7 @@ def draw(verdicts: Sequence[Confident], size: int, seed: int) -> list[Confident]
         # Not random.sample(): a verdict added elsewhere would move every place in the draw, and readings would be lost.
         return hashlib.sha256(f"{seed}/{each.example}/{each.turn}".encode()).hexdigest()
 
-    strata: dict[tuple[str, Outcome], list[Confident]] = {}
+    strata: dict[tuple[str, Outcome, str], list[Confident]] = {}
     for each in sorted(verdicts, key=luck):
         strata.setdefault(each.stratum, []).append(each)
     largest_first = sorted(strata, key=lambda name: (-len(strata[name]), name))
@@ -75,11 +84,24 @@ def audits(known: Records, verdicts: Sequence[Confident]) -> list[Audit]:
 
 def audit(verdicts: Sequence[Confident], commission: Commission, known: Records) -> Audit:
     """Compare an auditor's readings with the verdicts."""
+    verdicts = open_to(commission.auditor, verdicts)
     drawn = draw(verdicts, commission.sample, commission.seed)
     said = [
         (each, known.reading(commission, each.example, each.turn, reply_hash(each.reply))) for each in drawn
     ]
     read = _weighed(verdicts, [(each, reading) for each, reading in said if reading is not None])
+
+    def rates(group: Callable[[Confident], str]) -> dict[str, Rate]:
+        return {
+            name: _rate(
+                [each for each in verdicts if group(each) == name],
+                [each for each in drawn if group(each) == name],
+                [each for each in read if group(each.verdict) == name],
+                commission.measured,
+            )
+            for name in dict.fromkeys(map(group, verdicts))
+        }
+
     models = (each.reading.opinion.model for each in read if each.reading.opinion is not None)
     return Audit(
         auditor=commission.auditor,
@@ -89,15 +111,8 @@ def audit(verdicts: Sequence[Confident], commission: Commission, known: Records)
         measured=commission.measured,
         total=_rate(verdicts, drawn, read, commission.measured),
         kappa=_kappa(read),
-        scenarios={
-            name: _rate(
-                [each for each in verdicts if each.scenario == name],
-                [each for each in drawn if each.scenario == name],
-                [each for each in read if each.verdict.scenario == name],
-                commission.measured,
-            )
-            for name in dict.fromkeys(each.scenario for each in verdicts)
-        },
+        scenarios=rates(lambda each: each.scenario),
+        deciders={name: rate for name, rate in rates(lambda each: each.by).items() if name},
         contradictions=[each.contradiction for each in read if each.contradicted],
     )
 
@@ -120,8 +135,9 @@ class _Read(NamedTuple):
 
     @property
     def contradiction(self) -> Contradiction:
+        stated = self.verdict._asdict()
         return Contradiction(
-            **self.verdict._asdict(),
+            **{name: stated[name] for name in Contradiction.model_fields if name in stated},
             auditor_outcome=self.reading.outcome,
             auditor_reason=self.reading.reason,
         )

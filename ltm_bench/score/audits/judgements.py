@@ -1,7 +1,8 @@
 """Opinions of judges and people on a run, beside its log: append-only files.
 
-`judgements.jsonl` holds judges' opinions on replies, `overrides.jsonl` verdicts by hand, and `vague.jsonl` judges'
-opinions on deliberately vague, wrong replies.
+`judgements.jsonl` holds judges' opinions on replies, `blind.jsonl` what a reader copied out of them without knowing the
+right answer, `overrides.jsonl` verdicts by hand, and `vague.jsonl` judges' opinions on deliberately vague, wrong
+replies.
 
 The log is the truth about the conversation; these are the truth about how it was judged. They show the matcher's
 verdict, each judge's, and who overrode what and why.
@@ -21,6 +22,7 @@ from ltm_bench.core.limits import json_of, opened
 from ltm_bench.core.messages import Outcome, Usage, Verdict
 
 JUDGEMENTS = "judgements.jsonl"
+BLIND = "blind.jsonl"
 OVERRIDES = "overrides.jsonl"
 VAGUE = "vague.jsonl"
 
@@ -73,6 +75,27 @@ class Judgement(BaseModel, frozen=True, extra="forbid"):
     reply: str
     """Hash of the reply that was judged."""
     opinions: tuple[Opinion, ...]
+
+
+class BlindReading(Judgement, frozen=True):
+    """What a reader copied out of one reply. Its `opinions` are its answers, one for each order of the options."""
+
+    opinions: tuple[Opinion, ...] = Field(min_length=1)
+    form: str
+    """The kind of form that the question asks for."""
+    version: int
+    """The version of the way of asking and of reading the answers."""
+    span: str = ""
+    """Where the reply commits itself, letter by letter; empty if nowhere."""
+    said: str = ""
+    """What it says there, as a terse reply in the form asked for; empty if nothing was read."""
+    why: str = ""
+    """Why nothing was read."""
+
+    @property
+    def reader(self) -> str:
+        """Its reader and the version, for reasons."""
+        return f"reader {self.opinions[0].judge} (version {self.version})"
 
 
 class VagueTrial(BaseModel, frozen=True, extra="forbid"):
@@ -133,6 +156,11 @@ def judgements(run: Path) -> Mapping[Place, Judgement]:
     return {(each.example, each.turn): each for each in entries_in(run / JUDGEMENTS, TypeAdapter(Judgement))}
 
 
+def blind_readings(run: Path) -> Mapping[Place, BlindReading]:
+    """Return what a reader read of a run's replies, the newest for each. Raises LogError."""
+    return {(each.example, each.turn): each for each in entries_in(run / BLIND, TypeAdapter(BlindReading))}
+
+
 def ratings(run: Path) -> Mapping[Place, Mapping[str, Override]]:
     """Return every reviewer's last rating of each reply, by name, the newest last. Raises LogError."""
     found: dict[Place, dict[str, Override]] = {}
@@ -172,7 +200,12 @@ def settle(said: Sequence[Override]) -> Override | None:
     return max(for_it, against, key=len)[-1]
 
 
-_FILES: Mapping[type[BaseModel], str] = {Judgement: JUDGEMENTS, Override: OVERRIDES, VagueTrial: VAGUE}
+_FILES: Mapping[type[BaseModel], str] = {
+    Judgement: JUDGEMENTS,
+    BlindReading: BLIND,
+    Override: OVERRIDES,
+    VagueTrial: VAGUE,
+}
 
 
 def append(run: Path, entries: Sequence[Judgement | Override | VagueTrial]) -> None:

@@ -85,6 +85,8 @@ class Contradiction(BaseModel, frozen=True):
     outcome: Outcome
     """The scorer's."""
     reason: str
+    by: str = ""
+    """Who gave it."""
     auditor_outcome: Outcome
     auditor_reason: str
 
@@ -101,6 +103,8 @@ class Audit(BaseModel, frozen=True):
     kappa: float | None
     """Cohen's kappa between scorer and auditor, on whether a reply is right; None if it is not defined."""
     scenarios: dict[str, Rate]
+    deciders: dict[str, Rate] = Field(default_factory=dict)
+    """By who gave the verdicts: `exact form`, `reader`, `blind reader`, `judge`, `another scorer`."""
     contradictions: list[Contradiction]
 
     @property

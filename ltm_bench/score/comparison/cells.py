@@ -10,7 +10,9 @@ from pydantic import BaseModel, Field
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.pairs import Pair
+from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import Skill, skills
+from ltm_bench.score.results.headline import worth_of_undecided
 from ltm_bench.score.results.operations import Operation
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import Interval, Spread, clustered_sum_interval, spread
@@ -67,6 +69,8 @@ class Cell(BaseModel):
     complete: bool
     score: float
     """Sum over scenarios of the mean over all scored examples; provisional unless `complete`."""
+    if_right: float = 0.0
+    """The same if all that is undecided were right."""
     out_of: int
     interval: Interval | None
     """None if a run is incomplete, or a scenario has a single example."""
@@ -95,6 +99,7 @@ class Cell(BaseModel):
 def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     """Sum up the runs of an entrant at one span."""
     results = [run.results for run in runs]
+    examples = [example for each in results for example in each.examples]
     clusters = [each.by_scenario for each in results]
     scenarios = {scenario.name: scenario for each in results for scenario in each.scenarios}
     pooled = {name: [s for cluster in clusters for s in cluster.get(name, ())] for name in scenarios}
@@ -112,6 +117,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         scores=[each.score for each in results],
         complete=complete,
         score=sum(by_scenario.values()),
+        if_right=sum(by_scenario.values()) + _worth_of(examples),
         out_of=len(scenarios),
         interval=clustered_sum_interval(clusters) if complete else None,
         by_scenario=by_scenario,
@@ -120,9 +126,14 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         dollars=_mean([each.costs.dollars for each in results]),
         latency=_mean(waits),
         operations=operated(results),
-        skills=skills(list(scenarios.values()), [example for each in results for example in each.examples]),
+        skills=skills(list(scenarios.values()), examples),
         spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
     )
+
+
+def _worth_of(examples: Sequence[ExampleResult]) -> float:
+    """Return how much higher the score over several runs would be if all that is undecided were right."""
+    return worth_of_undecided([each for each in examples if each.score is not None])
 
 
 def rank(cells: Sequence[Cell], pairs: Sequence[Pair]) -> None:

@@ -71,6 +71,8 @@ def scored_otherwise(runs: Sequence[Results]) -> Iterator[str]:
         shown["way in which filler reached the agent"][each.run] = each.filler_heard
         judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in each.judges)
         shown["judges"][each.run] = ", ".join(judged) or "no judge"
+        if each.readers:  # without a reply that is for a reader, any reader is as good as none
+            shown["blind readers"][each.run] = ", ".join(each.readers)
         shown["number of manual verdicts"][each.run] = str(each.overridden)
     yield from _lines(shown)
 

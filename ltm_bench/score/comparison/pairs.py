@@ -6,9 +6,10 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 
-from pydantic import BaseModel, computed_field
+from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.results.headline import worth
 from ltm_bench.score.statistics.intervals import CONFIDENCE, Paired, paired
 from ltm_bench.score.statistics.power import (
     MOST,
@@ -29,7 +30,11 @@ class Pair(BaseModel):
     second: str
     complete: bool
     paired: Paired
-    """First minus second, in points of the sum over the scenarios in common."""
+    """First minus second, in points of the sum over the scenarios in common, if all that is undecided were wrong."""
+    if_right: Paired
+    """The same if all that is undecided were right."""
+    readers: list[str] = Field(default_factory=list)
+    """Who read the replies that are for a blind reader, if not the same for both."""
     separated: bool
     """Whether they differ even after correcting for all pairs at this span (Bonferroni)."""
     size: Size | None = None
@@ -42,27 +47,42 @@ class Pair(BaseModel):
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
+    def shown(self) -> bool:
+        """Whether the data shows a difference, whatever the undecided replies are worth."""
+        shown = self.paired.shown and self.if_right.shown and _same_way(self.paired, self.if_right)
+        return shown and not self.readers
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
     def verdict(self) -> str:
         """The result in words: who is better than whom, if the data shows it."""
         if self.paired.n == 0:
             return "no example in common"
         if self.paired.interval is None:
             return "too few examples to say"
-        if not self.paired.shown:
-            return "no difference shown"
+        if self.readers:
+            return f"not comparable, since they were read by different blind readers: {' and '.join(self.readers)}"
+        if not self.shown:
+            open_still = self.paired.shown or self.if_right.shown
+            return f"no difference shown{', since it depends on undecided replies' if open_still else ''}"
         better, worse = sorted(
             (self.first, self.second), key=lambda name: (name == self.first) == (self.paired.difference < 0)
         )
         return f"{better} is better than {worse}"
+
+    @property
+    def decided(self) -> bool:
+        """Whether more examples would tell nothing new: what is undecided or unlike has to be read first."""
+        return bool(self.readers) or self.paired.shown or self.if_right.shown
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def seeds_needed(self) -> int | None:
         """Number of seeds, with as many examples each, that would probably show a difference of this size.
 
-        None if a difference is already shown, if there is none, or if it would take more than `MOST`.
+        None if that is decided, if there is no difference, or if it would take more than `MOST`.
         """
-        if self.paired.shown or self.size is None or self.noise is None or not self.paired.difference:
+        if self.decided or self.size is None or self.noise is None or not self.paired.difference:
             return None
         gap = abs(self.paired.difference)
         found = seeds_needed(gap, self.size.scenarios, self.size.examples, self.noise)
@@ -80,7 +100,7 @@ class Pair(BaseModel):
     @property
     def needed(self) -> str:
         """What it would take to tell the two apart, in words; empty if they are told apart, or if it is unknown."""
-        if self.paired.shown or self.size is None or self.noise is None:
+        if self.decided or self.size is None or self.noise is None:
             return ""
         if not self.paired.difference:
             return "these two scored the same: there is no telling how many examples it would take"
@@ -95,10 +115,19 @@ class Pair(BaseModel):
 _Asked = tuple[str, str]
 """An example's name and its scenario's content: only the same question can be compared."""
 
+_Bounds = tuple[float, float]
 
-def _asked(runs: Sequence[Scored]) -> dict[int, dict[_Asked, float]]:
-    """Return the scores by seed and example; runs of the same seed are averaged."""
-    found: dict[int, dict[_Asked, list[float]]] = defaultdict(lambda: defaultdict(list))
+
+def _same_way(one: Paired, other: Paired) -> bool:
+    return one.difference * other.difference > 0
+
+
+def _asked(runs: Sequence[Scored]) -> dict[int, dict[_Asked, _Bounds]]:
+    """Return the scores by seed and example, if all that is undecided were wrong and right.
+
+    Runs of the same seed are averaged.
+    """
+    found: dict[int, dict[_Asked, list[_Bounds]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
         content = {
             entry.name: json.dumps([entry.version, entry.hash, entry.parameters], sort_keys=True, default=str)
@@ -106,9 +135,13 @@ def _asked(runs: Sequence[Scored]) -> dict[int, dict[_Asked, float]]:
         }
         for example in run.results.examples:
             if example.score is not None:
-                found[run.results.seed][example.id, content.get(example.scenario, "")].append(example.score)
+                bounds = example.score, example.score + worth(example)
+                found[run.results.seed][example.id, content.get(example.scenario, "")].append(bounds)
     return {
-        seed: {name: sum(scores) / len(scores) for name, scores in each.items()}
+        seed: {
+            name: (sum(low for low, _ in of) / len(of), sum(high for _, high in of) / len(of))
+            for name, of in each.items()
+        }
         for seed, each in found.items()
     }
 
@@ -129,27 +162,38 @@ def pair(
     ours, theirs = _asked(a), _asked(b)
     seeds = [seed for seed in ours if seed in theirs]
     clusters: list[dict[str, list[float]]] = []
+    if_right: list[dict[str, list[float]]] = []
     only_first: list[str] = []
     only_second: list[str] = []
     for seed in seeds:
         gaps: dict[str, list[float]] = defaultdict(list)
-        for (name, content), score in ours[seed].items():
-            if (other := theirs[seed].get((name, content))) is None:
+        wide: dict[str, list[float]] = defaultdict(list)
+        for (name, content), (score, most) in ours[seed].items():
+            if (their := theirs[seed].get((name, content))) is None:
                 continue
+            other, others_most = their
             gaps[name.rpartition("/")[0]].append(score - other)
+            wide[name.rpartition("/")[0]].append(most - others_most)
             if (score >= 1) != (other >= 1):
                 winner = only_first if score >= 1 else only_second
                 winner.append(name if len(seeds) == 1 else f"{name} (seed {seed})")
         if gaps:
             clusters.append(gaps)
+            if_right.append(wide)
     found = paired(clusters)
+    most_found = found if if_right == clusters else paired(if_right)
+    readers = sorted({reader for run in (*a, *b) for reader in run.results.readers})
+    readers = readers if len(readers) > 1 else []
+    strict = all(each.p is not None and each.p < (1 - CONFIDENCE) / count for each in (found, most_found))
     return Pair(
         span=span,
         first=first,
         second=second,
         complete=all(run.results.complete for run in (*a, *b)),
         paired=found,
-        separated=found.p is not None and found.p < (1 - CONFIDENCE) / count,
+        if_right=most_found,
+        readers=readers,
+        separated=strict and _same_way(found, most_found) and not readers,
         size=size_of(clusters) if clusters else None,
         noise=noise_of(clusters),
         only_first=only_first,

@@ -126,7 +126,7 @@ class Bookkeeping:
 
     def costs(self, examples: Sequence[ExampleResult]) -> Costs:
         """Return the sums, including the judges' cost."""
-        opinions = [opinion for e in examples for q in e.questions for opinion in q.opinions]
+        opinions = [opinion for e in examples for q in e.questions for opinion in q.asked_of]
         judges: dict[tuple[str, str | None], _Sum] = {}
         for opinion in opinions:
             price = None if opinion.dollars is None else Decimal(str(opinion.dollars))

@@ -20,7 +20,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from ltm_bench.core.messages import Outcome, Verdict
-from ltm_bench.score.audits.judgements import Opinion, Override
+from ltm_bench.score.audits.judgements import BlindReading, Opinion, Override
 from ltm_bench.score.results.ingestion import Ingestion
 from ltm_bench.score.results.retrieval import Ranking, Retrieval
 from ltm_bench.score.results.sets import SetQuestion
@@ -29,6 +29,18 @@ from ltm_bench.score.statistics.intervals import Interval
 
 VERDICT = tuple(field.name for field in fields(Verdict))
 """The names of a verdict's fields, which stand beside the question's own in JSON."""
+
+
+EXACT, TEXT, SCORER, BLIND, JUDGE, PERSON = DECIDERS = (
+    "exact form",
+    "reader",
+    "another scorer",
+    "blind reader",
+    "judge",
+    "person",
+)
+"""Who gives verdicts: our text reader, on a reply in exactly the form asked for or in words; a published scorer, or a
+matcher that tells no form; a model that does not know the right answer; one that does; a person."""
 
 
 def nested(content: Any) -> Any:
@@ -71,7 +83,9 @@ class Question(BaseModel, frozen=True):
     """A description of what is expected, if the right reply in `expected` is not enough."""
     reply: str | None
     verdict: Verdict
-    """The final one: a person's, else the judges', else the matcher's."""
+    """The final one: a person's, else a blind reader's, else the judges', else the matcher's."""
+    decided_by: str = ""
+    """Who gave it: one of `DECIDERS`; empty if it is undecided, or no verdict on a reply."""
     can_leak: bool = False
     """Whether its reply can reveal something that it must not."""
     shows: str | None = None
@@ -91,13 +105,19 @@ class Question(BaseModel, frozen=True):
     """Tokens of forked questions and replies before it, which an in-line conversation would contain."""
     at: datetime | None
     matched: Outcome | None = None
-    """The matcher's outcome, if a judge or a person has decided since, or should."""
+    """The matcher's outcome, if a reader, a judge or a person has decided since, or should."""
     doubt: str = ""
-    """Why the matcher was undecided."""
+    """The matcher's reason then."""
+    for_reader: bool = False
+    """Whether a blind reader is asked about the reply, if one is named: the matcher may have misread it."""
+    reading: BlindReading | None = None
+    """What a blind reader copied out of the reply."""
     opinions: tuple[Opinion, ...] = ()
     """Judges' opinions on the reply."""
     override: Override | None = None
     """The verdict by hand, which wins."""
+    overruled: str = ""
+    """Who had decided before."""
     retrieval: Retrieval | None = None
     """Which needles the agent's retrieval found, if known."""
     usage: dict[str, int] | None = None
@@ -113,6 +133,11 @@ class Question(BaseModel, frozen=True):
     def for_judges(self) -> bool:
         """Whether judges may decide it: its matcher cannot, or its published scorer may ask one."""
         return self.matched is Outcome.UNDECIDED or self.published is not None
+
+    @property
+    def asked_of(self) -> tuple[Opinion, ...]:
+        """All answers about its reply that were paid for: the blind reader's and the judges'."""
+        return (*(self.reading.opinions if self.reading is not None else ()), *self.opinions)
 
     @property
     def outcome(self) -> Outcome:

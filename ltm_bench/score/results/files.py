@@ -13,10 +13,12 @@ from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations
 from ltm_bench.score.audits.judgements import (
+    BlindReading,
     Judgement,
     Override,
     Place,
     VagueTrial,
+    blind_readings,
     judgements,
     ratings,
     vague_trials,
@@ -78,6 +80,11 @@ class RunFiles:
     def judgements(self) -> Mapping[Place, Judgement]:
         """The judges' opinions on its replies. Raises LogError."""
         return judgements(self.folder)
+
+    @cached_property
+    def blind(self) -> Mapping[Place, BlindReading]:
+        """What a blind reader read of its replies. Raises LogError."""
+        return blind_readings(self.folder)
 
     @cached_property
     def ratings(self) -> Mapping[Place, Mapping[str, Override]]:

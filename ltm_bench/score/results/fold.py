@@ -15,7 +15,15 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, join_digests
 from ltm_bench.plugins.matchers import load
 from ltm_bench.score.audits.heaps import Guard
-from ltm_bench.score.audits.judgements import FIGURES, Judgement, Place, VagueTrial, newest, overrides
+from ltm_bench.score.audits.judgements import (
+    FIGURES,
+    BlindReading,
+    Judgement,
+    Place,
+    VagueTrial,
+    newest,
+    overrides,
+)
 from ltm_bench.score.audits.verdicts import decisive, verdict_on
 from ltm_bench.score.results.accounts import Bookkeeping
 from ltm_bench.score.results.course import CourseFold
@@ -82,18 +90,26 @@ class Fold:
         self.course = CourseFold(isolated=manifest.suite.isolated)
         self._isolated = manifest.suite.isolated
         self._by_hand = overrides(files.ratings)
+        self._heard, self._blind = dict(files.judgements), dict(files.blind)
         self._verdicts, self._explain, self._listeners = verdicts or {}, explain, listeners
         self.vague = files.vague
         self.digest = self._read()
 
-    def hear(self, judgements: Sequence[Judgement], vague: Sequence[VagueTrial]) -> None:
-        """Take judges' opinions as if they had been on record from the start."""
+    def hear(
+        self, judgements: Sequence[Judgement], vague: Sequence[VagueTrial], blind: Sequence[BlindReading] = ()
+    ) -> None:
+        """Take judges' opinions and what readers have read as if they had been on record from the start."""
         self.vague = newest([*self.vague, *vague])
-        heard = {(each.example, each.turn): each for each in judgements}
+        self._heard |= {(each.example, each.turn): each for each in judgements}
+        self._blind |= {(each.example, each.turn): each for each in blind}
+        new = {(each.example, each.turn) for each in (*judgements, *blind)}
         for each in self.asked:
-            place = (each.example, each.question.turn or 0)
-            if place in heard:
-                each.decide(heard[place], self._by_hand.get(place))
+            if (each.example, each.question.turn or 0) in new:
+                self._decide(each)
+
+    def _decide(self, asked: AskedQuestion) -> None:
+        place = (asked.example, asked.question.turn or 0)
+        asked.decide(self._heard.get(place), self._by_hand.get(place), self._blind.get(place))
 
     @property
     def asked(self) -> list[AskedQuestion]:
@@ -246,12 +262,11 @@ class Fold:
             }
         )
         asked = AskedQuestion(example.id, expect, question, question)
-        judgement, override = self.files.judgements.get(place), self._by_hand.get(place)
-        asked.decide(judgement, override)
+        self._decide(asked)
         if self._explain and verdict is matched and asked.question.matched is None:
             words = decisive(expect, reply, turns, verdict)
             asked.matched = question.model_copy(update={"decisive": words})
-            asked.decide(judgement, override)
+            self._decide(asked)
         example.asked.append(asked)
         return asked.question
 

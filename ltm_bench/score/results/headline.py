@@ -17,7 +17,7 @@ from pydantic import BaseModel, computed_field
 
 from ltm_bench.core.messages import Outcome, Verdict
 from ltm_bench.score.audits.judgements import Judgement, Override, majority, reply_hash
-from ltm_bench.score.results.examples import ExampleResult, Question, ScenarioResult
+from ltm_bench.score.results.examples import DECIDERS, JUDGE, PERSON, ExampleResult, Question, ScenarioResult
 from ltm_bench.score.results.retrieval import Retrieval, lost, ranking
 from ltm_bench.score.statistics.intervals import wilson
 
@@ -111,7 +111,7 @@ def summarise_scenario(
 
 
 def decide(question: Question, judgement: Judgement | None, override: Override | None) -> Question:
-    """Return a question with its final verdict: a person's, else the judges', else the matcher's.
+    """Return a question with its final verdict: a person's, else what it has, else the judges'.
 
     Opinions on a different reply are ignored.
     """
@@ -125,11 +125,16 @@ def decide(question: Question, judgement: Judgement | None, override: Override |
     if matched.outcome is Outcome.UNDECIDED or published:
         changes |= {"matched": matched.outcome, "doubt": matched.reason}
         if heard:
-            changes |= {"verdict": majority(heard), "opinions": heard}
+            verdict = majority(heard)
+            changes |= {"verdict": verdict, "opinions": heard}
+            changes["decided_by"] = "" if verdict.outcome.infrastructure else JUDGE
     if override is not None and override.reply == said:
         by_hand = f"{override.reviewer}, by hand: {override.reason}"
         verdict = Verdict(override.outcome, override.score, by_hand)
-        changes |= {"matched": matched.outcome, "verdict": verdict, "override": override}
+        # A blind reader's verdict is not the matcher's.
+        changes |= {"matched": question.matched or matched.outcome, "verdict": verdict}
+        overruled = changes.get("decided_by", question.decided_by)
+        changes |= {"override": override, "decided_by": PERSON, "overruled": overruled}
     if "verdict" in changes:
         # Judges and people do not read a reply part by part, so needle recall goes on by the matcher's parts.
         changes["verdict"] = replace(changes["verdict"], parts=matched.parts)
@@ -144,7 +149,12 @@ def with_score(question: Question, score: float | None) -> Question:
 def worth_of_undecided(examples: Sequence[ExampleResult]) -> float:
     """Return how much higher the headline would be if every undecided question were right."""
     count = Counter(example.scenario for example in examples)
-    return sum(_worth(_scored(example.questions)) / count[example.scenario] for example in examples)
+    return sum(worth(example) / count[example.scenario] for example in examples)
+
+
+def worth(example: ExampleResult) -> float:
+    """Return how much higher an example's score would be if its undecided questions were right."""
+    return _worth(_scored(example.questions))
 
 
 def _worth(questions: Sequence[Question]) -> float:
@@ -213,6 +223,12 @@ def leaks(examples: Iterable[ExampleResult], *, keeps_users: bool | None = None)
         return None
     leaked = sum(q.outcome is Outcome.LEAKED for q in asked)
     return Leaks(leaked=leaked, questions=len(asked), keeps_users=keeps_users)
+
+
+def count_deciders(examples: Sequence[ExampleResult]) -> dict[str, int]:
+    """Count the verdicts on replies by who gave them."""
+    counts = Counter(question.decided_by for example in examples for question in example.questions)
+    return {name: counts[name] for name in DECIDERS if counts[name]}
 
 
 def count_outcomes(examples: Sequence[ExampleResult]) -> dict[Outcome, int]:

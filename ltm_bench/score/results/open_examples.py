@@ -11,8 +11,11 @@ from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.log.events import Ended, Sent
-from ltm_bench.score.audits.judgements import Judgement, Override
-from ltm_bench.score.results.examples import ExampleResult, Needle, Question
+from ltm_bench.score.audits.blind import verdict_by_reading
+from ltm_bench.score.audits.forms import form_of, is_exact
+from ltm_bench.score.audits.judgements import BlindReading, Judgement, Override, reply_hash
+from ltm_bench.score.audits.unread import is_for_reader
+from ltm_bench.score.results.examples import BLIND, EXACT, SCORER, TEXT, ExampleResult, Needle, Question
 from ltm_bench.score.results.headline import decide, example_score, gated
 from ltm_bench.score.results.ingestion import Taking
 from ltm_bench.score.results.sets import set_question
@@ -68,7 +71,7 @@ def unanswered(sent: Sent, expect: Matcher, *, beside: int) -> Question:
 
 @dataclass
 class AskedQuestion:
-    """A question that was asked, and its verdict, which judges and people may still change."""
+    """A question that was asked, and its verdict, which readers, judges and people may still change."""
 
     example: str
     expect: Matcher
@@ -77,11 +80,13 @@ class AskedQuestion:
     question: Question
     """With the final verdict."""
 
-    def decide(self, judgement: Judgement | None, override: Override | None) -> None:
-        """Let judges and people decide, if they have read the reply."""
+    def decide(
+        self, judgement: Judgement | None, override: Override | None, reading: BlindReading | None = None
+    ) -> None:
+        """Let readers, judges and people decide, if they have read the reply."""
         question = self.matched
         if question.reply is not None:
-            question = decide(question, judgement, override)
+            question = decide(self._read(question, reading), judgement, override)
         changes: dict[str, Any] = {}
         if isinstance(self.expect, SetMatcher):
             changes["published"] = set_question(self.expect, question.reply, question.opinions)
@@ -89,6 +94,23 @@ class AskedQuestion:
             # The words decided for the matcher; a judge gives a reason, and is not explained by them.
             changes["decisive"] = ()
         self.question = question.model_copy(update=changes) if changes else question
+
+    def _read(self, question: Question, reading: BlindReading | None) -> Question:
+        """Say who gave the verdict: the matcher or, if it has read this reply and decides, a blind reader."""
+        said, form = question.reply or "", form_of(self.expect)
+        changes: dict[str, Any] = {}
+        if question.outcome is not Outcome.UNDECIDED and not question.outcome.infrastructure:
+            changes["decided_by"] = SCORER if form is None else EXACT if is_exact(said, form) else TEXT
+        if form is not None:
+            for_reader = is_for_reader(self.expect, form, question.text, said, question.verdict)
+            changes["for_reader"] = for_reader
+        if reading is not None and reading.reply == reply_hash(said):
+            changes["reading"] = reading
+            verdict = verdict_by_reading(question.verdict, self.expect, question.text, said, reading)
+            if verdict is not None and form is not None:
+                changes |= {"matched": question.outcome, "doubt": question.reason}
+                changes |= {"verdict": verdict, "decided_by": BLIND}
+        return question.model_copy(update=changes)
 
 
 class _OpenNeedle(NamedTuple):

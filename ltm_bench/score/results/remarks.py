@@ -11,7 +11,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.audits.auditing import Confident
 from ltm_bench.score.audits.judgements import VagueTrial
-from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.results.examples import BLIND, JUDGE, ExampleResult, Question
 
 
 class JudgeNote(BaseModel, frozen=True):
@@ -115,7 +115,7 @@ _UNREAD = (Outcome.UNDECIDED, Outcome.OVERFLOW)
 
 
 def confident(examples: Sequence[ExampleResult]) -> list[Confident]:
-    """Return the verdicts that matchers were sure of, for audits."""
+    """Return the verdicts that somebody was sure of, but for those by hand, for audits."""
     found = [
         Confident(
             example=example.id,
@@ -123,11 +123,20 @@ def confident(examples: Sequence[ExampleResult]) -> list[Confident]:
             question=question.text,
             expected=question.expected,
             reply=question.reply,
-            outcome=question.matched or question.outcome,
+            outcome=_outcome(question),
             reason=question.reason if question.override is None else "",
+            by=question.overruled or question.decided_by,
+            judges=tuple(opinion.judge for opinion in question.opinions),
         )
         for example in examples
         for question in example.questions
         if question.reply is not None
     ]
     return [each for each in found if not each.outcome.infrastructure and each.outcome not in _UNREAD]
+
+
+def _outcome(question: Question) -> Outcome:
+    """Return the outcome before a person overruled it."""
+    if (question.overruled or question.decided_by) in (BLIND, JUDGE):
+        return question.outcome if question.override is None else question.override.was
+    return question.matched or question.outcome

@@ -28,6 +28,9 @@ from ltm_bench.score.statistics.power import against_unknown, size_of, smallest_
 SCHEMA = 2
 """Version of the format of results.json."""
 
+NOBODY = "nobody"
+"""Who read a reply that is for a blind reader, if none was named."""
+
 
 class Results(BaseModel, frozen=True):
     """Everything that the page shows, except the transcript."""
@@ -55,6 +58,8 @@ class Results(BaseModel, frozen=True):
     """Questions that text alone cannot decide and no judge was asked about; they count 0."""
     undecided_worth: float = 0.0
     """By how much the score would be higher if all of them were right."""
+    decided_by: dict[str, int] = Field(default_factory=dict)
+    """Number of verdicts on replies by who gave them: `exact form`, `reader`, `another scorer`, `blind reader`, …"""
     overridden: int = 0
     """Verdicts by hand."""
     judges: list[JudgeNote] = Field(default_factory=list)
@@ -120,6 +125,23 @@ class Results(BaseModel, frozen=True):
         own = [self.by_scenario]
         noise = None if self.interval is None else against_unknown(own)
         return None if noise is None else smallest_difference(size_of(own), noise)
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """The score if all that is undecided were wrong, and if all were right."""
+        return self.score_so_far, self.score_so_far + self.undecided_worth
+
+    @property
+    def readers(self) -> list[str]:
+        """Who read the replies that are for a blind reader: readers with version and key, and `nobody`."""
+        read = {
+            f"{q.reading.reader} ({q.reading.opinions[0].key[:8]})" if q.reading is not None else NOBODY
+            for e in self.examples
+            for q in e.questions
+            if q.reading is not None or q.for_reader
+        }
+        return sorted(read)
 
     @property
     def by_scenario(self) -> dict[str, list[float]]:

@@ -16,6 +16,7 @@ from ltm_bench.score.results.figures import bins, needle_recall, points, skills
 from ltm_bench.score.results.files import RunFiles
 from ltm_bench.score.results.fold import Fold, TurnListener
 from ltm_bench.score.results.headline import (
+    count_deciders,
     count_outcomes,
     headline,
     leaks,
@@ -87,7 +88,7 @@ def results_of(
     published = {s.name: [e.published for e in examples if e.scenario == s.name] for s in scenarios}
     any_published = any(mean(scores) is not None for scores in published.values())
     heard = fold.hearing.heard
-    opinions = [opinion for e in examples for q in e.questions for opinion in q.opinions]
+    opinions = [opinion for e in examples for q in e.questions for opinion in q.asked_of]
     return Results(
         run=files.folder.name,
         agent=manifest.agent.name,
@@ -146,6 +147,7 @@ def derived(scenarios: Sequence[ScenarioResult], examples: Sequence[ExampleResul
         "chance": sum(each.chance for each in scenarios),
         "overruns": sum(e.overrun > 0 for e in examples),
         "undecided_worth": worth_of_undecided(examples),
+        "decided_by": count_deciders(examples),
         "by_judge": scores_by_judge(examples),
         "outcomes": count_outcomes(examples),
         "lost": lost(retrievals(examples)),

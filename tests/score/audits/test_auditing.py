@@ -72,13 +72,55 @@ def test_only_confident_verdicts_of_matchers_are_audited() -> None:
     assert [each.outcome for each in confident([example])] == [C, W, W]
 
 
+def test_verdicts_of_readers_and_judges_are_audited_too_as_they_were_before_a_person_came() -> None:
+    by_hand = {"example": "x/0", "turn": 3, "reply": reply_hash("r"), "outcome": "wrong", "score": 0,
+               "reviewer": "Ada", "reason": "", "was": "correct", "was_score": 1}  # fmt: skip
+    questions = [
+        verdict("x/0", C, decided_by="exact form"),
+        verdict("x/0", C, decided_by="blind reader", matched=W),
+        verdict("x/0", A, decided_by="judge", matched=Outcome.UNDECIDED),
+        verdict("x/0", W, decided_by="person", overruled="blind reader", override=by_hand, matched=W),
+        verdict("x/0", W, decided_by="person", override=by_hand, matched=Outcome.UNDECIDED),
+    ]
+    example = ExampleResult(
+        id="x/0", scenario="x", score=None, span=0, overrun=0, needles=[], questions=questions
+    )
+    assert [(each.outcome, each.by) for each in confident([example])] == [
+        (C, "exact form"), (C, "blind reader"), (A, "judge"), (C, "blind reader"),
+    ]  # fmt: skip
+
+
+def test_each_kind_of_decision_has_its_own_rate() -> None:
+    verdicts = [
+        each._replace(by=by)
+        for by, of in (("exact form", many(x={C: 30})), ("blind reader", many(y={C: 10})))
+        for each in of
+    ]
+    said = {each.example: W if each.example in ("y/0", "y/1") else C for each in verdicts}
+    found = read(verdicts, said)
+    assert {name: (rate.read, rate.contradicted, rate.error) for name, rate in found.deciders.items()} == {
+        "exact form": (30, 0, 0.0),
+        "blind reader": (10, 2, pytest.approx(0.2)),
+    }
+    exact, blind = (found.deciders[name].interval for name in ("exact form", "blind reader"))
+    assert exact is not None
+    assert blind is not None
+    assert exact.high < 0.2 < blind.high
+    assert [each.by for each in found.contradictions] == ["blind reader"] * 2
+
+
+def test_a_judge_does_not_audit_verdicts_that_it_gave() -> None:
+    own, others = (many(x={C: 2})[i]._replace(judges=(judge,)) for i, judge in enumerate(("Ada", "Bob")))
+    assert read([own, others], {own.example: C, others.example: C}).total.verdicts == 1
+
+
 def test_every_stratum_is_sampled_and_the_rest_is_in_proportion() -> None:
     verdicts = many(x={C: 500, S: 3}, y={C: 300, W: 200, A: 1})
     drawn = Counter(each.stratum for each in draw(verdicts, 100, 0))
     assert sum(drawn.values()) == 100
-    assert (drawn["x", S], drawn["y", A]) == (1, 1)
-    assert drawn["x", C] == pytest.approx(49, abs=2)
-    assert drawn["y", W] == pytest.approx(20, abs=2)
+    assert (drawn["x", S, ""], drawn["y", A, ""]) == (1, 1)
+    assert drawn["x", C, ""] == pytest.approx(49, abs=2)
+    assert drawn["y", W, ""] == pytest.approx(20, abs=2)
 
 
 def test_a_draw_depends_on_its_seed_alone_and_a_larger_one_holds_the_smaller() -> None:

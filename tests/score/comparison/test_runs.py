@@ -139,6 +139,35 @@ def test_runs_judged_differently_are_compared_with_a_warning(make: Make) -> None
     ]
 
 
+def test_a_difference_that_undecided_replies_could_undo_is_not_claimed(make: Make) -> None:
+    found = only(compare([make("a"), make("b", [Outcome.UNDECIDED])]))
+    assert (found.paired.difference, found.if_right.difference) == (5.0, 0.0)
+    assert found.paired.shown
+    assert not found.shown
+    assert not found.separated
+    assert found.verdict == "no difference shown, since it depends on undecided replies"
+    assert found.seeds_needed is None
+    assert found.needed == ""
+
+
+def test_a_difference_is_claimed_where_both_extremes_agree(make: Make) -> None:
+    comparison = compare([make("a"), make("b", [WRONG, WRONG, WRONG, WRONG, Outcome.UNDECIDED])])
+    found = only(comparison)
+    assert found.paired.difference > found.if_right.difference > 0
+    assert found.separated
+    assert found.verdict == "a is better than b"
+    assert [(c.score, c.if_right) for c in comparison.cells] == [(5.0, 5.0), (0.0, pytest.approx(1.0))]
+
+
+def test_a_difference_that_turns_round_is_not_claimed(make: Make) -> None:
+    found = only(compare([make("a", [RIGHT, WRONG]), make("b", [Outcome.UNDECIDED])]))
+    assert found.paired.shown
+    assert found.if_right.shown
+    assert found.paired.difference > 0 > found.if_right.difference
+    assert not found.shown
+    assert not found.separated
+
+
 def test_several_seeds_are_scored_together_and_each_by_itself(make: Make) -> None:
     runs = [make("a", [RIGHT], seed=0), make("a", [RIGHT, WRONG], seed=1)]
     comparison = compare(runs)

@@ -1,0 +1,185 @@
+"""Has a model read blind what the matchers could not read: it copies what a reply answers, and the matchers compare.
+
+It works from the log, after the conversation, like a judge, and with the same store, budget and prices. Nobody reads
+unless named.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.messages import Ask, Outcome, ReplyForm
+from ltm_bench.core.tokens import counter
+from ltm_bench.judge import blind
+from ltm_bench.judge.costs import Quote, quote_texts
+from ltm_bench.judge.judges import Judge
+from ltm_bench.judge.opinions import FILE, OpinionStore, opinion_of
+from ltm_bench.judge.saying import for_each
+from ltm_bench.score.audits.forms import FOR_JUDGES, form_of
+from ltm_bench.score.audits.judgements import BlindReading, Opinion, append, reply_hash
+from ltm_bench.score.audits.unread import is_for_reader
+from ltm_bench.score.results.fold import Fold
+from ltm_bench.score.results.open_examples import AskedQuestion
+from ltm_bench.script.rehearsal import rehearse
+from ltm_bench.script.scenario import Example
+
+_LARGE = 10
+"""Number of members from which a pool is the scenario's, not the example's; a smaller one has to recur."""
+
+BlindParts = tuple[str, int, str, str, ReplyForm]
+"""Example, turn, question, reply, and the form of its answer."""
+
+
+class BlindCase(NamedTuple):
+    """A question and a reply, as a blind reader gets them."""
+
+    example: str
+    turn: int
+    question: str
+    reply: str
+    form: ReplyForm
+    whole: bool
+    """Whether the form's pool may be shown."""
+
+    @property
+    def prompts(self) -> list[str]:
+        """The messages to the reader."""
+        scenario = self.example.rpartition("/")[0]
+        return blind.prompts(self.question, self.reply, self.form, scenario, whole=self.whole)
+
+
+def cases_of(asked: Iterable[BlindParts]) -> list[BlindCase]:
+    """Return the cases of questions; a pool is whole, and may be shown, if it recurs or is large."""
+    given = list(asked)
+    owners: defaultdict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
+    for example, _, _, _, form in given:
+        owners[example.rpartition("/")[0], frozenset(form.pool)].add(example)
+    found = []
+    for example, turn, question, reply, form in given:
+        recurs = len(owners[example.rpartition("/")[0], frozenset(form.pool)]) > 1
+        whole = form.kind != "objection" and (recurs or form.kind == "choice" or len(form.pool) >= _LARGE)
+        found.append(BlindCase(example, turn, question, reply, form, whole))
+    return found
+
+
+def to_be_read(asked: Sequence[AskedQuestion], *, quoted: bool) -> list[BlindCase]:
+    """Return what a blind reader is asked about.
+
+    Args:
+        asked: All questions of a run.
+        quoted: Whether also about quotations and free statements, which a judge will compare.
+    """
+    formed = [
+        (each, form)
+        for each in asked
+        if each.matched.reply is not None and (form := form_of(each.expect)) is not None
+    ]
+    cases = cases_of(
+        (each.example, each.matched.turn or 0, each.matched.text, each.matched.reply or "", form)
+        for each, form in formed
+    )
+    return [
+        case
+        for case, (each, form) in zip(cases, formed, strict=True)
+        if is_for_reader(each.expect, form, case.question, case.reply, each.matched.verdict, quoted=quoted)
+    ]
+
+
+async def read_blind(
+    cases: Sequence[BlindCase], reader: Judge, memory: OpinionStore, budget: Budget
+) -> list[BlindReading]:
+    """Have a reader read replies, several at a time; known answers are not asked for again. Raises BudgetReached."""
+
+    async def one(case: BlindCase, reader: Judge) -> BlindReading:
+        return await _read(case, reader, memory, budget)
+
+    return [reading for (reading,) in await for_each(cases, [reader], one)]
+
+
+async def _read(case: BlindCase, reader: Judge, memory: OpinionStore, budget: Budget) -> BlindReading:
+    opinions: list[Opinion] = []
+    for text in case.prompts:
+        said = await memory.ask(reader, text, budget, blind.schema(case.form))
+        outcome = Outcome.JUDGE_ERROR if said.failed else Outcome.UNDECIDED
+        failure = f"failed: {said.text}"[:500] if said.failed else ""
+        opinion = opinion_of(reader, blind.digest(), text, said, outcome, failure)
+        heard = _heard(case, opinion)
+        opinions.append(opinion.model_copy(update={"reason": heard.said or heard.why}))
+        if not heard.said:  # nothing that a second answer could agree with
+            break
+    return BlindReading(
+        example=case.example,
+        turn=case.turn,
+        reply=reply_hash(case.reply),
+        opinions=tuple(opinions),
+        form=case.form.kind,
+        version=blind.VERSION,
+        **settled(case, opinions)._asdict(),
+    )
+
+
+def _heard(case: BlindCase, opinion: Opinion) -> blind.CopiedAnswer:
+    if opinion.outcome is Outcome.JUDGE_ERROR:
+        return blind.CopiedAnswer("", "", opinion.reason)
+    return blind.heard(opinion.answer, case.reply, case.form, whole=case.whole)
+
+
+def settled(case: BlindCase, opinions: Sequence[Opinion]) -> blind.CopiedAnswer:
+    """Return what a reader's answers about a reply come to: nothing, unless all say the same."""
+    found = [_heard(case, each) for each in opinions]
+    last = found[-1]
+    if len({heard.said for heard in found if heard.said}) > 1:
+        return blind.CopiedAnswer(last.span, "", "it reads the options otherwise in another order")
+    if last.said and len(found) < len(case.prompts):
+        return blind.CopiedAnswer(last.span, "", "it was asked in one order only")
+    return last
+
+
+async def have_read_blind(
+    fold: Fold, reader: Judge, *, quoted: bool, budget: Budget, notify: Callable[[str], None]
+) -> None:
+    """Have a reader read what the matchers could not; the fold takes what it read, and the folder keeps it.
+
+    Args:
+        fold: The run; a database beside its folder holds earlier answers.
+        reader: The reader.
+        quoted: As in `to_be_read`.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        notify: Called with a line for each event.
+    """
+    cases = to_be_read(fold.asked, quoted=quoted)
+    if not cases:
+        return
+    run = fold.files.folder
+    with OpinionStore(run.parent / FILE) as memory:
+        replies = "1 reply" if len(cases) == 1 else f"{len(cases)} replies"
+        price = quote_cases(reader, cases, memory)
+        notify(f"{replies} to be read by {reader.name}, which is not told the right answers: {price} …")
+        read = await read_blind(cases, reader, memory, budget)
+    append(run, [each for each in read if fold.files.blind.get((each.example, each.turn)) != each])
+    fold.hear((), (), read)
+    if failed := sum(each.opinions[-1].outcome is Outcome.JUDGE_ERROR for each in read):
+        notify(f"{failed} answers of the reader are missing; rescore --reader asks for them again")
+
+
+def quote_cases(reader: Judge, cases: Iterable[BlindCase], memory: OpinionStore | None = None) -> Quote:
+    """Quote the cost of having a reader read these replies."""
+    texts = (text for case in cases for text in case.prompts)
+    return quote_texts(
+        reader, ((text, memory is not None and memory.answer(reader, text) is not None) for text in texts)
+    )
+
+
+def foreseen(examples: Sequence[Example]) -> list[BlindCase]:
+    """Return the questions of examples that a reader could read, each with a right reply."""
+    count = counter()
+    return cases_of(
+        (example.id, 0, step.text, step.line.expect.right()[0], form)
+        for example in examples
+        for step in rehearse(example, count)
+        if isinstance(step.line, Ask) and (form := form_of(step.line.expect)) is not None
+        if form.kind not in FOR_JUDGES
+    )

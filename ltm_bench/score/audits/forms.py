@@ -1,0 +1,88 @@
+"""In which form replies answer, by matcher, and whether one answers in exactly that form. Pure.
+
+A matcher of a user's own says so itself (`Matcher.form`). Published scorers say nothing: no model reads for them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ltm_bench.core.limits import json_of
+from ltm_bench.core.messages import Matcher, ReplyForm
+from ltm_bench.matchers.choices import Picks
+from ltm_bench.matchers.contradiction import BothSaid
+from ltm_bench.matchers.decoding import Decodes
+from ltm_bench.matchers.displacement import Displaced
+from ltm_bench.matchers.earlier import Formerly
+from ltm_bench.matchers.items import ItemCounts
+from ltm_bench.matchers.lists import ListsAll
+from ltm_bench.matchers.names import NamesOnly
+from ltm_bench.matchers.orders import Notices, Orders
+from ltm_bench.matchers.phrases import SaidIn, Says
+from ltm_bench.matchers.quotes import Retells
+from ltm_bench.matchers.reading import number, plain
+from ltm_bench.matchers.restraint import NeverSaid, Withholds
+from ltm_bench.matchers.routes import FollowsRoute
+from ltm_bench.matchers.sequence import InOrder
+from ltm_bench.matchers.tallies import Tallies
+
+FOR_JUDGES = ("quotation", "statement")
+"""Kinds of forms that no code can compare."""
+
+_AROUND = " \t\n.,!*_`\"'“”#:"
+"""What may stand around a bare value."""
+
+_FENCE = re.compile(r"\A```[a-z]*\n|\n?```\Z")
+
+
+def _one_of(pool: tuple[str, ...]) -> ReplyForm:
+    coded = bool(pool) and all(any(map(str.isdigit, value)) for value in pool)
+    return ReplyForm("number or code") if coded else ReplyForm("one of a set", pool)
+
+
+_FORMS: Mapping[type[Matcher], Callable[[Any], ReplyForm]] = {
+    BothSaid: lambda _: ReplyForm("statement"),
+    Decodes: lambda m: ReplyForm(
+        "fields", fields=tuple((group, tuple(words[0] for _, words in each)) for group, each in m.groups)
+    ),
+    Displaced: lambda _: ReplyForm("displacement"),
+    FollowsRoute: lambda m: ReplyForm("route", m.among),
+    InOrder: lambda m: ReplyForm("order", m.among),
+    ItemCounts: lambda m: ReplyForm("quantities", m.among),
+    ListsAll: lambda m: ReplyForm("list", m.among),
+    NeverSaid: lambda m: _one_of((*m.among, *m.near)),
+    Notices: lambda m: ReplyForm("objection", (m.wanted, m.served)),
+    Orders: lambda m: ReplyForm("list", m.menu, terse="I would like the {}, please."),
+    Picks: lambda m: ReplyForm("choice", tuple(str(n + 1) for n in range(m.of))),
+    Tallies: lambda _: ReplyForm("number or code"),
+    **dict.fromkeys((Formerly, NamesOnly), lambda m: _one_of(m.among)),
+    **dict.fromkeys((Retells, SaidIn, Says), lambda _: ReplyForm("quotation")),
+    Withholds: lambda m: _one_of(m.among) if m.among else ReplyForm("statement"),
+}
+
+
+def form_of(expect: Matcher) -> ReplyForm | None:
+    """Return the form in which replies answer; None for published scorers, which no model's reading may change."""
+    try:
+        told = expect.form()
+    except Exception:  # a matcher of a user's own can raise anything, and its log still has to be read
+        return None
+    if told is not None:
+        return told
+    make = next((_FORMS[kind] for kind in type(expect).__mro__ if kind in _FORMS), None)
+    return None if make is None else make(expect)
+
+
+def is_exact(reply: str, form: ReplyForm) -> bool:
+    """Whether a reply is a value of its form and nothing else: a member of the set, a number, or JSON."""
+    bare = plain(reply).strip(_AROUND)
+    if form.fields or form.kind in ("list", "order", "quantities", "route"):
+        try:
+            return isinstance(json_of(_FENCE.sub("", reply.strip())), dict | list)
+        except ValueError:
+            return False
+    if bare in {plain(value).strip(_AROUND) for value in form.pool}:
+        return True
+    return len(bare.split()) == 1 and number(bare) is not None
