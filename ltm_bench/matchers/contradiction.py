@@ -9,7 +9,7 @@ from typing import ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading.abstaining import notices_conflict
 from ltm_bench.matchers.reading.cues import Effect, cues
-from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, asked, unanswered
+from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher, asked, unanswered
 from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
 from ltm_bench.matchers.reading.mention import Mention, Time
 from ltm_bench.matchers.reading.stance import mentions
@@ -19,6 +19,7 @@ from ltm_bench.matchers.reading.text import words
 _JOINED = re.compile(r"[\W_]{0,8}(?:and|or)?[\W_]{0,8}")
 """The words between two things that are named side by side."""
 _FEW = 3
+_SETTLED = "both are named, but the reply settles on"
 
 
 def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
@@ -44,6 +45,7 @@ class BothSaid(DoubtingMatcher):
 
     version: ClassVar[int] = 2
     concludes: ClassVar[bool] = True
+    certain: ClassVar[Collection[str]] = (RECITES, _SETTLED)
 
     one: str
     other: str
@@ -70,7 +72,7 @@ class BothSaid(DoubtingMatcher):
         given_up = {m.value for m in found if m.denied}
         if len(settled) == 1 or len(given_up) == 1:
             value = next(iter(settled)) if len(settled) == 1 else next(v for v in both if v not in given_up)
-            return Verdict(Outcome.PARTIAL, 0.5, f"both are named, but the reply settles on {value}")
+            return Verdict(Outcome.PARTIAL, 0.5, f"{_SETTLED} {value}")
         if (
             not conflict
             and (lead := next((m for m in found if m.lead), None))

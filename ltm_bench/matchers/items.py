@@ -103,6 +103,10 @@ def _is_struck(block: Block) -> bool:
     return sum(end - start for start, end in block.struck) > len(block.text.strip()) // 2
 
 
+def _is_listed(reading: Reading) -> bool:
+    return any(block.form is not Form.PROSE for block in reading.blocks)
+
+
 _LINE = 80
 """Characters of a bulleted line that can be an entry of a list."""
 
@@ -157,8 +161,11 @@ class ItemCounts(DoubtingMatcher):
         if not found:
             return Verdict(Outcome.WRONG, 0.0, "the list is empty")
         verdict = self._compare(found)
+        known = {singular(word) for each in self.among for word in known_words(each)}
+        strange = (name for name, _ in found if known.isdisjoint(map(singular, words(name))))
+        listed = " ".join(strange) if _is_listed(reading) else reply
         lacks = verdict.outcome is Outcome.PARTIAL and "missing" in verdict.reason
-        if lacks and (word := self.strange(reply, turns, ())) is not None:
+        if lacks and (word := self.strange(listed, turns, ())) is not None:
             return Verdict(Outcome.UNDECIDED, 0.0, f"“{word}” may be another word for what is missing")
         return verdict
 

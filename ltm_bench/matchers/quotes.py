@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
@@ -20,7 +20,7 @@ from ltm_bench.matchers.reading import (
     resolve,
     words,
 )
-from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, asked, unanswered
+from ltm_bench.matchers.reading.doubting import LAST, RECITAL, DoubtingMatcher, asked, parts, unanswered
 from ltm_bench.matchers.reading.surplus import GENEROUS, TIMES, Span
 from ltm_bench.matchers.reading.text import COMMON
 from ltm_bench.matchers.sameness import singular
@@ -108,8 +108,7 @@ class Retells(DoubtingMatcher):
                 return RECITAL
             return Verdict(Outcome.CORRECT, 1.0, "the reply retells the right one")
         if self.text in told:
-            two = f"the reply tells two of them; the best guess is: {told[-1]}"
-            return RECITAL if len(told) > _FEW else Verdict(Outcome.UNDECIDED, 0.0, two)
+            return RECITAL if len(told) > _FEW else Verdict(Outcome.WRONG, 0.0, "the reply tells two of them")
         if told:
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells another one: {told[0]}")
         verdict = unanswered(reply, Outcome.WRONG, "the reply retells none of them")
@@ -118,6 +117,10 @@ class Retells(DoubtingMatcher):
         if verdict.outcome is Outcome.WRONG and near == [self.text]:
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be retelling the right one in other words")
         return verdict
+
+    def parts(self, reply: str) -> Iterator[tuple[str, str]]:
+        """Yield the parts at its end, after which no other is told."""
+        return (each for each in parts(reply) if each[0].startswith(LAST))
 
     def used(self, reply: str) -> Sequence[Span]:
         """Return all of it: to retell is to repeat a message."""

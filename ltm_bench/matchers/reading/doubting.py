@@ -34,6 +34,7 @@ RECITAL = Verdict(Outcome.WRONG, 0.0, f"{RECITES} what it was told")
 
 _UNREAD = (Outcome.ABSTAINED, Outcome.MALFORMED)
 _FLAT = (Outcome.WRONG, Outcome.STALE, Outcome.MALFORMED)
+LAST = "its last"
 _REFUSED = (*_FLAT, Outcome.PARTIAL)
 _BESIDE = 2
 """Words besides each value, at most, in a recital of all values: `first red, later blue, finally grey`."""
@@ -144,7 +145,8 @@ class DoubtingMatcher(Matcher):
 
     def _doubt(self, reply: str, turns: Sequence[Turn], outcome: Outcome) -> str | None:
         for name, part in self.parts(reply):
-            if self.judge(part, turns).outcome is Outcome.CORRECT:
+            late = outcome is not Outcome.PARTIAL or name.startswith(LAST)  # what goes on wrong is not right
+            if late and self.judge(part, turns).outcome is Outcome.CORRECT:
                 return f"{name} alone would be right"
         if outcome is Outcome.PARTIAL:
             return None
@@ -249,12 +251,13 @@ def parts(reply: str) -> Iterator[tuple[str, str]]:
     said = [text[start:end] for start, end in sentences(low)]
     named = [("what stands outside its parentheses", _ASIDE.sub(" ", text))]
     for kind, each in (("line", lines), ("paragraph", blocks), ("sentence", said)):
-        named += [(f"its last {kind}", each[-1]), (f"its first {kind}", each[0])] if each else []
+        named += [(f"{LAST} {kind}", each[-1]), (f"its first {kind}", each[0])] if each else []
     for end in (-1, 0):
         at = _CLAUSE if said and _LISTED.search(said[end]) else _COMMA
         clauses = [part for part in at.split(said[end]) if part.strip()] if said else []
         named += [
-            (f"the clause “{clause.strip()[:60]}”", clause) for clause in clauses[end : end + 1 or None]
+            (f"{LAST if end else 'the'} clause “{clause.strip()[:60]}”", clause)
+            for clause in clauses[end : end + 1 or None]
         ]
     told = {text.strip()}
     for name, part in named:
