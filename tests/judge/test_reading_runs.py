@@ -214,7 +214,7 @@ def test_a_dump_that_a_reader_takes_an_answer_from_is_not_right(place: Path, com
     dump = "The bus, the ferry, the night train, the plane, the taxi, the tram."
     (place / "agents" / "vague.py").write_text(AGENT.replace("{travel}", dump), "utf-8")
     assert command(*RUN, "--reader", "first").exit_code == 0
-    assert len(asked(place)) == 4  # the right one is named, and refused
+    assert asked(place) == []  # all candidates with hardly a word between them: a recital, for certain
     assert all(question["outcome"] != "correct" for question in rides(place))
 
 
