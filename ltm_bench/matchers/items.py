@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
@@ -162,10 +163,12 @@ class ItemCounts(DoubtingMatcher):
             return Verdict(Outcome.WRONG, 0.0, "the list is empty")
         verdict = self._compare(found)
         known = {singular(word) for each in self.among for word in known_words(each)}
-        strange = (name for name, _ in found if known.isdisjoint(map(singular, words(name))))
-        listed = " ".join(strange) if _is_listed(reading) else reply
+        names = [words(name) for name, _ in found] if _is_listed(reading) else [[w] for w in words(reply)]
+        strange = " ".join(
+            chain.from_iterable(each for each in names if known.isdisjoint(map(singular, each)))
+        )
         lacks = verdict.outcome is Outcome.PARTIAL and "missing" in verdict.reason
-        if lacks and (word := self.strange(listed, turns, ())) is not None:
+        if lacks and (word := self.strange(strange, turns, ())) is not None:
             return Verdict(Outcome.UNDECIDED, 0.0, f"“{word}” may be another word for what is missing")
         return verdict
 

@@ -136,12 +136,12 @@ class DoubtingMatcher(Matcher):
 
     def _gives_up_at_last(self, reply: str, turns: Sequence[Turn]) -> bool:
         """Whether the last sentence of several says nothing but that the answer is not known."""
-        said = [reply[start:end] for start, end in sentences(flat(reply))]
-        if len(said) < 2 or not is_abstention(said[-1]):
+        *before, (start, end) = [(0, 0), *sentences(flat(reply))]
+        if len(before) < 2 or not is_abstention(reply[start:end]):
             return False
-        known, last = self.candidates(), " ".join(words(said[-1]))
-        named = known is not None and mentions(read(said[-1]), known)
-        return not named and not any(last in " ".join(words(turn.message.text)) for turn in turns)
+        last = " ".join(words(reply[start:end]))
+        used = any(begin < end and start < stop for begin, stop in self.used(reply))
+        return not used and not any(last in " ".join(words(turn.message.text)) for turn in turns)
 
     def _doubt(self, reply: str, turns: Sequence[Turn], outcome: Outcome) -> str | None:
         for name, part in self.parts(reply):
