@@ -252,9 +252,7 @@ def follows_route(start: str, legs: Sequence[Leg], *, among: Collection[str]) ->
 
 EXAMPLES: tuple[Matcher, ...] = (
     follows_route(
-        "Opera",
-        [("north", 2, "Town Hall"), ("east", 1, "Cinema")],
-        among=("Opera", "Town Hall", "Cinema"),
+        "Opera", [("north", 2, "Town Hall"), ("east", 1, "Cinema")], among=("Opera", "Town Hall", "Cinema")
     ),
 )
 """Examples for the tests that guard every matcher."""

@@ -106,9 +106,8 @@ def _shortened(full: Sequence[tuple[tuple[str, ...], str]]) -> dict[tuple[str, s
 
 
 _LOOSE = _LITTLE | frozenset(
-    "is are was were be it it's that's i you he she they we would like take have please for by as not no "
-    "so then or but "
-    "from try order get one ordered said named called wanted go choose pick think thanks thank this that was "
+    "is are was were be it it's that's i you he she they we would like take have please for by as not no so then or "
+    "but from try order get one ordered said named called wanted go choose pick think thanks thank this that was "
     "had".split()
 )
 

@@ -17,16 +17,14 @@ from ltm_bench.matchers.sameness import same_word, singular
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _FORGIVEN = frozenset("a an the that please just so and then oh well okay ok now".split())
 _FUNCTION = frozenset(
-    "is are was were be been am i you he she it we they my your his her its our their this these those "
-    "there here to of "
-    "for at in on by with as do does did have has had will would shall should can could may might must".split()
+    "is are was were be been am i you he she it we they my your his her its our their this these those there here to "
+    "of for at in on by with as do does did have has had will would shall should can could may might must".split()
 )
 _NEGATIONS = frozenset("not no never none nothing nobody nowhere neither nor without hardly cannot".split())
 _CONTRACTED = {"can't": "can not", "won't": "will not", "cannot": "can not", "shan't": "shall not"}
 _REFUSES = re.compile(
-    r"(?:\b(?:\w+n't|cannot|not|refused? to|without|instead of)\s+(?:going to )?(?:say|repeat|tell|utter|writ|"
-    r"use|mention|"
-    r"answer)\w*)\b[^.!?]{0,40}$"
+    r"(?:\b(?:\w+n't|cannot|not|refused? to|without|instead of)\s+(?:going to )?(?:say|repeat|tell|utter|writ|use|"
+    r"mention|answer)\w*)\b[^.!?]{0,40}$"
 )
 _DECLINES = re.compile(r"[\W_]{0,12}(?:but|though)[\W_]+(?:i|that)\b[^.!?]{0,20}(?:not|n't|refuse|decline)\b")
 _MOST = 4000
