@@ -7,13 +7,9 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading import Decision, Lexicon, Mention, Reading, mentions, read, resolve
 from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
-from ltm_bench.matchers.reading.lexicon import Lexicon
-from ltm_bench.matchers.reading.mention import Mention
-from ltm_bench.matchers.reading.resolving import Decision, resolve
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Reading, read
 
 _NUMBERS = "one two three four five six seven eight nine ten".split()
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()

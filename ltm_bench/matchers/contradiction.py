@@ -7,14 +7,10 @@ from itertools import pairwise
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading import Lexicon, Mention, Reading, Time, lexicon, mentions, read, words
 from ltm_bench.matchers.reading.abstaining import notices_conflict
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, asked, unanswered
-from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
-from ltm_bench.matchers.reading.mention import Mention, Time
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Reading, read
-from ltm_bench.matchers.reading.text import words
 
 _JOINED = re.compile(r"[\W_]{0,8}(?:and|or)?[\W_]{0,8}")
 """The words between two things that are named side by side."""

@@ -7,14 +7,9 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading import Lexicon, Mention, Reading, mentions, read, resolve, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_example, is_foreign
 from ltm_bench.matchers.reading.doubting import FOREIGN, UNKNOWN, DoubtingMatcher
-from ltm_bench.matchers.reading.lexicon import Lexicon
-from ltm_bench.matchers.reading.mention import Mention
-from ltm_bench.matchers.reading.resolving import resolve
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Reading, read
-from ltm_bench.matchers.reading.text import words
 
 Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 

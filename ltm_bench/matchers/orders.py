@@ -7,13 +7,9 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading import Force, Lexicon, Mention, Reading, Time, mentions, plain, read
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher
-from ltm_bench.matchers.reading.lexicon import Lexicon
-from ltm_bench.matchers.reading.mention import Force, Mention, Time
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Reading, read
-from ltm_bench.matchers.reading.text import plain
 
 _GARNISH = re.compile(r"\s(?:with|served|in|on|of|from|topped|and its)\b")
 _NO_GUEST = "the reply does not speak as the guest"

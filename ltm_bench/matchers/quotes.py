@@ -8,21 +8,10 @@ from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import (
-    Lexicon,
-    Mention,
-    Reading,
-    answer,
-    flat,
-    mentions,
-    plain,
-    read,
-    resolve,
-    words,
-)
+from ltm_bench.matchers.reading import Lexicon, Mention, Reading, mentions, read, resolve
 from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, asked, unanswered
 from ltm_bench.matchers.reading.surplus import GENEROUS, TIMES, Span
-from ltm_bench.matchers.reading.text import COMMON
+from ltm_bench.matchers.reading.text import COMMON, answer, flat, plain, words
 from ltm_bench.matchers.sameness import singular
 
 _CLOSE = 88.0

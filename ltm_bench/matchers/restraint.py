@@ -11,13 +11,10 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.names import NamesAlso, NamesOnly
+from ltm_bench.matchers.reading import Force, Lexicon, lexicon, mentions, plain, read, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_words, is_foreign, keeps_back
 from ltm_bench.matchers.reading.doubting import FOREIGN, DoubtingMatcher, asked, parts
-from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
-from ltm_bench.matchers.reading.mention import Force
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import read
-from ltm_bench.matchers.reading.text import COMMON, plain, words
+from ltm_bench.matchers.reading.text import COMMON
 
 _OFFER = re.compile(r"\bif i ((?:have|had|never|did) [^;,.?]{1,80})")
 

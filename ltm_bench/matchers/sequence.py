@@ -14,12 +14,8 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.lists import read_strings
+from ltm_bench.matchers.reading import Form, Lexicon, last_readable, mentions, plain, read
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, unanswered
-from ltm_bench.matchers.reading.json_values import last_readable
-from ltm_bench.matchers.reading.lexicon import Lexicon
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Form, read
-from ltm_bench.matchers.reading.text import plain
 
 _TURNED_ROUND = re.compile(r"\b(?:after|before|followed|preceded|prior|previous|until|last)\b")
 """Words that let a sentence name the later thing first."""
