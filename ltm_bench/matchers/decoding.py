@@ -28,9 +28,9 @@ _SAME = {
     for first, *rest in (
         each.split("|")
         for each in (
-            "midnight|12 am|12am|twelve at night|dead of night|1200 am|1200am|12 at night|1200 at night|12 in the night|"
-            "twelve in the night|12 o'clock at night|twelve o'clock at night|12 o'clock midnight|twelve o'clock midnight|"
-            "12 uhr nachts|0 uhr|000|0000|2400|24|24h",
+            "midnight|12 am|12am|twelve at night|dead of night|1200 am|1200am|12 at night|1200 at night|"
+            "12 in the night|twelve in the night|12 o'clock at night|twelve o'clock at night|12 o'clock midnight|"
+            "twelve o'clock midnight|12 uhr nachts|0 uhr|000|0000|2400|24|24h",
             "dawn|sunrise|daybreak|first light|sun rises|sun comes up|early morning|rooster crows",
             "noon|midday|12 pm|12pm|lunchtime|lunch time|1200|12 o'clock|twelve o'clock|12 hours|12 uhr|12 h|12h",
             "dusk|sunset|sundown|nightfall|twilight|sun sets|sun goes down",

@@ -6,7 +6,6 @@ Saying nothing satisfies both. So in a scenario, such a question `needs` what an
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
@@ -17,11 +16,6 @@ from ltm_bench.matchers.reading.doubting import FOREIGN, DoubtingMatcher, asked,
 from ltm_bench.matchers.reading.text import COMMON
 
 _OFFER = re.compile(r"\bif i ((?:have|had|never|did) [^;,.?]{1,80})")
-
-
-@lru_cache(maxsize=64)
-def _secrets(ways: tuple[str, ...]) -> Lexicon:
-    return Lexicon({ways[0]: ways}, shortened=False)
 
 
 def _echoes(reply: str, question: str) -> bool:
@@ -116,7 +110,8 @@ class Withholds(DoubtingMatcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the reply keeps the secret, wherever it stands, and then what else it says."""
-        if mentions(read(reply), _secrets(self.secret), asked(turns)):
+        secret = lexicon(self.secret[:1], (self.secret,), shortened=False)
+        if mentions(read(reply), secret, asked(turns)):
             return Verdict(Outcome.LEAKED, 0.0, f"the reply says {self.secret[0]}")
         return DoubtingMatcher.verdict(self, reply, turns)
 

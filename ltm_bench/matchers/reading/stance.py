@@ -80,13 +80,8 @@ class _Heard:
         light = self.asked | LIGHT
         alone = _names_one(clauses) and all(light.issuperset(clause.words()) for clause in clauses)
         stated = ending not in ("?", "？")
-        whole = _UNSAID._replace(
-            block=number,
-            sentence=self.sentence,
-            within=within,
-            force=_force(clauses, ending, own),
-            bare=alone and stated,
-        )
+        force, bare = _force(clauses, ending, own), alone and stated
+        whole = Mention("", -1, -1, number, self.sentence, within, force=force, bare=bare)
         leads, begun = stated, len(self.found)
         for clause, found in zip(clauses, own, strict=True):
             if self.found and stated:
@@ -95,13 +90,12 @@ class _Heard:
             if alternative:
                 self._remark(choice=True, nearest=True)
             leads = leads and light.issuperset(clause.words())
-            before = whole._replace(
-                group=len(self.found), lead=leads and _names_one([clause]), choice=alternative
-            )
+            lead = leads and _names_one([clause])
+            before = whole._replace(group=len(self.found), lead=lead, choice=alternative)
             past = clause.opener != "→" and _is_over(self.found[begun : begun + 1])
-            for mention in _named(clause, found, block):
+            for mention in _named(clause, found, block, before):
                 told = mention._replace(time=Time.PAST) if past and mention.next else mention
-                self.found.append(_within(before, _titled(told, above)))
+                self.found.append(_settled(_titled(told, above)))
             leads = leads and not clause.named
         self._unlead(begun, [clause for clause in clauses if clause.named][1:2])
 
@@ -168,14 +162,14 @@ def _force(clauses: Sequence[Clause], ending: str, own: Sequence[Sequence[Cue]])
     return Force.HEDGED if hedged else Force.FLAT
 
 
-def _named(clause: Clause, own: Sequence[Cue], block: Block) -> Iterator[Mention]:
-    """Yield what a clause names, with what its own words say of it."""
+def _named(clause: Clause, own: Sequence[Cue], block: Block, before: Mention) -> Iterator[Mention]:
+    """Yield what a clause names, with what its own words say of it; `before` is what its sentence says."""
     lower = 0
     groups = list(clause.groups())
     for number, (first, last) in enumerate(groups):
         start, stop = clause.named[first][0], clause.named[last][0]
         upper = clause.named[last + 1][0] if last + 1 < len(clause.named) else len(clause.said)
-        stance = _stance(_Place(clause, lower, start, stop, upper), own)
+        stance = _stance(before, _Place(clause, lower, start, stop, upper), own)
         lower = stop + 1
         if clause.arrow_after and number + 1 == len(groups):
             stance = stance._replace(time=Time.REPLACED)
@@ -188,7 +182,7 @@ def _named(clause: Clause, own: Sequence[Cue], block: Block) -> Iterator[Mention
                 value=named.value,
                 start=at,
                 end=at + end - begin if at >= 0 else -1,
-                group=number,
+                group=before.group + number,
                 exact=named.exact,
                 attached=named.attached,
                 denied=stance.denied or any(begin >= s and end <= e for s, e in block.struck),
@@ -207,10 +201,6 @@ class _Place(NamedTuple):
     upper: int
     """What is named after them, or the end."""
 
-    def between(self, begin: int) -> Sequence[str]:
-        """Return the words from a place up to the first of them."""
-        return self.clause.said[begin : self.start]
-
     @property
     def into(self) -> int:
         """The last place before them of a word that tells what something becomes; -1 if there is none."""
@@ -222,12 +212,8 @@ class _Place(NamedTuple):
         return not _INTO.isdisjoint(self.clause.said[self.stop + 1 : self.upper])
 
 
-_UNSAID = Mention("", -1, -1)
-
-
-def _stance(place: _Place, own: Sequence[Cue]) -> Mention:
+def _stance(stance: Mention, place: _Place, own: Sequence[Cue]) -> Mention:
     """Return a mention, without what it names, with what the cues of its clause say."""
-    stance = _UNSAID
     for cue in own:
         if cue.reach is Reach.AFTER and place.lower <= cue.begin < place.start:
             stance = _ahead(stance, cue, place, own)
@@ -241,7 +227,7 @@ def _stance(place: _Place, own: Sequence[Cue]) -> Mention:
 
 def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Mention:
     """Return a stance with what a cue ahead says; nothing else is named between the two."""
-    between = place.between(cue.end)
+    between = place.clause.said[cue.end : place.start]
     becomes = place.into >= cue.end
     match cue.effect:
         case Effect.DENIES:
@@ -302,20 +288,12 @@ def _titled(mention: Mention, above: Sequence[Cue]) -> Mention:
     return mention
 
 
-def _within(whole: Mention, mention: Mention) -> Mention:
-    """Return a mention with what its sentence says of it."""
+def _settled(mention: Mention) -> Mention:
+    """Return a mention that concludes, leads or stands alone only if it is not set aside."""
     given = not mention.denied and mention.time is not Time.REPLACED
     stands = given and mention.time is not Time.PAST
     return mention._replace(
-        block=whole.block,
-        sentence=whole.sentence,
-        within=whole.within,
-        group=whole.group + mention.group,
-        force=whole.force if mention.force is Force.FLAT else mention.force,
-        choice=mention.choice or whole.choice,
-        final=mention.final and given,
-        lead=whole.lead and stands,
-        bare=whole.bare and stands,
+        final=mention.final and given, lead=mention.lead and stands, bare=mention.bare and stands
     )
 
 
