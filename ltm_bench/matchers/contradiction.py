@@ -1,9 +1,7 @@
 """`both_said`: two statements contradict each other, and the reply names both instead of picking one."""
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
@@ -12,8 +10,6 @@ from ltm_bench.matchers.reading.abstaining import notices_conflict
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, asked, unanswered
 
-_JOINED = re.compile(r"[\W_]{0,8}(?:and|or)?[\W_]{0,8}")
-"""The words between two things that are named side by side."""
 _FEW = 3
 
 
@@ -23,15 +19,9 @@ def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
     A value that merely comes next (`Ghent, then Porto`) tells the order in which both were said, unless the reply
     speaks of a change.
     """
-    beside = {
-        each
-        for one, other in pairwise(found)
-        if one.value != other.value and _JOINED.fullmatch(reading.text[one.end : other.start])
-        for each in (one, other)
-    }
     change = any(cue.effect is Effect.CHANGES for cue in cues(words(reading.text)))
     now = [m for m in found if m.final or (m.time is Time.NOW and (change or not m.next))]
-    return {m.value for m in now if m not in beside}
+    return {m.value for m in now}
 
 
 @dataclass(frozen=True, slots=True)

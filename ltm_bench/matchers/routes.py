@@ -34,7 +34,6 @@ _LITTLE = frozenset("of the a an to".split())
 _ORIGIN = re.compile(r"\b(?:from|leav(?:e|es|ing)|of)\W{1,3}(?:the )?\W{0,3}$")
 """Before a place from which a leg leads away."""
 _COLUMN = re.compile(r"\b(?:distance|km|kilomet(?:er|re)s?|length)\b")
-_FROM = re.compile(r"\b(?:from|start|origin|begin)")
 _INTO = re.compile(r"\b(?:to|next|destination|end|place|arrive|reach)")
 
 
@@ -101,8 +100,6 @@ def _field(key: str, text: str) -> str:
     """Return what a field of a row or an object says, as it would be said in a sentence."""
     if _COLUMN.search(key) and re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", text):
         return f"{text} km"
-    if _FROM.search(key):
-        return f"from {text}"
     return f"to {text}" if _INTO.search(key) else text
 
 

@@ -78,11 +78,6 @@ class Lexicon:
         for begin, end, way in sorted(self._listener.hear(said), key=lambda each: (each[2].rank, each[0])):
             if not all(free[begin:end]):
                 continue
-            if any(
-                word != part and word in self._exact
-                for word, part in zip(said[begin:end], way.parts, strict=True)
-            ):
-                continue  # a typo of one name that is another's word
             free[begin:end] = [False] * (end - begin)
             attached = "" if way.named.exact else _attached(said, begin, end, way)
             yield begin, end, way.named._replace(attached=attached)

@@ -12,7 +12,6 @@ ONES = (
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SMALL = {word: n for n, word in enumerate(ONES)} | {word: 10 * n for n, word in enumerate(_TENS, start=2)}
 _TIMES = {"dozen": 12, "hundred": 100, "thousand": 1000}
-_OTHER = {"single": 1, "once": 1, "twice": 2, "pair": 2, "couple": 2, "no": 0}
 
 _DIGITS = re.compile(r"(?<![\w.,-])[x×]?(-?\d{1,3}(?:,\d{3})+|-?\d{1,12})(?:\.0+)?(?![\d]|[.,]\d)")
 _LETTERS = re.compile(r"[a-z]+")
@@ -50,8 +49,6 @@ def _spelt(said: list[str]) -> int | None:
             last = (last or 0) + _SMALL[word]
         elif word in _TIMES:
             total, last = total + (last or 1) * _TIMES[word], 0
-        elif word in _OTHER and last is None:
-            return _OTHER[word]
     if last is None:
         return 1 if {"a", "an"} & set(said) else None
     return total + last
