@@ -148,27 +148,20 @@ class DoubtingMatcher(Matcher):
         if any(turn.kind != "ask" and turn.reply.text == reply for turn in turns[:-1]):
             return None
         sought = self.sought()
-        part = {word for value in sought for word in known_words(value)}
+        part = {word for value in sought for word in known_words(value)}  # `train` for night train
         named = {m.value for m in found if m.exact and not m.denied and m.time is not Time.REPLACED}
-        named = {
-            v for v in named if v in sought or not part.issuperset(known_words(v))
-        }  # `train` for night train
-        if len(said) > self.short or named:
+        if len(said) > self.short or any(v in sought or not part.issuperset(known_words(v)) for v in named):
             return None
         known = self.candidates()
         heard = {singular(word) for turn in turns for word in words(turn.message.text)}
         heard |= known.words if known is not None else set()
-        return next(
-            (
-                word
-                for word in said
-                if word.replace("-", "").isalpha()
-                and word not in COMMON
-                and singular(word) not in heard
-                and not (word.isascii() and len(word) <= _TINY)
-            ),
-            None,
-        )
+        return next((word for word in said if _is_name(word) and singular(word) not in heard), None)
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word may name something."""
+    long = len(word) > _TINY or not word.isascii()
+    return long and word not in COMMON and word.replace("-", "").isalpha()
 
 
 class OneOf(DoubtingMatcher):
