@@ -203,14 +203,9 @@ class FollowsRoute(DoubtingMatcher):
     def right(self) -> Sequence[str]:
         """Return the route as sentences, as a list, and in a single sentence."""
         places = (self.start, *(place for _, _, place in self.legs))
-        lines = [
-            f"From {here}, go {distance} km {direction} to {place}."
-            for here, (direction, distance, place) in zip(places, self.legs, strict=False)
-        ]
-        breath = ", then ".join(
-            f"{distance} km {direction} to {place}" for direction, distance, place in self.legs
-        )
-        return ("\n".join(lines), f"You go {breath}.")
+        legs = [f"{distance} km {direction} to {place}" for direction, distance, place in self.legs]
+        lines = [f"From {here}, go {leg}." for here, leg in zip(places, legs, strict=False)]
+        return ("\n".join(lines), f"You go {', then '.join(legs)}.")
 
     def wrong(self) -> Sequence[str]:
         """Return the route without its last leg, with that leg reversed, its places alone, an abstention, nothing."""

@@ -59,19 +59,10 @@ def _strict(text: str) -> Iterator[Any]:
         yield value
 
 
-def _is_shallow(value: Any) -> bool:
+def _is_shallow(value: Any, depth: int = _DEPTH) -> bool:
     """Whether a value is shallow enough to be walked and compared without overflowing the stack."""
-    level = [value]
-    for _ in range(_DEPTH):
-        level = [
-            inner
-            for each in level
-            if isinstance(each, list | dict)
-            for inner in (each.values() if isinstance(each, dict) else each)
-        ]
-        if not level:
-            return True
-    return False
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth > 0 and all(_is_shallow(each, depth - 1) for each in inner)
 
 
 def last_readable(reply: str, read: Callable[[Any], T | None]) -> T | None:

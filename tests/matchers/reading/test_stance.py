@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from ltm_bench.matchers.reading import Force, Lexicon, Mention, Time, mentions, read
+from ltm_bench.matchers.reading import Force, Mention, Time, lexicon, mentions, read
 from ltm_bench.matchers.reading.cues import CUES, KEEPS, Effect, Reach
 from tests.pace import cpu, in_proportion
 
-COLOURS = Lexicon.of(("red", "blue", "green", "yellow"))
+COLOURS = lexicon(("red", "blue", "green", "yellow"))
 
 IS: Mapping[str, Callable[[Mention], bool]] = {
     "denied": lambda m: m.denied,
