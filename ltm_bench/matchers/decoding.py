@@ -13,9 +13,6 @@ from ltm_bench.matchers.reading.doubting import FOREIGN, UNKNOWN, DoubtingMatche
 
 Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 
-_MANY = 4
-"""Minimum number of meanings of a group for naming them to count as listing them."""
-
 _NEAR = 100
 _LABEL = re.compile(r"(\w{1,40}) {0,4}:[^:.;]*$")
 
@@ -124,9 +121,6 @@ class Decodes(DoubtingMatcher):
         """Return what is given for a group, and whether it earns its share: with one other beside it, but no choice."""
         decision = resolve(found)
         given = decision.values
-        every = tuple(dict.fromkeys(m.value for m in found))
-        if meaning in every and len(every) >= _MANY:
-            return every, False
         choice = all(m.choice for m in decision.evidence)
         beside = len(given) == 2 < len(dict(self.groups)[group]) and not choice
         return given, meaning in given and (len(given) == 1 or beside)

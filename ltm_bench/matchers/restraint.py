@@ -119,7 +119,7 @@ class Withholds(DoubtingMatcher):
         """Judge what else the reply says."""
         if self.answer:
             return NamesAlso(self.answer, self.among, also=self.also).judge(reply, turns)
-        found = mentions(read(reply), lexicon(self.among), asked(turns)) if self.among else ()
+        found = mentions(read(reply), lexicon(self.among), asked(turns))
         unsure = gives_up(in_own_words(reply))
         asserted = [m for m in found if m.asserted and (m.exact or m.bare)]
         if invented := [m for m in asserted if m.force is Force.FLAT or not unsure]:
@@ -132,9 +132,9 @@ class Withholds(DoubtingMatcher):
         reason = "the reply neither answers nor declines"
         return FOREIGN if is_foreign(reply) else Verdict(Outcome.WRONG, 0.0, reason)
 
-    def candidates(self) -> Lexicon | None:
+    def candidates(self) -> Lexicon:
         """Return the values that could be given instead, if there are any."""
-        return lexicon(self.among, self.also) if self.among else None
+        return lexicon(self.among, self.also)
 
     def sought(self) -> Collection[str]:
         """Return the answer, if there is one."""

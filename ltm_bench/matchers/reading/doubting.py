@@ -94,14 +94,13 @@ class DoubtingMatcher(Matcher):
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what can be read of a reply that is not empty. Never raises."""
 
-    def candidates(self) -> Lexicon | None:
-        """Return what could be named instead; None if nothing is looked for by name."""
-        return None
+    def candidates(self) -> Lexicon:
+        """Return what could be named instead; nothing if nothing is looked for by name."""
+        return lexicon(())
 
     def used(self, reply: str) -> Sequence[Span]:
         """Return where the answer stands in a reply; the rest must not be a heap, nor repeat the user's messages."""
-        known = self.candidates()
-        return [(m.start, m.end) for m in mentions(read(reply), known)] if known is not None else ()
+        return [(m.start, m.end) for m in mentions(read(reply), self.candidates())]
 
     def sought(self) -> Collection[str]:
         """Return the candidates that a right reply names; none if their words alone prove nothing."""
@@ -114,20 +113,16 @@ class DoubtingMatcher(Matcher):
     def _gives_up_at_last(self, reply: str) -> bool:
         """Whether the last sentence of several says nothing but that the answer is not known."""
         said = [reply[start:end] for start, end in sentences(flat(reply))]
-        known = self.candidates()
-        return (
-            len(said) > 1
-            and is_abstention(said[-1])
-            and not (known is not None and mentions(read(said[-1]), known))
-        )
+        last = len(said) > 1 and is_abstention(said[-1])
+        return last and not mentions(read(said[-1]), self.candidates())
 
     def _doubt(self, reply: str, turns: Sequence[Turn], unread: bool) -> str | None:
         for name, part in self.parts(reply):
             if self.judge(part, turns).outcome is Outcome.CORRECT:
                 return f"{name} alone would be right"
         known = self.candidates()
-        found = mentions(read(reply), known, asked(turns)) if known is not None else ()
-        named = known is not None or (unread and reply.lstrip()[:1] not in _FORMS)
+        found = mentions(read(reply), known, asked(turns))
+        named = known.words or (unread and reply.lstrip()[:1] not in _FORMS)
         if named and (word := self.strange(reply, turns, found)) is not None:
             return f"“{word}” may be another word for what is expected"
         expected = self.sought()
@@ -152,9 +147,8 @@ class DoubtingMatcher(Matcher):
         named = {m.value for m in found if m.exact and not m.denied and m.time is not Time.REPLACED}
         if len(said) > self.short or any(v in sought or not part.issuperset(known_words(v)) for v in named):
             return None
-        known = self.candidates()
         heard = {singular(word) for turn in turns for word in words(turn.message.text)}
-        heard |= known.words if known is not None else set()
+        heard |= self.candidates().words
         return next((word for word in said if _is_name(word) and singular(word) not in heard), None)
 
 

@@ -21,7 +21,7 @@ class Named(NamedTuple):
     """`before` or `after`, if only a part of the name was said and another word is attached to it there."""
 
 
-_SHORT_FORMS = {
+_SHORT_FORMS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     (name,): (name[:3],)
     for name in "monday tuesday wednesday thursday friday saturday sunday january february august september october "
     "november december".split()

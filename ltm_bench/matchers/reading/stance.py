@@ -23,8 +23,6 @@ _CLAUSE = frozenset("is it's are i'd i'll it you're that's says say shows reads"
 _INTO = frozenset("to into with by for towards".split())
 _SAYS_OF_IT = frozenset("that this it which is are was no".split())
 _REFUTED = ("answer", "right", "correct", "true", "it", "wrong", "incorrect", "no")
-_TAGS = (("is", "it"), ("was", "it"))
-"""How a clause begins and ends that asks to agree: `isn't it`."""
 _REMARK = 6
 """Maximum words of a clause that does nothing but refute what was named before."""
 _MOST = 2000
@@ -56,8 +54,6 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
             if len(heard.found) > _MOST:
                 return tuple(heard.found)
     found = heard.found
-    if found and all(m.time is Time.REPLACED for m in found):  # nothing came in its place
-        found = [m._replace(time=Time.PLAIN) if m.taken_back else m for m in found]
     return tuple(_placed(found, reading, heard.sentence))
 
 
@@ -87,8 +83,6 @@ class _Heard:
             if self.found and stated:
                 self._look_back(clause, found)
             alternative = clause.opener == "or" and bool(clause.named) and len(self.found) > begun
-            if alternative:
-                self._remark(choice=True, nearest=True)
             leads = leads and light.issuperset(clause.words())
             lead = leads and _names_one([clause])
             before = whole._replace(group=len(self.found), lead=lead, choice=alternative)
@@ -126,17 +120,16 @@ class _Heard:
             len(clause.said) <= _REMARK
             and clause.said[0] in _SAYS_OF_IT
             and clause.said[-1] in _REFUTED
-            and (clause.said[0], clause.said[-1]) not in _TAGS
             and any(c.effect is Effect.DENIES for c in found)
         ):
             self._remark(denied=True, lead=False, final=False, bare=False)
 
-    def _remark(self, *, nearest: bool = False, **said: object) -> None:
+    def _remark(self, **said: object) -> None:
         """Note a remark on the last things named side by side, or on all of them where it leaves them open."""
         last = self.found[-1]
         for i in range(len(self.found) - 1, max(-1, len(self.found) - 1 - _MOST), -1):
             m = self.found[i]
-            if "choice" in said and not nearest:
+            if "choice" in said:
                 if m.choice and i + 1 < len(self.found):
                     return
             elif (m.sentence, m.group) != (last.sentence, last.group):
@@ -283,8 +276,6 @@ def _titled(mention: Mention, above: Sequence[Cue]) -> Mention:
             mention = mention._replace(time=_TIMES[cue.effect])
         elif cue.effect is Effect.CONCLUDES:
             mention = mention._replace(final=True)
-        elif cue.effect is Effect.DENIES:
-            mention = mention._replace(denied=True)
     return mention
 
 

@@ -56,11 +56,6 @@ class Reading:
     """The answer that was read, in composed Unicode."""
     blocks: tuple[Block, ...]
 
-    @property
-    def lines(self) -> Iterator[str]:
-        """The text of each block."""
-        return (block.text for block in self.blocks)
-
     def announces(self, start: int) -> bool:
         """Whether a colon or an arrow stands right before an offset: `Now: the lido`."""
         return start > 0 and _ANNOUNCING.search(self.text, max(0, start - _MARGIN), start) is not None
