@@ -63,9 +63,8 @@ class BothSaid(DoubtingMatcher):
         ):
             reason = f"the reply answers {lead.value}, and may name the other one of something else"
             return Verdict(Outcome.UNDECIDED, 0.0, reason)
-        return Verdict(
-            Outcome.CORRECT, 1.0, f"the reply says that both {self.one} and {self.other} were told"
-        )
+        reason = f"the reply says that both {self.one} and {self.other} were told"
+        return Verdict(Outcome.CORRECT, 1.0, reason)
 
     def candidates(self) -> Lexicon:
         """Return every value that could have been told."""

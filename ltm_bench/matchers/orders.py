@@ -165,17 +165,12 @@ class Notices(DoubtingMatcher):
         text = plain(reply)
         if _NO_MISMATCH.search(text):
             return Verdict(Outcome.WRONG, 0.0, f"the guest is content with the {self.served}")
-        named = any(
-            m.value == self.wanted for m in mentions(read(reply), _lexicon((self.wanted, self.served)))
-        )
+        found = mentions(read(reply), _lexicon((self.wanted, self.served)))
+        named = any(m.value == self.wanted for m in found)
         pleased, forgets = _PLEASED.search(text) is not None, not named and abstains(reply)
         mismatch, ordered = _MISMATCH.search(text) is not None, _ORDERED.search(text) is not None
         if _OUT_OF_ROLE.search(text):
-            return (
-                Verdict(Outcome.ABSTAINED, 0.0, _NO_GUEST)
-                if forgets and not ordered
-                else Verdict(Outcome.WRONG, 0.0, _NO_GUEST)
-            )
+            return Verdict(Outcome.ABSTAINED if forgets and not ordered else Outcome.WRONG, 0.0, _NO_GUEST)
         contrast = ordered and not pleased and _CONTRAST.search(text) is not None
         objects = mismatch or _NOT_ORDERED.search(text) is not None or contrast
         if forgets and not mismatch and (pleased or not ordered or gives_up(reply)):

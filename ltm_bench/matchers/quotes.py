@@ -85,8 +85,7 @@ class Retells(DoubtingMatcher):
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge which of the known texts the reply retells, or tells apart by what it is about."""
         telling = _telling(frozenset((self.text, *self.others)))
-        said = plain(answer(reply)[:_READ])
-        reading = read(reply)
+        said, reading = plain(answer(reply)[:_READ]), read(reply)
         about = mentions(reading, telling.lexicon)
         told = self._told(said, reading, about, asked(turns))
         if told == [self.text]:
