@@ -1,7 +1,5 @@
 """Divides the lines of a reply into sentences, and those into clauses that can be meant differently."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -11,8 +11,6 @@ direction and its nearest term (Chapman et al. 2001), and ConText's, which adds 
 A star stands for any ending: `chang*` is change, changed and changing. `isn't` is read as `is not`.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from enum import Enum, auto

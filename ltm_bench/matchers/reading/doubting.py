@@ -9,8 +9,6 @@ A reply that reads as wrong is undecided where
 A recital stays wrong: every answer is a part of it.
 """
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Whole numbers in a reply, read like anything else that it names: denied and replaced ones are left out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The vocabulary of what could be named, brought by a matcher, and how it is found in words."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache

@@ -27,12 +27,10 @@ SPELT = re.compile(
 
 def number(value: Any) -> int | None:
     """Read a whole number from JSON or text: `3`, `3.0`, `"3"`, `"x3"`, `"three packs"`, `"two thousand"`."""
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, int):
+    if isinstance(value, float) and value.is_integer():  # inf and nan are not integers
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
         return value
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else None  # inf and nan are not integers
     if not isinstance(value, str):
         return None
     text = plain(value[:200]).strip()

@@ -1,7 +1,5 @@
 """Distances, directions and other quantities in a reply, each with its place and the headings above it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal

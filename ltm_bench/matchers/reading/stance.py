@@ -4,8 +4,6 @@ A matcher brings a `Lexicon` of what could be named; how it is meant is read her
 side by side (`pink, red, and white`) are meant alike. Others of the same clause may differ (`from yellow to black`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -3,8 +3,6 @@
 `read` passes once over a reply and knows no vocabulary; all matchers then ask what its parts say.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping

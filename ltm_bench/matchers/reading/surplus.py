@@ -1,7 +1,5 @@
 """How much of a reply is not its answer: a heap of everything contains the right answer too, and earns nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ltm_bench.core.messages import Turn

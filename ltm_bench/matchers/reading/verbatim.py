@@ -3,8 +3,6 @@
 A lossy memory changes one content word, or loses a *not*. So those must agree; articles, endings and typos need not.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from enum import Enum, auto
