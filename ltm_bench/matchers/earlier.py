@@ -22,9 +22,10 @@ def _before(found: Sequence[Mention], reading: Reading) -> list[str]:
     named = list(dict.fromkeys(m.value for m in found))
     if len(named) == 1:
         kept = (m.time is not Time.NOW and not m.next for m in found)
-        return named if any(kept) else []
+        return named if any(kept) or any(reading.announces(m.start) for m in found) else []
     set_aside = later or {m.value for m in found if m.time is Time.REPLACED}
-    return [value for value in named if value not in set_aside]
+    concluded = list(dict.fromkeys(m.value for m in found if m.final and m.bare))
+    return concluded or [value for value in named if value not in set_aside]
 
 
 @dataclass(frozen=True, slots=True)
