@@ -44,15 +44,12 @@ def main() -> None:
     fair = [each["fair"] for each in replies(folder)]
     before = outcomes(folder)
     phrases = list(dict.fromkeys(each for row in cues.CUES.values() for each in row.split("|")))
-    print(
-        f"{len(phrases) + len(cues.KEEPS)} cues; verdicts that change, right ones lost, wrong ones credited"
-    )
-    for phrase in (*phrases, *cues.KEEPS):
+    print(f"{len(phrases)} cues; verdicts that change, right ones lost, wrong ones credited")
+    for phrase in phrases:
         table = {kind: row for kind, row in zip(cues.CUES, without(phrase), strict=True) if row}
-        kept = [tuple(each.split()) for each in cues.KEEPS if each != phrase]
         with patch.dict(cues.CUES, table, clear=True):
             compiled = cues._compiled()
-        with patch.object(cues, "_KEPT", kept), patch.object(cues, "_CUES", compiled):
+        with patch.object(cues, "_CUES", compiled):
             after = outcomes(folder)
         changed = [i for i, each in enumerate(before) if after[i] != each]
         lost = sum(fair[i] == ["correct"] and before[i][1] == 1 for i in changed)

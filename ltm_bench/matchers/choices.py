@@ -7,23 +7,18 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading import Decision, Lexicon, Mention, Reading, mentions, read, resolve
 from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
-from ltm_bench.matchers.reading.lexicon import Lexicon
-from ltm_bench.matchers.reading.mention import Mention
-from ltm_bench.matchers.reading.resolving import Decision, resolve
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Reading, read
 
 _NUMBERS = "one two three four five six seven eight nine ten".split()
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _NOUNS = ("option", "number", "choice", "beginning", "answer", "no", "candidate", "alternative")
-_DECIDES = re.compile(r"\b(?:choose|pick|chose|go|believe|think|correct|right|true|best|fits|must)\b|选|答案")
 _BRIEF = 4
 """Maximum words, besides figures, in a sentence that is little more than a number."""
 _FEW = 3
 _MOST = 400
-"""Maximum characters of a sentence searched for the deciding words."""
+"""Maximum characters of a sentence whose words are counted."""
 
 _NONE = re.compile(r"(?:none|neither)\b.{0,40}", re.IGNORECASE)
 _NUMBERED = re.compile(r"^(\W{0,4}\d{1,2})[.)](?=\s)", re.MULTILINE)
@@ -117,17 +112,8 @@ def _may_decide(mention: Mention, reading: Reading) -> bool:
     """Whether a number can be the choice; a story is full of other numbers."""
     block = reading.blocks[mention.block]
     sentence = block.text[mention.within[0] : mention.within[1]][:_MOST]
-    if mention.start >= 0 and block.text[mention.end - block.start :][:2].lstrip()[:1] == "%":
-        return False
     brief = sum(any(map(str.isalpha, word)) for word in sentence.split()) <= _BRIEF
-    return (
-        brief
-        or reading.announces(mention.start)
-        or mention.lead
-        or mention.final
-        or mention.denied
-        or _DECIDES.search(sentence) is not None
-    )
+    return brief or reading.announces(mention.start) or mention.lead or mention.final
 
 
 def _last(value: Any) -> str | None:

@@ -1,23 +1,15 @@
 """`both_said`: two statements contradict each other, and the reply names both instead of picking one."""
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading import Lexicon, Mention, Reading, Time, lexicon, mentions, read, words
 from ltm_bench.matchers.reading.abstaining import notices_conflict
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher, asked, unanswered
-from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
-from ltm_bench.matchers.reading.mention import Mention, Time
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Reading, read
-from ltm_bench.matchers.reading.text import words
 
-_JOINED = re.compile(r"[\W_]{0,8}(?:and|or)?[\W_]{0,8}")
-"""The words between two things that are named side by side."""
 _FEW = 3
 _SETTLED = "both are named, but the reply settles on"
 
@@ -28,15 +20,9 @@ def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
     A value that merely comes next (`Ghent, then Porto`) tells the order in which both were said, unless the reply
     speaks of a change.
     """
-    beside = {
-        each
-        for one, other in pairwise(found)
-        if one.value != other.value and _JOINED.fullmatch(reading.text[one.end : other.start])
-        for each in (one, other)
-    }
     change = any(cue.effect is Effect.CHANGES for cue in cues(words(reading.text)))
     now = [m for m in found if m.final or (m.time is Time.NOW and (change or not m.next))]
-    return {m.value for m in now if m not in beside}
+    return {m.value for m in now}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +66,8 @@ class BothSaid(DoubtingMatcher):
         ):
             reason = f"the reply answers {lead.value}, and may name the other one of something else"
             return Verdict(Outcome.UNDECIDED, 0.0, reason)
-        return Verdict(
-            Outcome.CORRECT, 1.0, f"the reply says that both {self.one} and {self.other} were told"
-        )
+        reason = f"the reply says that both {self.one} and {self.other} were told"
+        return Verdict(Outcome.CORRECT, 1.0, reason)
 
     def candidates(self) -> Lexicon:
         """Return every value that could have been told."""

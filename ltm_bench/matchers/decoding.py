@@ -7,54 +7,29 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading import Lexicon, Mention, Reading, mentions, read, resolve, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_example, is_foreign
 from ltm_bench.matchers.reading.doubting import FOREIGN, UNKNOWN, DoubtingMatcher
-from ltm_bench.matchers.reading.lexicon import Lexicon
-from ltm_bench.matchers.reading.mention import Mention
-from ltm_bench.matchers.reading.resolving import resolve
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Reading, read
-from ltm_bench.matchers.reading.text import words
 
 Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
-
-_MANY = 4
-"""Minimum number of meanings of a group for naming them to count as listing them."""
 
 _NEAR = 100
 _LABEL = re.compile(r"(\w{1,40}) {0,4}:[^:.;]*$")
 
 _HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
-_NIGHT = r"(?:at night|in the night|am|midnight|uhr nachts)"
-_TWELVE = (
-    (re.compile(r"\b(?:24[:.h]?(?:00)?|0?0[:.h]00)\b(?:\s*(?:h|hours|hrs|uhr|am|o'clock))?"), " midnight "),
-    (re.compile(rf"\b(?:12(?:[:.]00)?|twelve)\s*(?:o'clock)?,?\s*{_NIGHT}\b"), " midnight "),
-    (
-        re.compile(
-            r"\b12(?:[:.]00)?\s*(?:pm|noon|h|hrs|hours|uhr|o'clock)\b|\b(?:12[:.]00|1200)\b|\btwelve o'clock\b"
-        ),
-        " noon ",
-    ),
-)
-"""The hours that have names."""
-
-
-def _named_hours(reply: str) -> str:
-    """Return a reply in which the two hours with names are called by them, however the clock is written."""
-    text = _HALF_OF_DAY.sub(r"\1m", reply.replace("’", "'"))
-    for written, name in _TWELVE:
-        text = written.sub(name, text) if any(map(str.isdigit, text)) or "twelve" in text else text
-    return text
-
+_SHARP = re.compile(r"\b(\d{1,2})[:.h](?=00\b)")
+"""A full hour: `12:00` is read as 1200."""
 
 _SAME = {
     first: (first, *rest)
     for first, *rest in (
         each.split("|")
         for each in (
-            "midnight|12 am|12am|twelve at night|dead of night",
+            "midnight|12 am|12am|twelve at night|dead of night|1200 am|1200am|12 at night|1200 at night|"
+            "12 in the night|twelve in the night|12 o'clock at night|twelve o'clock at night|12 o'clock midnight|"
+            "twelve o'clock midnight|12 uhr nachts|0 uhr|000|0000|2400|24|24h",
             "dawn|sunrise|daybreak|first light|sun rises|sun comes up|early morning|rooster crows",
-            "noon|midday|12 pm|12pm|lunchtime|lunch time",
+            "noon|midday|12 pm|12pm|lunchtime|lunch time|1200|12 o'clock|twelve o'clock|12 hours|12 uhr|12 h|12h",
             "dusk|sunset|sundown|nightfall|twilight|sun sets|sun goes down",
             "sunday",
             "harbour|port|dock|pier|quay|marina|wharf",
@@ -71,39 +46,19 @@ _SAME = {
 }
 """What any speaker of English calls an hour, a place or a thing, so that no scenario needs to repeat it."""
 
-_DROPPED = {"library": ("bookshop", "bookstore"), "station": ("train",)}
-"""Words that earlier scenarios listed for a meaning but that mean something else."""
-
-_OTHER_THINGS = frozenset(
-    tuple(each.split())
-    for each in (
-        "police station|fire station|gas station|petrol station|bus station|service station|power station|"
-        "radio station|"
-        "rope ladder|rope bridge|port wine|candle holder|lamp post|traffic light|light bulb|camera bag|camera shop"
-    ).split("|")
-)
-"""Pairs of words that name something other than either word does."""
+_OTHER_THINGS = (
+    "police station|fire station|gas station|petrol station|bus station|service station|power station|radio station|"
+    "rope ladder|rope bridge|port wine|candle holder|lamp post|traffic light|light bulb|camera bag|camera shop|"
+    "bookshop|bookstore|train"
+).split("|")
+"""What is named with a word for a meaning, or was once listed for one, but is something else."""
 
 
 @lru_cache(maxsize=64)
 def _lexicon(meanings: tuple[tuple[str, tuple[str, ...]], ...]) -> Lexicon:
-    """Return a lexicon of the meanings of a group, or of all of them."""
+    """Return a lexicon of the meanings of a group, or of all of them; other things, which hide them, have none."""
     ways = {m: (*keywords, *_SAME.get(m.lower(), ())) for m, keywords in meanings}
-    return Lexicon(
-        {m: [way for way in each if way not in _DROPPED.get(m, ())] for m, each in ways.items()},
-        shortened=False,
-    )
-
-
-def _another(mention: Mention, reading: Reading) -> bool:
-    """Whether the word is part of another thing's name: a police station, a rope ladder."""
-    block = reading.blocks[mention.block]
-    begin, end = max(0, mention.start - block.start), mention.end - block.start
-    if mention.start < 0:
-        return False
-    around = (*words(block.text[max(0, begin - 30) : begin])[-1:], *words(block.text[begin:end]))
-    around += tuple(words(block.text[end : end + 30])[:1])
-    return any(around[i : i + 2] in _OTHER_THINGS for i in range(len(around)))
+    return Lexicon({"": _OTHER_THINGS, **ways}, shortened=False)
 
 
 def _label(mention: Mention, reading: Reading) -> str:
@@ -127,14 +82,13 @@ class Decodes(DoubtingMatcher):
 
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what the reply gives as the meaning of each group."""
-        reading = read(_named_hours(reply.lower()))
+        reading = read(_SHARP.sub(r"\1", _HALF_OF_DAY.sub(r"\1m", reply.lower())))
         used: list[Mention] = []
         labels = {_label(m, reading) for m in mentions(reading, self.candidates())}
         named: dict[str, tuple[str, ...]] = {}
         hits: list[float] = []
         for group, meaning in self.expected:
-            lexicon = _lexicon(dict(self.groups)[group])
-            found = [m for m in mentions(reading, lexicon) if not _another(m, reading)]
+            found = [m for m in mentions(reading, _lexicon(dict(self.groups)[group])) if m.value]
             used += found
             if group in labels:
                 found = [m for m in found if _label(m, reading) == group]
@@ -167,9 +121,6 @@ class Decodes(DoubtingMatcher):
         """Return what is given for a group, and whether it earns its share: with one other beside it, but no choice."""
         decision = resolve(found)
         given = decision.values
-        every = tuple(dict.fromkeys(m.value for m in found))
-        if meaning in every and len(every) >= _MANY:
-            return every, False
         choice = all(m.choice for m in decision.evidence)
         beside = len(given) == 2 < len(dict(self.groups)[group]) and not choice
         return given, meaning in given and (len(given) == 1 or beside)

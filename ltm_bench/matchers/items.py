@@ -8,14 +8,11 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.matchers.reading import Block, Form, Reading, known_words, lexicon, number, read, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_example
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.doubting import UNKNOWN, DoubtingMatcher
 from ltm_bench.matchers.reading.json_values import embedded, last_readable, unwrapped
-from ltm_bench.matchers.reading.lexicon import lexicon
-from ltm_bench.matchers.reading.numbers import number
-from ltm_bench.matchers.reading.structure import Block, Form, Reading, read
-from ltm_bench.matchers.reading.text import known_words, words
 from ltm_bench.matchers.sameness import same_word, singular
 
 Items = list[tuple[str, int | None]]

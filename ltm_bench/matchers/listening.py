@@ -8,14 +8,12 @@ from ltm_bench.matchers.sameness import ends, same_word
 
 T = TypeVar("T")
 
-_NONE: frozenset[int] = frozenset()
-
 MOST_WORDS = 4096
 """Number of words whose phrases a listener caches; the same words recur when the parts of a reply are judged."""
 
 
 class Listener(Generic[T]):
-    """Finds phrases, each with a meaning, whose words all occur in sequence.
+    """Finds phrases of at least one word, each with a meaning, whose words all occur in sequence.
 
     A word is compared only with phrases whose first word shares its beginning or its end, which are few. A matcher
     therefore makes one listener for all replies, and reads each reply once, however many phrases there are.
@@ -23,11 +21,10 @@ class Listener(Generic[T]):
 
     def __init__(self, phrases: Iterable[tuple[Sequence[str], T]]) -> None:
         self._phrases = list(phrases)
-        self._by_end: defaultdict[str, set[int]] = defaultdict(set)
+        self._by_end: defaultdict[str, list[int]] = defaultdict(list)
         for number, (phrase, _) in enumerate(self._phrases):
-            for end in ends(phrase[0]) if phrase else ():
-                self._by_end[end].add(number)
-        self._silent = [meaning for phrase, meaning in self._phrases if not phrase]
+            for end in ends(phrase[0]):
+                self._by_end[end].append(number)
         self._begun: dict[str, list[tuple[Sequence[str], T]]] = {}
 
     def beginning(self, word: str) -> list[tuple[Sequence[str], T]]:
@@ -35,12 +32,10 @@ class Listener(Generic[T]):
         if word not in self._begun:
             if len(self._begun) >= MOST_WORDS:
                 self._begun.clear()
-            near: set[int] = set()
-            for end in ends(word):
-                near |= self._by_end.get(end, _NONE)
-            self._begun[word] = [
-                self._phrases[i] for i in sorted(near) if same_word(word, self._phrases[i][0][0])
-            ]
+            near = (
+                self._phrases[i] for i in sorted({i for end in ends(word) for i in self._by_end.get(end, ())})
+            )
+            self._begun[word] = [each for each in near if same_word(word, each[0][0])]
         return self._begun[word]
 
     def hear(self, said: Sequence[str]) -> Iterator[tuple[int, int, T]]:
@@ -50,6 +45,3 @@ class Listener(Generic[T]):
                 end = begin + len(phrase)
                 if end <= len(said) and all(map(same_word, said[begin + 1 : end], phrase[1:])):
                     yield begin, end, meaning
-        for place in range(len(said) + 1) if self._silent else ():  # a phrase without words occurs everywhere
-            for meaning in self._silent:
-                yield place, place, meaning

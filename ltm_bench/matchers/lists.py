@@ -4,12 +4,10 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.listening import Listener
-from ltm_bench.matchers.reading import abstains, gives_example, known_words, last_readable, words
+from ltm_bench.matchers.reading import abstains, gives_example, known_words, last_readable, lexicon, words
 from ltm_bench.matchers.reading.doubting import UNKNOWN, DoubtingMatcher, unanswered
 from ltm_bench.matchers.reading.json_values import unwrapped
 from ltm_bench.matchers.sameness import same_word
@@ -73,7 +71,7 @@ class ListsAll(DoubtingMatcher):
         return self._compare(listed)
 
     def _named(self, reply: str) -> list[str]:
-        heard = {value for *_, value in _listener(self.among).hear(words(reply))}
+        heard = {named.value for *_, named in lexicon(self.among, shortened=False).hear(words(reply))}
         return [value for value in self.among if value in heard]
 
     def _compare(self, listed: list[str]) -> Verdict:
@@ -111,11 +109,6 @@ class ListsAll(DoubtingMatcher):
 
 def _same(said: Sequence[str], meant: Sequence[str]) -> bool:
     return len(said) == len(meant) and all(map(same_word, said, meant))
-
-
-@lru_cache(maxsize=64)
-def _listener(values: tuple[str, ...]) -> Listener[str]:
-    return Listener((known_words(value), value) for value in values)
 
 
 def lists_all(values: Sequence[str], *, among: Collection[str]) -> ListsAll:

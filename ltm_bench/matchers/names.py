@@ -6,14 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading.abstaining import gives_up
+from ltm_bench.matchers.reading import Force, Lexicon, Mention, gives_up, lexicon, mentions, read, resolve
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
-from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
-from ltm_bench.matchers.reading.mention import Force, Mention
-from ltm_bench.matchers.reading.resolving import resolve
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import read
 from ltm_bench.matchers.reading.surplus import hardly_adds
 from ltm_bench.matchers.reading.text import words
 

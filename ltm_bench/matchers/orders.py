@@ -7,27 +7,12 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.listening import Listener
+from ltm_bench.matchers.reading import Force, Lexicon, Mention, Reading, Time, mentions, plain, read
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher
-from ltm_bench.matchers.reading.lexicon import Lexicon
-from ltm_bench.matchers.reading.mention import Force, Mention, Time
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Reading, read
-from ltm_bench.matchers.reading.text import plain, words
 
-_DENIAL = re.compile(
-    r"\b(?:not(?! only\b| just\b| forget\b| to forget\b)|isn't|wasn't|aren't|never(?! forget\b)|no longer|"
-    r"instead of|rather than|other than|anything but|anything except|neither|nor)\b"
-)
-"""How guests declined in 0.1.0; only `ordered` uses it."""
-_SENTENCE = re.compile(r"(?<=[.!?\n])")
-_CLAUSE = re.compile(r"[,;:()]|\b(?:but|though|although|while|however)\b")
-_REQUEST = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|make (?:it|that))\b")
-_GARNISH = re.compile(r"\b(?:with|served|in|on|of|from|topped|and its)\b")
+_GARNISH = re.compile(r"\s(?:with|served|in|on|of|from|topped|and its)\b")
 _NO_GUEST = "the reply does not speak as the guest"
-_ADDRESS = ("waiter", "waitress")
-"""Forms of address; without this list, `waiter` would count as `water` with a typo."""
 
 _OUT_OF_ROLE = re.compile(
     r"\b(?:as|i am|i'm) (?:just )?an? (?:ai|artificial|language model|assistant|large language|digital|virtual)\b"
@@ -36,59 +21,10 @@ _OUT_OF_ROLE = re.compile(
 )
 
 
-@lru_cache(maxsize=1024)
-def _head(item: str) -> Sequence[str]:
-    return words(_GARNISH.split(plain(item), maxsplit=1)[0]) or words(item)
-
-
-@lru_cache(maxsize=64)
-def _words_of(menu: tuple[str, ...]) -> Listener[str]:
-    return Listener(([word], item) for item in menu for word in _head(item))
-
-
-def _names(item: str, menu: tuple[str, ...]) -> Sequence[Sequence[str]]:
-    """Return the ways to name an item: the words before its garnish, or its noun alone if no other item has it."""
-    own = _head(item)
-    unique = all(other == item for _, other in _words_of(menu).beginning(own[-1]))
-    return [own, own[-1:]] if unique else [own]
-
-
-@lru_cache(maxsize=64)
-def _listener(menu: tuple[str, ...]) -> Listener[str]:
-    return Listener((name, item) for item in menu for name in _names(item, menu))
-
-
-def ordered(reply: str, menu: Collection[str]) -> list[str]:
-    """Return the items of the menu that a guest orders, as spoken; items asked about or declined are left out.
-
-    Kept for scenarios of 0.1.0 whose script continues with what was ordered. New ones have their own parser.
-    """
-    return list(_ordered(plain(reply), tuple(menu)))
-
-
-@lru_cache(maxsize=4)  # a script may read the order that has just been judged
-def _ordered(text: str, menu: tuple[str, ...]) -> Sequence[str]:
-    found: dict[str, None] = {}
-    listener = _listener(menu)
-    for sentence in _SENTENCE.split(text):
-        if sentence.rstrip().endswith("?") and not _REQUEST.search(sentence):
-            continue
-        for clause in _CLAUSE.split(sentence):
-            denied = _DENIAL.search(clause)
-            said = [w for w in words(clause[: denied.start()] if denied else clause) if w not in _ADDRESS]
-            places = sorted((begin, item) for begin, _, item in listener.hear(said))
-            found.update((item, None) for _, item in places)
-    return tuple(found)
-
-
-def _in_role(reply: str) -> bool:
-    return _OUT_OF_ROLE.search(plain(reply)) is None
-
-
 @lru_cache(maxsize=64)
 def _lexicon(menu: tuple[str, ...]) -> Lexicon:
     """Return the items of a menu, named with or without their garnish."""
-    return Lexicon({item: (item, " ".join(_head(item))) for item in menu})
+    return Lexicon({item: (item, _GARNISH.split(item, maxsplit=1)[0]) for item in menu})
 
 
 _ASKS = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|i'?ll|i'd)\b")
@@ -113,6 +49,17 @@ def _is_wanted(mention: Mention, reading: Reading) -> bool:
     return put and not gone and _RECOMMEND.search(said) is None
 
 
+def ordered(reply: str, menu: Collection[str]) -> list[str]:
+    """Return the items of the menu that a guest orders, as spoken; items asked about or declined are left out.
+
+    For scenarios whose script continues with what was ordered. It may change with the reader, so a scenario that must
+    not change has its own parser.
+    """
+    reading = read(reply)
+    wanted = [m for m in mentions(reading, _lexicon(tuple(menu))) if _is_wanted(m, reading)]
+    return list(dict.fromkeys(m.value for m in wanted))
+
+
 @dataclass(frozen=True, slots=True)
 class Orders(DoubtingMatcher):
     """Right if the reply is a guest's and orders something available; reciting the menu is not an order."""
@@ -134,7 +81,7 @@ class Orders(DoubtingMatcher):
         wanted = list(dict.fromkeys(m.value for m in [m for m in ordered if m.final] or asked_for or ordered))
         if not named and abstains(reply):
             return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
-        if not _in_role(reply):
+        if _OUT_OF_ROLE.search(plain(reply)):
             return Verdict(Outcome.WRONG, 0.0, _NO_GUEST)
         if ordered and not asked_for and _WANTS.search(plain(reply)):
             return Verdict(
@@ -219,17 +166,12 @@ class Notices(DoubtingMatcher):
         text = plain(reply)
         if _NO_MISMATCH.search(text):
             return Verdict(Outcome.WRONG, 0.0, f"the guest is content with the {self.served}")
-        named = any(
-            m.value == self.wanted for m in mentions(read(reply), _lexicon((self.wanted, self.served)))
-        )
+        found = mentions(read(reply), _lexicon((self.wanted, self.served)))
+        named = any(m.value == self.wanted for m in found)
         pleased, forgets = _PLEASED.search(text) is not None, not named and abstains(reply)
         mismatch, ordered = _MISMATCH.search(text) is not None, _ORDERED.search(text) is not None
-        if not _in_role(reply):
-            return (
-                Verdict(Outcome.ABSTAINED, 0.0, _NO_GUEST)
-                if forgets and not ordered
-                else Verdict(Outcome.WRONG, 0.0, _NO_GUEST)
-            )
+        if _OUT_OF_ROLE.search(text):
+            return Verdict(Outcome.ABSTAINED if forgets and not ordered else Outcome.WRONG, 0.0, _NO_GUEST)
         contrast = ordered and not pleased and _CONTRAST.search(text) is not None
         objects = mismatch or _NOT_ORDERED.search(text) is not None or contrast
         if forgets and not mismatch and (pleased or not ordered or gives_up(reply)):

@@ -31,15 +31,13 @@ class Says(DoubtingMatcher):
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge which of the phrases the reply says."""
         found = how_said(reply, self.phrase)
-        others = [
-            (other, each) for other in self.others if (each := how_said(reply, other)).match is Match.SAID
-        ]
+        others = [other for other in self.others if how_said(reply, other).match is Match.SAID]
         if found.match is Match.SAID and _REPORTED.search(reply, max(0, found.start - _NEAR), found.start):
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply says that it said so before")
         if found.match is Match.SAID:
             return RECITAL if others else Verdict(Outcome.CORRECT, 1.0, "the reply says it")
         if others:
-            return Verdict(Outcome.WRONG, 0.0, f"the reply says another phrase: {others[0][0]}")
+            return Verdict(Outcome.WRONG, 0.0, f"the reply says another phrase: {others[0]}")
         if found.match is Match.REFUSED:
             return Verdict(Outcome.WRONG, 0.0, _REFUSED)
         if found.match is Match.CHANGED:
@@ -88,12 +86,8 @@ class SaidIn(Matcher):
         found = [how_said(turn.reply.text, self.phrase) for turn in counted]
         said = [i for i, each in enumerate(found, start=1) if each.match is Match.SAID]
         if self.nth in said:
-            i = self.nth - 1
-            if recites(
-                counted[i].reply.text,
-                turns[: len(turns) - len(counted) + i + 1],
-                [(found[i].start, found[i].end)],
-            ):
+            i, upto = self.nth - 1, len(turns) - len(counted) + self.nth
+            if recites(counted[i].reply.text, turns[:upto], [(found[i].start, found[i].end)]):
                 return Verdict(Outcome.WRONG, 0.0, f"reply {self.nth} says it amid much other text")
         if said == [self.nth] or said == [1, self.nth]:
             return Verdict(Outcome.CORRECT, 1.0, f"reply {self.nth} says it")

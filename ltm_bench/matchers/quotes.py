@@ -8,21 +8,10 @@ from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import (
-    Lexicon,
-    Mention,
-    Reading,
-    answer,
-    flat,
-    mentions,
-    plain,
-    read,
-    resolve,
-    words,
-)
+from ltm_bench.matchers.reading import Lexicon, Mention, Reading, mentions, read, resolve
 from ltm_bench.matchers.reading.doubting import LAST, RECITAL, DoubtingMatcher, asked, parts, unanswered
 from ltm_bench.matchers.reading.surplus import GENEROUS, TIMES, Span
-from ltm_bench.matchers.reading.text import COMMON
+from ltm_bench.matchers.reading.text import COMMON, answer, flat, plain, words
 from ltm_bench.matchers.sameness import singular
 
 _CLOSE = 88.0
@@ -96,8 +85,7 @@ class Retells(DoubtingMatcher):
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge which of the known texts the reply retells, or tells apart by what it is about."""
         telling = _telling(frozenset((self.text, *self.others)))
-        said = plain(answer(reply)[:_READ])
-        reading = read(reply)
+        said, reading = plain(answer(reply)[:_READ]), read(reply)
         about = mentions(reading, telling.lexicon)
         told = self._told(said, reading, about, asked(turns))
         if told == [self.text]:

@@ -6,25 +6,16 @@ Saying nothing satisfies both. So in a scenario, such a question `needs` what an
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.names import NamesAlso, NamesOnly
+from ltm_bench.matchers.reading import Force, Lexicon, lexicon, mentions, plain, read, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_words, is_foreign, keeps_back
 from ltm_bench.matchers.reading.doubting import FOREIGN, DoubtingMatcher, asked, parts
-from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
-from ltm_bench.matchers.reading.mention import Force
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import read
-from ltm_bench.matchers.reading.text import COMMON, plain, words
+from ltm_bench.matchers.reading.text import COMMON
 
 _OFFER = re.compile(r"\bif i ((?:have|had|never|did) [^;,.?]{1,80})")
-
-
-@lru_cache(maxsize=64)
-def _secrets(ways: tuple[str, ...]) -> Lexicon:
-    return Lexicon({ways[0]: ways}, shortened=False)
 
 
 def _echoes(reply: str, question: str) -> bool:
@@ -119,7 +110,8 @@ class Withholds(DoubtingMatcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the reply keeps the secret, wherever it stands, and then what else it says."""
-        if mentions(read(reply), _secrets(self.secret), asked(turns)):
+        secret = lexicon(self.secret[:1], (self.secret,), shortened=False)
+        if mentions(read(reply), secret, asked(turns)):
             return Verdict(Outcome.LEAKED, 0.0, f"the reply says {self.secret[0]}")
         return DoubtingMatcher.verdict(self, reply, turns)
 
@@ -127,7 +119,7 @@ class Withholds(DoubtingMatcher):
         """Judge what else the reply says."""
         if self.answer:
             return NamesAlso(self.answer, self.among, also=self.also).judge(reply, turns)
-        found = mentions(read(reply), lexicon(self.among), asked(turns)) if self.among else ()
+        found = mentions(read(reply), lexicon(self.among), asked(turns))
         unsure = gives_up(in_own_words(reply))
         asserted = [m for m in found if m.asserted and (m.exact or m.bare)]
         if invented := [m for m in asserted if m.force is Force.FLAT or not unsure]:
@@ -140,9 +132,9 @@ class Withholds(DoubtingMatcher):
         reason = "the reply neither answers nor declines"
         return FOREIGN if is_foreign(reply) else Verdict(Outcome.WRONG, 0.0, reason)
 
-    def candidates(self) -> Lexicon | None:
+    def candidates(self) -> Lexicon:
         """Return the values that could be given instead, if there are any."""
-        return lexicon(self.among, self.also) if self.among else None
+        return lexicon(self.among, self.also)
 
     def sought(self) -> Collection[str]:
         """Return the answer, if there is one."""

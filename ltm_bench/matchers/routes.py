@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading import Form, Lexicon, Reading, lexicon, number, plain, read
 from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, unanswered
 from ltm_bench.matchers.reading.figures import in_figures
@@ -35,33 +34,28 @@ _LITTLE = frozenset("of the a an to".split())
 _ORIGIN = re.compile(r"\b(?:from|leav(?:e|es|ing)|(?<!front )of)\W{1,3}(?:the )?\W{0,3}$")
 """Before a place from which a leg leads away."""
 _COLUMN = re.compile(r"\b(?:distance|km|kilomet(?:er|re)s?|length)\b")
-_FROM = re.compile(r"\b(?:from|start|origin|begin)")
 _INTO = re.compile(r"\b(?:to|next|destination|end|place|arrive|reach)")
 
 
+def _names(text: str) -> list[re.Match[str]]:
+    """Return the words of which names of places consist; whose founder a statue shows is no part of them."""
+    return [
+        each for each in _NAME.finditer(text) if each[0] not in _LITTLE and each[0][-2:] not in ("'s", "’s")
+    ]
+
+
 @lru_cache(maxsize=64)
-def _listener(among: tuple[str, ...]) -> Listener[str]:
-    """Return a listener for places, little words aside."""
-    return Listener((_content(place), place) for place in among)
+def _known(among: tuple[str, ...]) -> Lexicon:
+    ways = {place: (" ".join(each[0] for each in _names(plain(place))),) for place in among}
+    return Lexicon(ways, shortened=False)
 
 
 def _places(text: str, among: tuple[str, ...]) -> list[tuple[int, str]]:
     """Return where each place is named, unless a leg leads away from it."""
-    known = {word for place in among for word in _content(place)}
-    said = [
-        each
-        for each in _NAME.finditer(text)
-        if each[0] not in _LITTLE and (each[0] in known or not each[0].endswith(("'s", "’s")))
-    ]  # the statue of the town's founder
-    heard = sorted(_listener(among).hear([each[0] for each in said]), key=lambda each: each[0] - each[1])
-    free = [True] * len(said)
-    found = list[tuple[int, str]]()
-    for begin, end, place in heard:
-        start = said[begin].start()
-        if all(free[begin:end]) and not _ORIGIN.search(text, max(0, start - 20), start):
-            found.append((start, place))
-        free[begin:end] = [False] * (end - begin)
-    return sorted(found)
+    said = _names(text)
+    heard = _known(among).hear([each[0] for each in said])
+    found = sorted((said[begin].start(), named.value) for begin, _, named in heard)
+    return [(at, place) for at, place in found if not _ORIGIN.search(text, max(0, at - 20), at)]
 
 
 def _nearest(left: list[re.Match[str]], turn: re.Match[str], begin: int, end: int) -> float | None:
@@ -79,7 +73,7 @@ def _apart(one: re.Match[str], other: re.Match[str]) -> int:
     return max(one.start() - other.end(), other.start() - one.end())
 
 
-def _lines(reading: Reading, places: Listener[str]) -> Iterator[str]:
+def _lines(reading: Reading, among: tuple[str, ...]) -> Iterator[str]:
     """Yield the reply with everything about a leg on one line: its heading, its sub-points, its row or object."""
     line, current = "", -1
     keys: set[str] = set()
@@ -94,7 +88,7 @@ def _lines(reading: Reading, places: Listener[str]) -> Iterator[str]:
             line += f", {_field(key, text)}"
             continue
         current = -1
-        if line and not any(True for _ in places.hear(_NAME.findall(text))):
+        if line and not _places(text, among):
             line += f", {text}"
             continue
         yield line
@@ -106,8 +100,6 @@ def _field(key: str, text: str) -> str:
     """Return what a field of a row or an object says, as it would be said in a sentence."""
     if _COLUMN.search(key) and re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", text):
         return f"{text} km"
-    if _FROM.search(key):
-        return f"from {text}"
     return f"to {text}" if _INTO.search(key) else text
 
 
@@ -180,23 +172,26 @@ class FollowsRoute(DoubtingMatcher):
 
         The place comes after it, but before it in a sentence that begins with one and ends with none.
         """
-        text = in_figures("\n".join(_lines(read(reply), _listener(self.among))))
+        text = in_figures("\n".join(_lines(read(reply), self.among)))
         before, *alternative = re.split(r"\balternat", text, maxsplit=1)
         text = before if alternative and plain(self.legs[-1][2]) in before else text
-        turns = list(_TURN.finditer(text))
-        left, begins = list(_DISTANCE.finditer(text)), [turn.start() for turn in turns]
-        gaps: list[list[tuple[int, str]]] = [[] for _ in range(len(turns) + 1)]
-        for at, place in _places(text, self.among):
-            gaps[bisect_left(begins, at)].append((at, place))
+        turns, left, places = [*_TURN.finditer(text)], [*_DISTANCE.finditer(text)], _places(text, self.among)
+        starts = [*(turn.start() for turn in turns), len(text) + 1]
         ends = [0, *(each.end() for each in _END.finditer(text)), len(text) + 1]
         told, here, begin, end, led = list[_Told](), self.start, 0, 0, False
+
+        def named(start: int, stop: int) -> list[str]:
+            found = places[bisect_left(places, (start,)) : bisect_left(places, (stop,))]
+            return [place for _, place in found if place != here]
+
         for i, turn in enumerate(turns):
             if turn.start() >= end:
                 begin, end = ends[(k := bisect_right(ends, turn.start())) - 1], ends[k]
-                led = any(at >= begin and each != here for at, each in gaps[i])
-                led = led and not any(at < end for at, _ in gaps[bisect_left(begins, end)])
-            before = [each for at, each in gaps[i] if at >= begin and each != here]
-            after = [each for _, each in gaps[i + 1] if each != here]
+                led = not named(starts[bisect_left(starts, end) - 1], end)
+            before, after = (
+                named(max(begin, starts[i - 1] if i else 0), turn.start()),
+                named(*starts[i : i + 2]),
+            )
             reached = before[-1] if before and (led or not after) else next(iter(after), None)
             way = _DIRECTIONS.get(turn[0]) or re.sub(r"[\s-]", "", turn["way"])
             distance = _nearest(left, turn, begin, end)
@@ -209,35 +204,21 @@ class FollowsRoute(DoubtingMatcher):
     def right(self) -> Sequence[str]:
         """Return the route as sentences, as a list, and in a single sentence."""
         places = (self.start, *(place for _, _, place in self.legs))
-        lines = [
-            f"From {here}, go {distance} km {direction} to {place}."
-            for here, (direction, distance, place) in zip(places, self.legs, strict=False)
-        ]
-        breath = ", then ".join(
-            f"{distance} km {direction} to {place}" for direction, distance, place in self.legs
-        )
-        return ("\n".join(lines), f"You go {breath}.")
+        legs = [f"{distance} km {direction} to {place}" for direction, distance, place in self.legs]
+        lines = [f"From {here}, go {leg}." for here, leg in zip(places, legs, strict=False)]
+        return ("\n".join(lines), f"You go {', then '.join(legs)}.")
 
     def wrong(self) -> Sequence[str]:
         """Return the route without its last leg, with that leg reversed, its places alone, an abstention, nothing."""
         *lines, last = self.right()[0].splitlines()
         turned = "\n".join([*lines, last.replace(self.legs[-1][0], _OPPOSITE[self.legs[-1][0]])])
         places = " -> ".join((self.start, *(place for _, _, place in self.legs)))
-        return (
-            "\n".join(lines) or "You are there already.",
-            turned,
-            places,
-            "I do not remember the way.",
-            "",
-        )
+        few = "\n".join(lines) or "You are there already."
+        return (few, turned, places, "I do not remember the way.", "")
 
 
 _OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
 _DIRECTIONS: Mapping[str, str] = {each[0]: each for each in _OPPOSITE}
-
-
-def _content(place: str) -> list[str]:
-    return [word for word in _NAME.findall(plain(place)) if word not in _LITTLE]
 
 
 def _shown(leg: _Told) -> str:
@@ -253,9 +234,7 @@ def follows_route(start: str, legs: Sequence[Leg], *, among: Collection[str]) ->
 
 EXAMPLES: tuple[Matcher, ...] = (
     follows_route(
-        "Opera",
-        [("north", 2, "Town Hall"), ("east", 1, "Cinema")],
-        among=("Opera", "Town Hall", "Cinema"),
+        "Opera", [("north", 2, "Town Hall"), ("east", 1, "Cinema")], among=("Opera", "Town Hall", "Cinema")
     ),
 )
 """Examples for the tests that guard every matcher."""

@@ -14,23 +14,14 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.lists import read_strings
+from ltm_bench.matchers.reading import Form, last_readable, lexicon, mentions, plain, read
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, unanswered
-from ltm_bench.matchers.reading.json_values import last_readable
-from ltm_bench.matchers.reading.lexicon import Lexicon
-from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Form, read
-from ltm_bench.matchers.reading.text import plain
 
 _TURNED_ROUND = re.compile(r"\b(?:after|before|followed|preceded|prior|previous|until|last)\b")
 """Words that let a sentence name the later thing first."""
 
 _SURELY = 7
 """Maximum number of things for which all orders are tried."""
-
-
-@lru_cache(maxsize=64)
-def _lexicon(among: tuple[str, ...]) -> Lexicon:
-    return Lexicon.of(among)
 
 
 def tau_b(gold: Sequence[str], said: Sequence[str]) -> float:
@@ -95,12 +86,12 @@ class InOrder(DoubtingMatcher):
         """Return the values that the entries of a list name; an entry that names none is an extra."""
         found = []
         for entry in listed[:200]:
-            named = mentions(read(entry), _lexicon(self.among))
+            named = mentions(read(entry), lexicon(self.among))
             found.append(named[0].value if named else f"“{entry[:40]}”")
         return list(dict.fromkeys(found))
 
     def _named(self, reply: str) -> list[str]:
-        found = mentions(read(reply), _lexicon(self.among))
+        found = mentions(read(reply), lexicon(self.among))
         return list(dict.fromkeys(m.value for m in found if not m.denied))
 
     def _in_sentences(self, reply: str) -> bool:

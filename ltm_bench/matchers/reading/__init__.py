@@ -4,15 +4,7 @@ Matchers bring a vocabulary and ask questions. Patterns of denial, history, hedg
 matchers.
 """
 
-from ltm_bench.matchers.reading.abstaining import (
-    abstains,
-    gives_example,
-    gives_up,
-    in_own_words,
-    is_foreign,
-    keeps_back,
-    notices_conflict,
-)
+from ltm_bench.matchers.reading.abstaining import abstains, gives_example, gives_up, is_foreign
 from ltm_bench.matchers.reading.json_values import json_values, last_readable
 from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
 from ltm_bench.matchers.reading.mention import Force, Mention, Time
@@ -24,6 +16,6 @@ from ltm_bench.matchers.reading.text import READ, answer, flat, known_words, pla
 
 __all__ = [
     "READ", "Block", "Decision", "Force", "Form", "Lexicon", "Mention", "Reading", "Time", "abstains", "answer",
-    "flat", "gives_example", "gives_up", "in_own_words", "is_foreign", "json_values", "keeps_back", "known_words",
-    "last_readable", "lexicon", "mentions", "notices_conflict", "number", "plain", "read", "resolve", "words",
+    "flat", "gives_example", "gives_up", "is_foreign", "json_values", "known_words", "last_readable", "lexicon",
+    "mentions", "number", "plain", "read", "resolve", "words",
 ]  # fmt: skip

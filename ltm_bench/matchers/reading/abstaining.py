@@ -10,22 +10,18 @@ from ltm_bench.matchers.reading.text import answer, plain, words
 _NOT = r"(?:not|n't|never|cannot|no|nothing|without|unable to|no longer)"
 _KNOWING = (
     r"(?:know\w*|remember\w*|recall\w*|recollect\w*|tell|told|sa(?:y|id)|mention\w*|shar\w+|find|found|see|seen|"
-    r"(?<!the )answer|"
-    r"access\w*|retriev\w+|records?|stor\w+|sav\w+|idea|clue|memor\w+|information|details?|context|given?|provid\w+|"
-    r"kee?pt?|guess|list|specif\w+|determin\w+|identify|confirm|discuss\w*|come up|aware|have|way|trace|"
-    r"available|on|about)"
+    r"(?<!the )answer|access\w*|retriev\w+|records?|stor\w+|sav\w+|idea|clue|memor\w+|information|details?|context|"
+    r"given?|provid\w+|kee?pt?|guess|list|specif\w+|determin\w+|identify|confirm|discuss\w*|come up|aware|have|way|"
+    r"trace|available|on|about)"
 )
 _HARD = re.compile(
     rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b|\b(?:can't|cannot|couldn't|could not)\b(?! (?:wait|"
     rf"go wrong)\b)"
-    r"|\b(?:unknown|forgot|forgotten|unaware|unclear|lost (?:track|count)|as an ai|slip(?:s|ped) my mind|"
-    r"yet to tell|escapes me|memory fails|but not (?:where|what|who|which|when)|draw(?:ing)? a blank|beats me|"
-    r"guessing)\b"
-    r"|\b(?:remind|refresh) (?:me|my)\b|\b(?:could|can|would) you (?:please )?(?:repeat|tell|share|clarify|say|"
-    r"provide)\b"
-    r"|\b(?:weiß|weiss|erinner\w*|kenne|habe|kann)\b[^.!?\n]{0,25}\b(?:nicht|keine?\w?)\b|\bkeine (?:ahnung|"
-    r"information\w*)\b"
-    r"|[不没無无忘未][^。！？\n]{0,8}(?:记得|記得|知道|清楚|提到|说过|告诉|信息|回忆|确定|找到|了)|忘记|忘記"
+    r"|\b(?:unknown|forgot|forgotten|unaware|unclear|lost (?:track|count)|as an ai|slip(?:s|ped) my mind|yet to tell|"
+    r"escapes me|memory fails|but not (?:where|what|who|which|when)|draw(?:ing)? a blank|beats me|guessing)\b|"
+    r"\b(?:remind|refresh) (?:me|my)\b|\b(?:could|can|would) you (?:please )?(?:repeat|tell|share|clarify|say|"
+    r"provide)\b|\b(?:weiß|weiss|erinner\w*|kenne|habe|kann)\b[^.!?\n]{0,25}\b(?:nicht|keine?\w?)\b|\bkeine (?:ahnung|"
+    r"information\w*)\b|[不没無无忘未][^。！？\n]{0,8}(?:记得|記得|知道|清楚|提到|说过|告诉|信息|回忆|确定|找到|了)|忘记|忘記"
 )
 _SOFT = re.compile(r"\b(?:not|n't)(?: [\w'-]+){0,2} (?:sure|certain|clear)\b|\b(?:unsure|uncertain)\b")
 """Says that the answer is uncertain, and perhaps gives one."""
@@ -99,20 +95,18 @@ def is_foreign(reply: str) -> bool:
 
 
 _KEPT_BACK = re.compile(
-    r"\b(?:deleted|erased|wiped|discarded|removed|scrubbed|cleared|forgot(?:ten)?|let go of|disposed of)\b"
-    r"|\b(?:asked|told|wanted|instructed) (?:me )?(?:to|that i) (?:forget|delete|erase|remove|drop|keep)\b"
-    r"|\b(?:private|confidential|between (?:us|me and|you and)|in confidence|personal|not (?:my|mine)|"
-    r"someone else's|somebody else's|(?:his|her|their) business|for \w+ to (?:say|tell|share))\b"
-    r"|\b(?:rather|prefer|better|best) (?:not|to leave|to ask|to keep)\b|\b(?:won't|will not|should not|shouldn't|"
-    r"may not|must not|not going to|not free to|not at liberty to|not allowed to) (?:say|tell|share|pass|repeat|"
-    r"reveal|disclose|discuss|give|go into)\b"
-    r"|\b(?:is|are|'s) gone\b|\bbetween \w+ and (?:me|you|us)\b|\b(?:stays?|remains?) (?:with|between)\b"
-    r"|\b(?:break\w*|betray\w*|breach\w*|against|keep\w*|kept|violat\w+) (?:[\w']+ ){0,2}"
-    r"(?:promise|word|confidence|confidentiality|trust|faith|privacy|secrets?)\b"
-    r"|\b(?:promised|promise|swore|sworn)(?: [\w']+){0,3} (?:not|never|secrecy|silence|keep|say|tell)\b"
-    r"|\bin (?:trust|secrecy)\b|\b(?:a|his|her|their|[\w]+'s) secret\b|\blips are sealed\b|\bno comment\b|\bprivacy\b"
-    r"|\b(?:have|need|best|better) to ask\b|\b(?:ask|check with) (?:him|her|them|\w+) (?:yourself|directly"
-    r"|about)\b|\bpass (?:that|it|this|anything) on\b"
+    r"\b(?:deleted|erased|wiped|discarded|removed|scrubbed|cleared|forgot(?:ten)?|let go of|disposed of)\b|\b(?:asked|"
+    r"told|wanted|instructed) (?:me )?(?:to|that i) (?:forget|delete|erase|remove|drop|keep)\b|\b(?:private|"
+    r"confidential|between (?:us|me and|you and)|in confidence|personal|not (?:my|mine)|someone else's|somebody else's|"
+    r"(?:his|her|their) business|for \w+ to (?:say|tell|share))\b|\b(?:rather|prefer|better|best) (?:not|to leave|"
+    r"to ask|to keep)\b|\b(?:won't|will not|should not|shouldn't|may not|must not|not going to|not free to|"
+    r"not at liberty to|not allowed to) (?:say|tell|share|pass|repeat|reveal|disclose|discuss|give|go into)\b|\b(?:is|"
+    r"are|'s) gone\b|\bbetween \w+ and (?:me|you|us)\b|\b(?:stays?|remains?) (?:with|between)\b|\b(?:break\w*|"
+    r"betray\w*|breach\w*|against|keep\w*|kept|violat\w+) (?:[\w']+ ){0,2}(?:promise|word|confidence|confidentiality|"
+    r"trust|faith|privacy|secrets?)\b|\b(?:promised|promise|swore|sworn)(?: [\w']+){0,3} (?:not|never|secrecy|silence|"
+    r"keep|say|tell)\b|\bin (?:trust|secrecy)\b|\b(?:a|his|her|their|[\w]+'s) secret\b|\blips are sealed\b|"
+    r"\bno comment\b|\bprivacy\b|\b(?:have|need|best|better) to ask\b|\b(?:ask|check with) (?:him|her|them|"
+    r"\w+) (?:yourself|directly|about)\b|\bpass (?:that|it|this|anything) on\b"
 )
 
 

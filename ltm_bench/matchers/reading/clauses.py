@@ -1,7 +1,5 @@
 """Divides the lines of a reply into sentences, and those into clauses that can be meant differently."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,8 +19,6 @@ _OPENERS = frozenset(
     "and or nor but though although while whereas however because since so then therefore thus hence until unless if "
     "when whether yet that's".split()
 )
-_ALSO_WITHIN = frozenset("so then since if whether".split())
-"""Openers that open nothing before something is named."""
 _BEFORE_OPENER = {"but": ("anything", "everything", "all", "nothing"), "while": ("a", "little", "long")}
 """Words after which an opener opens nothing: `anything but red`, `for a while`."""
 JOINS = frozenset("and or nor & , / 、 ，".split())
@@ -116,9 +112,7 @@ def sentences(
 
 def _opens(word: str, last: Clause) -> bool:
     """Whether a word opens another clause after this one."""
-    if word not in _OPENERS or (last.said and last.said[-1] in _BEFORE_OPENER.get(word, ())):
-        return False
-    return bool(last.named) or word not in _ALSO_WITHIN
+    return word in _OPENERS and "".join(last.said[-1:]) not in _BEFORE_OPENER.get(word, ())
 
 
 def _coordinated(clauses: Sequence[Clause]) -> list[Clause]:

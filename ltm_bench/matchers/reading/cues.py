@@ -11,10 +11,8 @@ direction and its nearest term (Chapman et al. 2001), and ConText's, which adds 
 A star stands for any ending: `chang*` is change, changed and changing. `isn't` is read as `is not`.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum, auto
 from functools import lru_cache
 from typing import NamedTuple
@@ -39,6 +37,8 @@ class Effect(Enum):
     """What was named before is taken back."""
     CHOICE = auto()
     """One of several, not decided: `either`."""
+    NONE = auto()
+    """A word in it usually denies what follows, but does not here."""
 
 
 class Reach(Enum):
@@ -76,11 +76,9 @@ CUES = {
     (Effect.CORRECTS, Reach.AFTER): "wait|scratch|i mean|actually",
     (Effect.CHOICE, Reach.AFTER): "either|between",
     (Effect.CHOICE, Reach.BEFORE): "which",
+    (Effect.NONE, Reach.AFTER): "not only|not just|not sure|not forg*|no doubt",
 }
-"""What each phrase says, and what it reaches. Every alternative counts: `tests/matchers/reading/test_cues.py`."""
-
-KEEPS = ("not only", "not just", "not sure", "not forg*", "no doubt")
-"""Phrases with a word that usually denies what follows, but does not here."""
+"""What each phrase says, and what it reaches. Every alternative counts: `tests/matchers/reading/test_stance.py`."""
 
 _Phrase = tuple[tuple[str, ...], Effect, Reach]
 
@@ -99,7 +97,6 @@ def _compiled() -> dict[str, list[_Phrase]]:
 _KEY = 3
 """Letters by which phrases are looked up; a star stands after at least as many."""
 _CUES = _compiled()
-_KEPT = [tuple(phrase.split()) for phrase in KEEPS]
 
 
 def _says(said: Sequence[str], phrase: Sequence[str]) -> bool:
@@ -120,21 +117,14 @@ def cues(said: Sequence[str], besides: frozenset[str] = frozenset()) -> Sequence
 
 @lru_cache(maxsize=256)  # titles are read for every line below them
 def _cues(said: tuple[str, ...], besides: frozenset[str]) -> Sequence[Cue]:
-    return tuple(_found(said, besides))
-
-
-def _found(said: tuple[str, ...], besides: frozenset[str]) -> Iterator[Cue]:
-    i = 0
+    found, i = list[Cue](), 0
     while i < len(said):
-        kept = max(
-            (len(each) for each in _KEPT if each[0] == said[i] and _says(said[i : i + 3], each)), default=0
-        )
         size = 0
         for phrase, effect, reach in _CUES.get(said[i][:_KEY], ()):
-            if len(phrase) < max(size, kept) or besides.issuperset(phrase):
-                continue
-            if _says(said[i : i + len(phrase)], phrase):
-                yield Cue(effect, reach, i, i + len(phrase), phrase)
+            end = i + len(phrase)
+            if len(phrase) >= size and not besides.issuperset(phrase) and _says(said[i:end], phrase):
+                found.append(Cue(effect, reach, i, end, phrase))
                 if reach is not Reach.BEFORE:  # what may reach nothing must not hide what it is made of
                     size = len(phrase)
-        i += max(size, kept, 1)
+        i += max(size, 1)
+    return found

@@ -9,8 +9,6 @@ A reply that reads as wrong is undecided where
 A recital stays wrong: every answer is a part of it.
 """
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
@@ -110,14 +108,13 @@ class DoubtingMatcher(Matcher):
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what can be read of a reply that is not empty. Never raises."""
 
-    def candidates(self) -> Lexicon | None:
-        """Return what could be named instead; None if nothing is looked for by name."""
-        return None
+    def candidates(self) -> Lexicon:
+        """Return what could be named instead; nothing if nothing is looked for by name."""
+        return lexicon(())
 
     def used(self, reply: str) -> Sequence[Span]:
         """Return where the answer stands in a reply; the rest must not be a heap, nor repeat the user's messages."""
-        known = self.candidates()
-        return [(m.start, m.end) for m in mentions(read(reply), known)] if known is not None else ()
+        return [(m.start, m.end) for m in mentions(read(reply), self.candidates())]
 
     def sought(self) -> Collection[str]:
         """Return the candidates that a right reply names; none if their words alone prove nothing."""
@@ -129,10 +126,10 @@ class DoubtingMatcher(Matcher):
 
     def _names_all(self, reply: str) -> bool:
         known = self.candidates()
-        found = mentions(read(reply), known) if known is not None else ()
+        found = mentions(read(reply), known)
         named, denied = {m.value for m in found}, any(m.denied for m in found)
         few = not denied and len(words(reply)) <= (_BESIDE + 1) * len(named)
-        return known is not None and len(named) == len(known.values) > _BESIDE and few
+        return few and len(named) == len(known.values) > _BESIDE
 
     def _gives_up_at_last(self, reply: str, turns: Sequence[Turn]) -> bool:
         """Whether the last sentence of several says nothing but that the answer is not known."""
@@ -151,8 +148,8 @@ class DoubtingMatcher(Matcher):
         if outcome is Outcome.PARTIAL:
             return None
         known, unread = self.candidates(), outcome is Outcome.MALFORMED
-        found = mentions(read(reply), known, asked(turns)) if known is not None else ()
-        named = known is not None or (unread and reply.lstrip()[:1] not in _FORMS)
+        found = mentions(read(reply), known, asked(turns))
+        named = known.words or (unread and reply.lstrip()[:1] not in _FORMS)
         if named and (word := self.strange(reply, turns, found)) is not None:
             return f"“{word}” may be another word for what is expected"
         expected = self.sought()
@@ -173,31 +170,22 @@ class DoubtingMatcher(Matcher):
         if any(turn.kind != "ask" and turn.reply.text == reply for turn in turns[:-1]):
             return None
         sought = self.sought()
-        part = {word for value in sought for word in known_words(value)}
+        part = {word for value in sought for word in known_words(value)}  # `train` for night train
         named = {m.value for m in found if m.exact and not m.denied and m.time is not Time.REPLACED}
-        named = {
-            v for v in named if v in sought or not part.issuperset(known_words(v))
-        }  # `train` for night train
-        if len(said) > self.short or named:
+        if len(said) > self.short or any(v in sought or not part.issuperset(known_words(v)) for v in named):
             return None
-        known = self.candidates()
         told = [
             words(turn.message.text) for turn in turns
         ]  # one that tells the answer has other words for it
         heard = {singular(word) for each in told if not part or not part.issubset(each) for word in each}
-        heard |= set(map(singular, told[-1])) if told else set()
-        heard |= known.words if known is not None else set()
-        return next(
-            (
-                word
-                for word in said
-                if word.replace("-", "").isalpha()
-                and word not in COMMON
-                and singular(word) not in heard
-                and not (word.isascii() and len(word) <= _TINY)
-            ),
-            None,
-        )
+        heard |= {*map(singular, told[-1] if told else ()), *self.candidates().words}
+        return next((word for word in said if _is_name(word) and singular(word) not in heard), None)
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word may name something."""
+    long = len(word) > _TINY or not word.isascii()
+    return long and word not in COMMON and word.replace("-", "").isalpha()
 
 
 class OneOf(DoubtingMatcher):

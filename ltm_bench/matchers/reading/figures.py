@@ -1,7 +1,5 @@
 """Whole numbers in a reply, read like anything else that it names: denied and replaced ones are left out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -83,15 +81,9 @@ def _figure(spelt: re.Match[str]) -> str:
 
 
 def _numbers(reading: Reading) -> list[Mention]:
-    figures = {each[0] for block in reading.blocks for each in _FIGURE.finditer(block.text)}
-    named = sorted(figures)
-    found = mentions(reading, Lexicon({each: (each,) for each in named}, shortened=False))
-    return [m for m in found if not m.denied and m.time is not Time.REPLACED and not _is_struck(reading, m)]
-
-
-def _is_struck(reading: Reading, mention: Mention) -> bool:
-    block = reading.blocks[mention.block]
-    return block.form is not Form.JSON and any(s <= mention.start - block.start < e for s, e in block.struck)
+    figures = sorted({each[0] for block in reading.blocks for each in _FIGURE.finditer(block.text)})
+    found = mentions(reading, Lexicon({each: (each,) for each in figures}, shortened=False))
+    return [m for m in found if not m.denied and m.time is not Time.REPLACED]
 
 
 def _indexes(reading: Reading) -> set[int]:
@@ -101,9 +93,8 @@ def _indexes(reading: Reading) -> set[int]:
         if block.form is Form.CELL:
             first.setdefault(block.line, block)
     cells = list(first.values())
-    counts = len(cells) > 1 and [cell.text.strip(" .") for cell in cells] == [
-        str(n + 1) for n in range(len(cells))
-    ]
+    numbers = [str(n) for n, _ in enumerate(cells, start=1)]
+    counts = len(cells) > 1 and [cell.text.strip(" .") for cell in cells] == numbers
     return {cell.start for cell in cells} if counts else set()
 
 

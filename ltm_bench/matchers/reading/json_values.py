@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -22,33 +22,32 @@ _DEPTH = 40
 
 
 def json_values(reply: str) -> Iterator[Any]:
-    """Yield every JSON value in a reply: the whole, those within prose, then repaired ones."""
+    """Yield every JSON value in a reply: the whole, or else those within prose, then repaired ones."""
     text = answer(reply).strip().lstrip("\ufeff")
-    yield from _strict(text)
-    for value, *_ in embedded(text):
-        yield value
-    repaired = _repaired(text)
-    if repaired is not None:
-        yield repaired
+    whole = list(_strict(text))
+    yield from whole
+    if not any(isinstance(value, list | dict) for value in whole):
+        yield from (value for value, *_ in embedded(text))
+        yield from _repaired(text)
 
 
 @lru_cache(maxsize=8)  # a reply is read by several functions
-def _repaired(text: str) -> Any:
-    """Return the repaired JSON in a text; None if there is none, or too much of it: repairs take quadratic time."""
+def _repaired(text: str) -> Sequence[Any]:
+    """Return the repaired JSON in a text, if there is any, and not too much of it: repairs take quadratic time."""
     first = _BRACKET.search(text)
     if first is None:
-        return None
+        return ()
     closing = max(text.rfind("]"), text.rfind("}")) + 1
     region = text[first.start() : closing if closing > first.start() else None]
     if len(region) > _REPAIRABLE or len(_BRACKET.findall(region)) > _BRACKETS:
-        return None
+        return ()
     from json_repair import repair_json
 
     try:
         repaired = repair_json(region, return_objects=True, skip_json_loads=True)
     except Exception:  # a repair of hostile text may fail in any way, which must not end the run
-        return None
-    return repaired if isinstance(repaired, list | dict) and repaired and _is_shallow(repaired) else None
+        return ()
+    return [repaired] if isinstance(repaired, list | dict) and repaired and _is_shallow(repaired) else ()
 
 
 def _strict(text: str) -> Iterator[Any]:
@@ -60,34 +59,19 @@ def _strict(text: str) -> Iterator[Any]:
         yield value
 
 
-def _is_shallow(value: Any) -> bool:
+def _is_shallow(value: Any, depth: int = _DEPTH) -> bool:
     """Whether a value is shallow enough to be walked and compared without overflowing the stack."""
-    level = [value]
-    for _ in range(_DEPTH):
-        level = [
-            inner
-            for each in level
-            if isinstance(each, list | dict)
-            for inner in (each.values() if isinstance(each, dict) else each)
-        ]
-        if not level:
-            return True
-    return False
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth > 0 and all(_is_shallow(each, depth - 1) for each in inner)
 
 
 def last_readable(reply: str, read: Callable[[Any], T | None]) -> T | None:
     """Return what `read` makes of the last JSON value in a reply that it can use.
 
-    A value that needed no repair wins over a repaired one; the last wins because drafts come first.
+    A reply that is JSON as a whole needs no repair; else the last wins because drafts come first.
     """
-    found: T | None = None
-    for value in json_values(reply):
-        result = read(value)
-        if result is not None:
-            found = result
-            if value == _whole(reply):
-                break
-    return found
+    found = [result for value in json_values(reply) if (result := read(value)) is not None]
+    return found[-1] if found else None
 
 
 def unwrapped(value: Any, read: Callable[[Any], T | None]) -> T | None:
@@ -98,10 +82,6 @@ def unwrapped(value: Any, read: Callable[[Any], T | None]) -> T | None:
     inner = [unwrapped(each, read) for each in value.values() if isinstance(each, list | Mapping)]
     usable = [each for each in inner if each is not None]
     return usable[0] if len(usable) == 1 else None
-
-
-def _whole(reply: str) -> Any:
-    return next(_strict(answer(reply).strip()), object())
 
 
 def embedded(text: str) -> Iterator[tuple[Any, int, int]]:

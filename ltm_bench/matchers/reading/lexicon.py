@@ -1,7 +1,5 @@
 """The vocabulary of what could be named, brought by a matcher, and how it is found in words."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -21,17 +19,10 @@ class Named(NamedTuple):
     """`before` or `after`, if only a part of the name was said and another word is attached to it there."""
 
 
-class _Way(NamedTuple):
-    rank: int
-    parts: tuple[str, ...]
-    named: Named
-    last: bool
-    """Whether it is the last word of the name, if it is only one of its words."""
-
-
-_SHORT_FORMS = {
-    **{day: day[:3] for day in "monday tuesday wednesday thursday friday saturday sunday".split()},
-    **{month: month[:3] for month in "january february august september october november december".split()},
+_SHORT_FORMS: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    (name,): (name[:3],)
+    for name in "monday tuesday wednesday thursday friday saturday sunday january february august september october "
+    "november december".split()
 }
 _LITTLE = frozenset("the a an of to in on at with and my your our some".split())
 
@@ -46,30 +37,17 @@ class Lexicon:
     def __init__(self, ways: Mapping[str, Iterable[str]], *, shortened: bool = True) -> None:
         full = [(known_words(way), value) for value, names in ways.items() for way in names]
         short = _shortened(full) if shortened else {}
-        every = [(parts, Named(value, True)) for parts, value in full if parts]
-        for parts, value in full:
-            others: list[tuple[str, ...]] = []
-            if len(parts) > 1:
-                others = [("".join(parts),), ("-".join(parts),)]
-            others.append(tuple(" ".join(parts).replace("-", " ").split()))
-            others += [(_SHORT_FORMS[part],) for part in parts if len(parts) == 1 and part in _SHORT_FORMS]
-            every += [(other, Named(value, True)) for other in others if other and other != parts]
+        every = [(way, Named(value, True)) for parts, value in full if parts for way in _ways(parts)]
         every += [((word,), Named(value, False)) for word, value in short]
         every.sort(key=lambda each: (-len(each[0]), not each[1].exact))
-        self._exact = frozenset(word for parts, _ in full for word in parts)
         self.values = frozenset(value for _, value in full)
         """What can be named."""
-        self.words = frozenset(map(singular, self._exact))
+        self.words = frozenset(singular(word) for parts, _ in full for word in parts)
         """The words of all names, in the singular."""
         self._listener = Listener(
-            (parts, _Way(rank, parts, named, short.get((parts[0], named.value), True)))
+            (parts, (rank, named, short.get((parts[0], named.value), True)))
             for rank, (parts, named) in enumerate(every)
         )
-
-    @classmethod
-    def of(cls, values: Iterable[str], *, shortened: bool = True) -> Lexicon:
-        """Return a lexicon of values that are named by what they are."""
-        return cls({value: (value,) for value in values}, shortened=shortened)
 
     def hear(self, said: Sequence[str]) -> Iterator[tuple[int, int, Named]]:
         """Yield the begin, the end and the value of everything that is named in these words, in no order.
@@ -77,17 +55,21 @@ class Lexicon:
         An empty word represents a sign, which no name spans.
         """
         free = [True] * len(said)
-        for begin, end, way in sorted(self._listener.hear(said), key=lambda each: (each[2].rank, each[0])):
-            if not all(free[begin:end]):
-                continue
-            if any(
-                word != part and word in self._exact
-                for word, part in zip(said[begin:end], way.parts, strict=True)
-            ):
-                continue  # a typo of one name that is another's word
-            free[begin:end] = [False] * (end - begin)
-            attached = "" if way.named.exact else _attached(said, begin, end, way)
-            yield begin, end, way.named._replace(attached=attached)
+        heard = sorted(
+            (rank, begin, end, named, last) for begin, end, (rank, named, last) in self._listener.hear(said)
+        )
+        for _, begin, end, named, last in heard:
+            if all(free[begin:end]):
+                free[begin:end] = [False] * (end - begin)
+                attached = "" if named.exact else _attached(said, begin, end, last)
+                yield begin, end, named._replace(attached=attached)
+
+
+def _ways(parts: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+    """Return the ways to write a name: `hot-air balloon`, `hot air balloon`, `hot-airballoon`; `Mon` for Monday."""
+    apart = tuple(" ".join(parts).replace("-", " ").split())
+    short = _SHORT_FORMS.get(parts, parts)
+    return dict.fromkeys((parts, apart, short, ("".join(parts),), ("-".join(parts),)))
 
 
 def _shortened(full: Sequence[tuple[tuple[str, ...], str]]) -> dict[tuple[str, str], bool]:
@@ -108,22 +90,26 @@ def _shortened(full: Sequence[tuple[tuple[str, ...], str]]) -> dict[tuple[str, s
 
 
 _LOOSE = _LITTLE | frozenset(
-    "is are was were be it it's that's i you he she they we would like take have please for by as not no "
-    "so then or but "
-    "from try order get one ordered said named called wanted go choose pick think thanks thank this that was "
+    "is are was were be it it's that's i you he she they we would like take have please for by as not no so then or "
+    "but from try order get one ordered said named called wanted go choose pick think thanks thank this that was "
     "had".split()
 )
 
 
-def _attached(said: Sequence[str], begin: int, end: int, way: _Way) -> str:
-    """Return the side on which another word turns a part of a name into a different name: `police station`."""
+def _attached(said: Sequence[str], begin: int, end: int, last: bool) -> str:
+    """Return the side on which another word turns a part of a name into a different name: `police station`.
+
+    Args:
+        said: The words of the reply.
+        begin: Where the part of the name begins in them.
+        end: Where it ends.
+        last: Whether it is the name's last word.
+    """
     before = said[begin - 1] if begin else ""
     after = said[end] if end < len(said) else ""
-    if way.last and before and before not in _LOOSE:
+    if last and before and before not in _LOOSE:
         return "before"
-    joined = (
-        after not in _LOOSE if not way.last else not before and end == len(said) - 1
-    )  # `bass guitar` alone
+    joined = not before and end == len(said) - 1 if last else after not in _LOOSE  # `bass guitar` alone
     return "after" if after and joined else ""
 
 

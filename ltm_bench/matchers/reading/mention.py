@@ -1,7 +1,5 @@
 """What a reply says about one thing that it names."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import NamedTuple
 

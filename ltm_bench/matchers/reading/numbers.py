@@ -12,7 +12,6 @@ ONES = (
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SMALL = {word: n for n, word in enumerate(ONES)} | {word: 10 * n for n, word in enumerate(_TENS, start=2)}
 _TIMES = {"dozen": 12, "hundred": 100, "thousand": 1000}
-_OTHER = {"single": 1, "once": 1, "twice": 2, "pair": 2, "couple": 2, "no": 0}
 
 _DIGITS = re.compile(r"(?<![\w.,-])[x×]?(-?\d{1,3}(?:,\d{3})+|-?\d{1,12})(?:\.0+)?(?![\d]|[.,]\d)")
 _LETTERS = re.compile(r"[a-z]+")
@@ -20,8 +19,7 @@ _LETTERS = re.compile(r"[a-z]+")
 _MANY = rf"(?:{'|'.join(_TIMES)})"
 _BELOW = rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(ONES[1:10])}))?|{'|'.join(reversed(ONES[1:]))})"
 SPELT = re.compile(
-    rf"(?<![\w-])(?:(?:a|{_BELOW}) {_MANY}(?: (?:and )?{_BELOW}(?: hundred)?){{0,3}}|zero|(?!one\b){_BELOW})"
-    r"(?![\w-])",
+    rf"(?<![\w-])(?:(?:a|{_BELOW}) {_MANY}(?: (?:and )?{_BELOW}(?: hundred)?){{0,3}}|zero|(?!one\b){_BELOW})(?![\w-])",
     re.IGNORECASE,
 )
 """A number in words. `one` alone is a pronoun."""
@@ -29,12 +27,10 @@ SPELT = re.compile(
 
 def number(value: Any) -> int | None:
     """Read a whole number from JSON or text: `3`, `3.0`, `"3"`, `"x3"`, `"three packs"`, `"two thousand"`."""
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, int):
+    if isinstance(value, float) and value.is_integer():  # inf and nan are not integers
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
         return value
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else None  # inf and nan are not integers
     if not isinstance(value, str):
         return None
     text = plain(value[:200]).strip()
@@ -51,8 +47,6 @@ def _spelt(said: list[str]) -> int | None:
             last = (last or 0) + _SMALL[word]
         elif word in _TIMES:
             total, last = total + (last or 1) * _TIMES[word], 0
-        elif word in _OTHER and last is None:
-            return _OTHER[word]
     if last is None:
         return 1 if {"a", "an"} & set(said) else None
     return total + last

@@ -1,7 +1,5 @@
 """Distances, directions and other quantities in a reply, each with its place and the headings above it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -27,7 +25,6 @@ _EVENT = re.compile(
     rf"(?:[\s-]{{0,2}}(?P<unit>{_UNIT})\b)?"
     rf"|\b(?P<way>{_WAY}(?:[\s-]?{_WAY})?)(?:wards?|erly|ern)?\b"
     r"|(?<![\w.'])(?P<letter>[nsew])(?![\w'])"
-    r"|(?P<equals>=)"
 )
 
 
@@ -46,8 +43,6 @@ class Distance(NamedTuple):
     """`ns` or `ew`."""
     value: Decimal
     """Kilometres."""
-    start: int
-    end: int
 
 
 def distances(block: Block, begin: int, end: int) -> Iterator[Distance]:
@@ -67,16 +62,12 @@ def distances(block: Block, begin: int, end: int) -> Iterator[Distance]:
     above = next((_axis_of(title) for title in reversed(block.path) if _axis_of(title)), None)
     left = [m for m in events if m.lastgroup in ("number", "unit")]
     ways = [m for m in events if m.lastgroup in ("way", "letter")]
-    found = list(_on_ways(text, ways, left))
+    yield from _on_ways(text, ways, left)
     if not ways or (axes and left and all(_amount(m) == 0 for m in left)):
-        found += _on_axes(text, axes or ([(0, 0, above)] if above else []), left, titled=not axes)
-    for axis, value, start, stop in found:
-        yield Distance(str(axis), value, begin + min(start, stop), begin + max(start, stop))
+        yield from _on_axes(text, axes or ([(0, 0, above)] if above else []), left, titled=not axes)
 
 
-def _on_ways(
-    text: str, ways: Sequence[re.Match[str]], left: list[re.Match[str]]
-) -> Iterator[tuple[str | None, Decimal, int, int]]:
+def _on_ways(text: str, ways: Sequence[re.Match[str]], left: list[re.Match[str]]) -> Iterator[Distance]:
     """Yield the number that is nearest to each direction."""
     for way in ways:
         named = _LETTERS.get(way[0], way["way"])
@@ -85,12 +76,12 @@ def _on_ways(
             number = min(near, key=lambda m: _apart(text, m, way))
             left.remove(number)
             value = abs(_amount(number)) * (1 if named in ("north", "east") else -1)
-            yield "ns" if named in ("north", "south") else "ew", value, number.start(), way.end()
+            yield Distance("ns" if named in ("north", "south") else "ew", value)
 
 
 def _on_axes(
-    text: str, axes: Sequence[tuple[int, int, str | None]], left: list[re.Match[str]], *, titled: bool
-) -> Iterator[tuple[str | None, Decimal, int, int]]:
+    text: str, axes: Sequence[tuple[int, int, str | None]], left: Sequence[re.Match[str]], *, titled: bool
+) -> Iterator[Distance]:
     """Yield the number that follows the name of each axis, or precedes it: the last one of a calculation."""
     for start, stop, axis in axes:
         limit = min((a for a, _, _ in axes if a > start), default=len(text))
@@ -98,9 +89,7 @@ def _on_axes(
         near = following or [m for m in left if m.end() <= start or m.start() >= stop]
         if near and not (titled and _amount(near[0]) and near[0][0][0] not in "-−–+" and "=" not in text):
             number = near[0] if following and "=" not in text[stop:limit] else near[-1]
-            if titled:
-                left.remove(number)
-            yield axis, _amount(number), number.start(), number.end()
+            yield Distance(str(axis), _amount(number))
 
 
 def _blank(found: re.Match[str]) -> str:

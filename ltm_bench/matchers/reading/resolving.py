@@ -1,7 +1,5 @@
 """The one place where rivals are weighed: which of the things that a reply names is its answer, and is that certain?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ A matcher brings a `Lexicon` of what could be named; how it is meant is read her
 side by side (`pink, red, and white`) are meant alike. Others of the same clause may differ (`from yellow to black`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -23,8 +21,6 @@ _CLAUSE = frozenset("is it's are i'd i'll it you're that's says say shows reads"
 _INTO = frozenset("to into with by for towards".split())
 _SAYS_OF_IT = frozenset("that this it which is are was no".split())
 _REFUTED = ("answer", "right", "correct", "true", "it", "wrong", "incorrect", "no")
-_TAGS = (("is", "it"), ("was", "it"))
-"""How a clause begins and ends that asks to agree: `isn't it`."""
 _REMARK = 6
 """Maximum words of a clause that does nothing but refute what was named before."""
 _MOST = 2000
@@ -56,8 +52,6 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
             if len(heard.found) > _MOST:
                 return tuple(heard.found)
     found = heard.found
-    if found and all(m.time is Time.REPLACED for m in found):  # nothing came in its place
-        found = [m._replace(time=Time.PLAIN) if m.taken_back else m for m in found]
     return tuple(_placed(found, reading, heard.sentence))
 
 
@@ -80,28 +74,20 @@ class _Heard:
         light = self.asked | LIGHT
         alone = _names_one(clauses) and all(light.issuperset(clause.words()) for clause in clauses)
         stated = ending not in ("?", "？")
-        whole = _UNSAID._replace(
-            block=number,
-            sentence=self.sentence,
-            within=within,
-            force=_force(clauses, ending, own),
-            bare=alone and stated,
-        )
+        force, bare = _force(clauses, ending, own), alone and stated
+        whole = Mention("", -1, -1, number, self.sentence, within, force=force, bare=bare)
         leads, begun = stated, len(self.found)
         for clause, found in zip(clauses, own, strict=True):
             if self.found and stated:
                 self._look_back(clause, found)
             alternative = clause.opener == "or" and bool(clause.named) and len(self.found) > begun
-            if alternative:
-                self._remark(choice=True, nearest=True)
             leads = leads and light.issuperset(clause.words())
-            before = whole._replace(
-                group=len(self.found), lead=leads and _names_one([clause]), choice=alternative
-            )
+            lead = leads and _names_one([clause])
+            before = whole._replace(group=len(self.found), lead=lead, choice=alternative)
             past = clause.opener != "→" and _is_over(self.found[begun : begun + 1])
-            for mention in _named(clause, found, block):
+            for mention in _named(clause, found, block, before):
                 told = mention._replace(time=Time.PAST) if past and mention.next else mention
-                self.found.append(_within(before, _titled(told, above)))
+                self.found.append(_settled(_titled(told, above)))
             leads = leads and not clause.named
         self._unlead(begun, [clause for clause in clauses if clause.named][1:2])
 
@@ -132,17 +118,16 @@ class _Heard:
             len(clause.said) <= _REMARK
             and clause.said[0] in _SAYS_OF_IT
             and clause.said[-1] in _REFUTED
-            and (clause.said[0], clause.said[-1]) not in _TAGS
             and any(c.effect is Effect.DENIES for c in found)
         ):
             self._remark(denied=True, lead=False, final=False, bare=False)
 
-    def _remark(self, *, nearest: bool = False, **said: object) -> None:
+    def _remark(self, **said: object) -> None:
         """Note a remark on the last things named side by side, or on all of them where it leaves them open."""
         last = self.found[-1]
         for i in range(len(self.found) - 1, max(-1, len(self.found) - 1 - _MOST), -1):
             m = self.found[i]
-            if "choice" in said and not nearest:
+            if "choice" in said:
                 if m.choice and i + 1 < len(self.found):
                     return
             elif (m.sentence, m.group) != (last.sentence, last.group):
@@ -168,14 +153,14 @@ def _force(clauses: Sequence[Clause], ending: str, own: Sequence[Sequence[Cue]])
     return Force.HEDGED if hedged else Force.FLAT
 
 
-def _named(clause: Clause, own: Sequence[Cue], block: Block) -> Iterator[Mention]:
-    """Yield what a clause names, with what its own words say of it."""
+def _named(clause: Clause, own: Sequence[Cue], block: Block, before: Mention) -> Iterator[Mention]:
+    """Yield what a clause names, with what its own words say of it; `before` is what its sentence says."""
     lower = 0
     groups = list(clause.groups())
     for number, (first, last) in enumerate(groups):
         start, stop = clause.named[first][0], clause.named[last][0]
         upper = clause.named[last + 1][0] if last + 1 < len(clause.named) else len(clause.said)
-        stance = _stance(_Place(clause, lower, start, stop, upper), own)
+        stance = _stance(before, _Place(clause, lower, start, stop, upper), own)
         lower = stop + 1
         if clause.arrow_after and number + 1 == len(groups):
             stance = stance._replace(time=Time.REPLACED)
@@ -188,7 +173,7 @@ def _named(clause: Clause, own: Sequence[Cue], block: Block) -> Iterator[Mention
                 value=named.value,
                 start=at,
                 end=at + end - begin if at >= 0 else -1,
-                group=number,
+                group=before.group + number,
                 exact=named.exact,
                 attached=named.attached,
                 denied=stance.denied or any(begin >= s and end <= e for s, e in block.struck),
@@ -207,10 +192,6 @@ class _Place(NamedTuple):
     upper: int
     """What is named after them, or the end."""
 
-    def between(self, begin: int) -> Sequence[str]:
-        """Return the words from a place up to the first of them."""
-        return self.clause.said[begin : self.start]
-
     @property
     def into(self) -> int:
         """The last place before them of a word that tells what something becomes; -1 if there is none."""
@@ -222,12 +203,8 @@ class _Place(NamedTuple):
         return not _INTO.isdisjoint(self.clause.said[self.stop + 1 : self.upper])
 
 
-_UNSAID = Mention("", -1, -1)
-
-
-def _stance(place: _Place, own: Sequence[Cue]) -> Mention:
+def _stance(stance: Mention, place: _Place, own: Sequence[Cue]) -> Mention:
     """Return a mention, without what it names, with what the cues of its clause say."""
-    stance = _UNSAID
     for cue in own:
         if cue.reach is Reach.AFTER and place.lower <= cue.begin < place.start:
             stance = _ahead(stance, cue, place, own)
@@ -241,7 +218,7 @@ def _stance(place: _Place, own: Sequence[Cue]) -> Mention:
 
 def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Mention:
     """Return a stance with what a cue ahead says; nothing else is named between the two."""
-    between = place.between(cue.end)
+    between = place.clause.said[cue.end : place.start]
     becomes = place.into >= cue.end
     match cue.effect:
         case Effect.DENIES:
@@ -297,25 +274,15 @@ def _titled(mention: Mention, above: Sequence[Cue]) -> Mention:
             mention = mention._replace(time=_TIMES[cue.effect])
         elif cue.effect is Effect.CONCLUDES:
             mention = mention._replace(final=True)
-        elif cue.effect is Effect.DENIES:
-            mention = mention._replace(denied=True)
     return mention
 
 
-def _within(whole: Mention, mention: Mention) -> Mention:
-    """Return a mention with what its sentence says of it."""
+def _settled(mention: Mention) -> Mention:
+    """Return a mention that concludes, leads or stands alone only if it is not set aside."""
     given = not mention.denied and mention.time is not Time.REPLACED
     stands = given and mention.time is not Time.PAST
     return mention._replace(
-        block=whole.block,
-        sentence=whole.sentence,
-        within=whole.within,
-        group=whole.group + mention.group,
-        force=whole.force if mention.force is Force.FLAT else mention.force,
-        choice=mention.choice or whole.choice,
-        final=mention.final and given,
-        lead=whole.lead and stands,
-        bare=whole.bare and stands,
+        final=mention.final and given, lead=mention.lead and stands, bare=mention.bare and stands
     )
 
 

@@ -3,14 +3,13 @@
 `read` passes once over a reply and knows no vocabulary; all matchers then ask what its parts say.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from ltm_bench.matchers.reading.json_values import embedded
@@ -55,11 +54,6 @@ class Reading:
     """The answer that was read, in composed Unicode."""
     blocks: tuple[Block, ...]
 
-    @property
-    def lines(self) -> Iterator[str]:
-        """The text of each block."""
-        return (block.text for block in self.blocks)
-
     def announces(self, start: int) -> bool:
         """Whether a colon or an arrow stands right before an offset: `Now: the lido`."""
         return start > 0 and _ANNOUNCING.search(self.text, max(0, start - _MARGIN), start) is not None
@@ -96,7 +90,9 @@ def read(reply: str) -> Reading:
             continue
         blocks.extend(_lines(text, end, start, blocks))
         line = len(blocks)
-        blocks.extend(Block(leaf, start, Form.JSON, path, line) for path, leaf in _leaves(value))
+        blocks.extend(
+            Block(leaf, start, Form.JSON, path, line) for path, leaf in islice(_leaves(value), _MOST_LEAVES)
+        )
         end = stop
     blocks.extend(_lines(text, end, len(text), blocks))
     return Reading(text, tuple(blocks))
@@ -219,18 +215,13 @@ def _bare(cell: str) -> str:
 _MOST_LEAVES = 5000
 
 
-def _leaves(value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the path and the text of everything in a JSON value that is neither an object nor a list, in order."""
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), value)]
-    given = 0
-    while waiting and given < _MOST_LEAVES:
-        path, each = waiting.pop()
-        if isinstance(each, Mapping):
-            waiting.extend(
-                ((*path, flat(str(key)[:_TITLE])), inner) for key, inner in reversed(list(each.items()))
-            )
-        elif isinstance(each, list):
-            waiting.extend((path, inner) for inner in reversed(each))
-        else:
-            given += 1
-            yield path, "null" if each is None else flat(str(each))
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(inner, (*path, flat(str(key)[:_TITLE])))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, path)
+    else:
+        yield path, "null" if value is None else flat(str(value))

@@ -1,7 +1,5 @@
 """How much of a reply is not its answer: a heap of everything contains the right answer too, and earns nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ltm_bench.core.messages import Turn
@@ -33,9 +31,10 @@ def recites(reply: str, turns: Sequence[Turn], used: Sequence[Span] = ()) -> boo
         turns: The example's turns up to and including the question.
         used: The offsets of the answer in the reply.
     """
-    said = words(reply)
-    text = answer(reply)
-    inside = sum(len(words(text[start:end])) for start, end in _merged(used))
+    said, rest = words(reply), list(answer(reply))
+    for start, end in used:
+        rest[start:end] = " " * (end - start) if start >= 0 else rest[start:end]
+    inside = len(said) - len(words("".join(rest)))
     if len(said) - inside > max(GENEROUS, TIMES * inside):
         return True
     return _repeated(said, [words(turn.message.text) for turn in turns], inside + _OWN) >= _WHOLLY
@@ -53,13 +52,3 @@ def _repeated(said: Sequence[str], told: Sequence[Sequence[str]], least: int) ->
     joined = f" {' '.join(said)} "
     repeated = sum(len(each) for each in told if len(each) >= least and f" {' '.join(each)} " in joined)
     return repeated / len(said) if said else 0.0
-
-
-def _merged(spans: Sequence[Span]) -> list[Span]:
-    merged: list[Span] = []
-    for start, end in sorted(span for span in spans if span[0] >= 0):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged

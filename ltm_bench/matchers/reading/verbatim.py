@@ -3,8 +3,6 @@
 A lossy memory changes one content word, or loses a *not*. So those must agree; articles, endings and typos need not.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from enum import Enum, auto
@@ -17,16 +15,13 @@ from ltm_bench.matchers.sameness import same_word, singular
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _FORGIVEN = frozenset("a an the that please just so and then oh well okay ok now".split())
 _FUNCTION = frozenset(
-    "is are was were be been am i you he she it we they my your his her its our their this these those "
-    "there here to of "
-    "for at in on by with as do does did have has had will would shall should can could may might must".split()
+    "is are was were be been am i you he she it we they my your his her its our their this these those there here to "
+    "of for at in on by with as do does did have has had will would shall should can could may might must".split()
 )
 _NEGATIONS = frozenset("not no never none nothing nobody nowhere neither nor without hardly cannot".split())
-_CONTRACTED = {"can't": "can not", "won't": "will not", "cannot": "can not", "shan't": "shall not"}
 _REFUSES = re.compile(
-    r"(?:\b(?:\w+n't|cannot|not|refused? to|without|instead of)\s+(?:going to )?(?:say|repeat|tell|utter|writ|"
-    r"use|mention|"
-    r"answer)\w*)\b[^.!?]{0,40}$"
+    r"(?:\b(?:\w+n't|cannot|not|refused? to|without|instead of)\s+(?:going to )?(?:say|repeat|tell|utter|writ|use|"
+    r"mention|answer)\w*)\b[^.!?]{0,40}$"
 )
 _DECLINES = re.compile(r"[\W_]{0,12}(?:but|though)[\W_]+(?:i|that)\b[^.!?]{0,20}(?:not|n't|refuse|decline)\b")
 _MOST = 4000
@@ -61,22 +56,28 @@ def _content(phrase: str) -> tuple[str, ...]:
 
 def _kept(said: Sequence[str]) -> list[str]:
     """Return the words that must agree, with contractions spelt out."""
-    kept: list[str] = []
-    for word in said:
-        plain = _CONTRACTED.get(word) or _spelt_out(word)
-        kept += [_PLAINER.get(each, each) for each in plain.split() if each not in _FORGIVEN]
-    return kept
+    plain = (each for word in said for each in _spelt_out(word).split())
+    return [_PLAINER.get(each, each) for each in plain if each not in _FORGIVEN]
 
 
 _PLAINER = {"into": "in", "onto": "on", "upon": "on", "till": "until"}
-_ENDINGS = {"n't": " not", "'re": " are", "'ll": " will", "'ve": " have", "'m": " am"}
-_IS = frozenset("here there it that what where who he she how when".split())
+_ENDINGS = {
+    **{f"{word}'s": f"{word} is" for word in "here there it that what where who he she how when".split()},
+    "can't": "can not",
+    "won't": "will not",
+    "cannot": "can not",
+    "shan't": "shall not",
+    "n't": " not",
+    "'re": " are",
+    "'ll": " will",
+    "'ve": " have",
+    "'m": " am",
+}
 
 
+@lru_cache(maxsize=8192)
 def _spelt_out(word: str) -> str:
     """Expand a contraction: `here's` is `here is`."""
-    if word.endswith("'s") and word[:-2] in _IS:
-        return f"{word[:-2]} is"
     ending = next((each for each in _ENDINGS if word.endswith(each)), "")
     return word.removesuffix(ending) + _ENDINGS.get(ending, "")
 
@@ -161,9 +162,4 @@ def _same(said: str, meant: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    word = singular(word)
-    for ending in ("ing", "ed", "ly", "er"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            word = word[: -len(ending)]
-            break
-    return word.rstrip("e")
+    return re.sub(r"(?<=\w{4})(?:ing|ed|ly|er)$", "", singular(word)).rstrip("e")

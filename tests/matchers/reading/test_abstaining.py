@@ -2,7 +2,13 @@
 
 import pytest
 
-from ltm_bench.matchers.reading import abstains, gives_example, gives_up, in_own_words, is_foreign
+from ltm_bench.matchers.reading.abstaining import (
+    abstains,
+    gives_example,
+    gives_up,
+    in_own_words,
+    is_foreign,
+)
 
 ABSTENTIONS = [
     "I don't know.",

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ltm_bench.matchers.reading import Lexicon, words
+from ltm_bench.matchers.reading import lexicon, words
 
-PLACES = Lexicon.of(("wooden hatch", "train station", "old opera", "opera", "Monday", "hot-air balloon"))
+PLACES = lexicon(("wooden hatch", "train station", "old opera", "opera", "Monday", "hot-air balloon"))
 
 
 def heard(said: str) -> list[str]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ltm_bench.matchers.reading import Lexicon, mentions, read, resolve
+from ltm_bench.matchers.reading import lexicon, mentions, read, resolve
 
-COLOURS = Lexicon.of(("red", "blue", "green", "yellow"))
+COLOURS = lexicon(("red", "blue", "green", "yellow"))
 
 SURE = [
     ("Red.", "red", "it alone is named"),
