@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
@@ -12,6 +11,7 @@ from ltm_bench.matchers.reading import Block, Form, Reading, known_words, lexico
 from ltm_bench.matchers.reading.abstaining import abstains, gives_example
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.doubting import UNKNOWN, DoubtingMatcher
+from ltm_bench.matchers.reading.figures import in_figures
 from ltm_bench.matchers.reading.json_values import embedded, last_readable, unwrapped
 from ltm_bench.matchers.sameness import same_word, singular
 
@@ -101,10 +101,6 @@ def _is_struck(block: Block) -> bool:
     return sum(end - start for start, end in block.struck) > len(block.text.strip()) // 2
 
 
-def _is_listed(reading: Reading) -> bool:
-    return any(block.form is not Form.PROSE for block in reading.blocks)
-
-
 _LINE = 80
 """Characters of a bulleted line that can be an entry of a list."""
 
@@ -159,15 +155,27 @@ class ItemCounts(DoubtingMatcher):
         if not found:
             return Verdict(Outcome.WRONG, 0.0, "the list is empty")
         verdict = self._compare(found)
-        known = {singular(word) for each in self.among for word in known_words(each)}
-        names = [words(name) for name, _ in found] if _is_listed(reading) else [[w] for w in words(reply)]
-        strange = " ".join(
-            chain.from_iterable(each for each in names if known.isdisjoint(map(singular, each)))
-        )
-        lacks = verdict.outcome is Outcome.PARTIAL and "missing" in verdict.reason
-        if lacks and (word := self.strange(strange, turns, ())) is not None:
-            return Verdict(Outcome.UNDECIDED, 0.0, f"“{word}” may be another word for what is missing")
-        return verdict
+        doubt = self._doubted(reply, reading, found, verdict, turns)
+        return verdict if doubt is None else Verdict(Outcome.UNDECIDED, 0.0, f"{doubt}; {verdict.reason}")
+
+    def _doubted(
+        self, reply: str, reading: Reading, found: Items, verdict: Verdict, turns: Sequence[Turn]
+    ) -> str | None:
+        """Return why a list that is partly right may be right in other words."""
+        prose = all(block.form is Form.PROSE for block in reading.blocks)
+        if verdict.outcome is not Outcome.PARTIAL:
+            return None
+        if "missing" in verdict.reason:
+            known = {singular(word) for each in self.among for word in known_words(each)}
+            names = [[word] for word in words(reply)] if prose else [words(name) for name, _ in found]
+            strange = " ".join(
+                word for each in names if known.isdisjoint(map(singular, each)) for word in each
+            )
+            word = self.strange(strange, turns, ())
+            return None if word is None else f"“{word}” may be another word for what is missing"
+        counts = {str(count) for _, count in self.expected}
+        there = prose and "extra" not in verdict.reason and counts.issubset(words(in_figures(reply)))
+        return "all amounts are there, but not each beside its thing" if there else None
 
     def _compare(self, found: Items) -> Verdict:
         left = [(name, count) for name, count in found if count != 0]

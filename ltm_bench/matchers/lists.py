@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
@@ -27,6 +28,10 @@ def read_strings(value: Any) -> list[str] | None:
 
 def _strings(value: Any) -> list[str] | None:
     entries = list(value.values()) if isinstance(value, Mapping) and value else value
+    if isinstance(value, Mapping) and isinstance(
+        entries, list
+    ):  # `{"past": ["Ada", "Ben"], "present": "Cleo"}`
+        entries = list(chain.from_iterable(each if isinstance(each, list) else [each] for each in entries))
     found = [_read_one(entry) for entry in entries] if isinstance(entries, list) else [None]
     return _opened([text for text in found if text is not None]) if None not in found else None
 
@@ -41,7 +46,8 @@ def _opened(texts: list[str]) -> list[str]:
 def _read_one(entry: Any) -> str | None:
     if isinstance(entry, Mapping):
         texts = [v for v in entry.values() if isinstance(v, str)]
-        return texts[0] if len(texts) == 1 else None
+        nested = any(isinstance(v, list | Mapping) for v in entry.values())
+        return texts[0] if len(texts) == 1 and not nested else None
     return entry if isinstance(entry, str) else None
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, gives_up, lexicon, mentions, read, resolve
-from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
+from ltm_bench.matchers.reading.doubting import RECITAL, OneOf, asked, parts, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
 from ltm_bench.matchers.reading.surplus import hardly_adds
 from ltm_bench.matchers.reading.text import words
@@ -96,7 +96,6 @@ class NamesAlso(NamesOnly):
     """`NamesOnly` for values with other names, or values that must not be named beside the answer at all."""
 
     version: ClassVar[int] = 2
-    certain: ClassVar[Collection[str]] = (RECITES, _MENTIONS)
 
     also: tuple[tuple[str, ...], ...] = ()
     """Values, each with its other names after it: `("hat maker", "milliner", "hatter")`."""

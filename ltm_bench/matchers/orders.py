@@ -10,6 +10,7 @@ from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, Reading, Time, mentions, plain, read
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher
+from ltm_bench.matchers.reading.text import flat, sentences, words
 
 _GARNISH = re.compile(r"\s(?:with|served|in|on|of|from|topped|and its)\b")
 _NO_GUEST = "the reply does not speak as the guest"
@@ -27,10 +28,7 @@ def _lexicon(menu: tuple[str, ...]) -> Lexicon:
     return Lexicon({item: (item, _GARNISH.split(item, maxsplit=1)[0]) for item in menu})
 
 
-_ASKS = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|i'?ll|i'd)\b")
-_WANTS = re.compile(
-    r"\bi(?:'ll|'d| will| would) (?:\w{1,12} ){0,2}(?:have|take|like|love|order|get|try|go|stay|stick)\b"
-)
+_ASKS = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|i'?ll|i'd|i will|i would)\b")
 _RECOMMEND = re.compile(r"\b(?:recommend|suggest|which(?=[^?]*\?)|or should|what would you)\b")
 _MOST = 400
 """Characters of a sentence in which it can be asked for a recommendation."""
@@ -83,10 +81,8 @@ class Orders(DoubtingMatcher):
             return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
         if _OUT_OF_ROLE.search(plain(reply)):
             return Verdict(Outcome.WRONG, 0.0, _NO_GUEST)
-        if ordered and not asked_for and _WANTS.search(plain(reply)):
-            return Verdict(
-                Outcome.UNDECIDED, 0.0, f"the reply names {wanted[0]}, and may order something else"
-            )
+        if ordered and not asked_for and (word := self._asks_for(reply, turns)) is not None:
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply names {wanted[0]}, but ends with “{word}”")
         if len(wanted) > max(1, len(self.menu) // 2):
             return RECITAL
         if had := [item for item in wanted if item not in self.gone]:
@@ -94,6 +90,13 @@ class Orders(DoubtingMatcher):
         if wanted:
             return Verdict(Outcome.STALE, 0.0, f"the guest orders {wanted[0]}, which is sold out")
         return Verdict(Outcome.WRONG, 0.0, "the guest orders nothing from the menu")
+
+    def _asks_for(self, reply: str, turns: Sequence[Turn]) -> str | None:
+        """Return a word of the last sentence that may name something that is not on the menu."""
+        *_, (start, end) = sentences(flat(reply))
+        last = " ".join(words(reply[start:end])[-self.short :])
+        known = any(not m.attached for m in mentions(read(last), self.candidates()))
+        return None if known else self.strange(last, turns, ())
 
     def candidates(self) -> Lexicon:
         """Return the items of the menu."""

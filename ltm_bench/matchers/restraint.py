@@ -47,7 +47,10 @@ class NeverSaid(DoubtingMatcher):
         invented = [m for m in asserted if m.value not in self.near]
         if invented and (not knows_not or any(m.force is Force.FLAT for m in invented)):
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}, which was never told")
-        mistaken = next((m.value for m in asserted if m.lead or m.final or not abstains(own)), None)
+        given = (
+            m for m in asserted if m.lead or m.final or read(reply).announces(m.start) or not abstains(own)
+        )
+        mistaken = next((m.value for m in given), None)
         if mistaken is not None:
             outcome = Outcome.UNDECIDED if abstains(own) else Outcome.WRONG
             return Verdict(outcome, 0.0, f"the reply says {mistaken}, which was said about something else")

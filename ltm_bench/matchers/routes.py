@@ -19,15 +19,18 @@ Leg = tuple[str, int, str]
 _Told = tuple[str | None, float | None, str | None]
 
 _UNIT = r"(?:kms?|kilomet(?:er|re)s?|m|met(?:er|re)s)"
+_WAY = r"(?:north|south|east|west)"
 _TURN = re.compile(
     r"\b(?P<way>(?:(?:north|south)[\s-]?)?(?:north|south|east|west))(?:wards?|erly|ern)?\b(?!\s{0,3}(?:side|end)\b)"
     r"|(?<![\w.'’])(?P<letter>[nsew])(?![\w.'’])"
 )
 _DISTANCE = re.compile(
-    rf"\b(?P<number>\d+(?:\.\d+)?|one)(?:[\s-]+(?:more|further))?[\s-]*(?P<unit>{_UNIT})\b"
+    rf"\b(?P<number>\d+(?:\.\d+)?|one)(?:[\s-]+[a-z]{{2,10}}\b)?[\s-]*(?P<unit>{_UNIT})\b"
     rf"|\b(?:{_UNIT}|distance)[\"']?\s*[:=]\s*[\"']?(?P<given>\d+)"
     r"|\b(?P<bare>\d{1,4})(?=,?\s(?:north|south|east|west|[nsew])\b)"
 )
+_CORRECTED = re.compile(rf"\b{_WAY}\W{{1,4}}(?:no|sorry|wait|i mean)\b[^\d\n.]{{0,20}}(?={_WAY})")
+"""A direction that is taken back, up to the right one."""
 _END = re.compile(r"[.!?](?=\s|$)|[\n}]")
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LITTLE = frozenset("of the a an to".split())
@@ -174,7 +177,7 @@ class FollowsRoute(DoubtingMatcher):
         """
         text = in_figures("\n".join(_lines(read(reply), self.among)))
         before, *alternative = re.split(r"\balternat", text, maxsplit=1)
-        text = before if alternative and plain(self.legs[-1][2]) in before else text
+        text = _CORRECTED.sub(" ", before if alternative and plain(self.legs[-1][2]) in before else text)
         turns, left, places = [*_TURN.finditer(text)], [*_DISTANCE.finditer(text)], _places(text, self.among)
         starts = [*(turn.start() for turn in turns), len(text) + 1]
         ends = [0, *(each.end() for each in _END.finditer(text)), len(text) + 1]

@@ -79,6 +79,8 @@ class InOrder(DoubtingMatcher):
             return Verdict(Outcome.CORRECT, 1.0, reason)
         if listed is None and self._in_sentences(reply):
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply gives the order in sentences")
+        if unknown := [each for each in said if each[0] == "“"][: len({*self.values}.difference(said))]:
+            return Verdict(Outcome.UNDECIDED, 0.0, f"{unknown[0]} may be another word for what is missing")
         score = min(score, 0.999)
         return Verdict(Outcome.PARTIAL if score else Outcome.WRONG, score, reason)
 

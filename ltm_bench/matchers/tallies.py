@@ -15,7 +15,7 @@ _LEAST = 0.05
 """A lower score counts as 0."""
 
 _PARTS = 2
-"""Numbers, a final 0 included, that are too few to be the parts of a total."""
+"""Numbers that are too few to be a total and its parts."""
 
 _MOST = 200
 """Maximum numbers of a reply that are added up."""
@@ -28,9 +28,10 @@ def credit(error: int) -> float:
 
 
 def _total(reply: str) -> int | None:
-    """Return the number that the reply gives: its first, if those after it add up to it (`18: 11 and 7`)."""
-    first, *rest = [*told_numbers(reply), 0][:_MOST]
-    return first if len(rest) > _PARTS and sum(rest) == first else given_number(reply)
+    """Return the number that the reply gives: its first or last, if the others add up to it (`18: 11 and 7`)."""
+    told = list(told_numbers(reply))[:_MOST]
+    sums = [n for n in (*told[:1], *told[-1:]) if len(told) > _PARTS and 2 * n == sum(told)]
+    return sums[0] if sums else given_number(reply)
 
 
 @dataclass(frozen=True, slots=True)

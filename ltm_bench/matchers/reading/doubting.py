@@ -94,10 +94,12 @@ class DoubtingMatcher(Matcher):
             return RECITAL
         if verdict.score and not self.may_abstain and self._gives_up_at_last(seen, turns):
             return Verdict(Outcome.UNDECIDED, 0.0, f"it ends with not knowing; before that: {verdict.reason}")
-        if verdict.outcome not in _REFUSED or verdict.reason.startswith(tuple(self.certain)):
+        doubted = verdict.outcome in _REFUSED and not verdict.reason.startswith(tuple(self.certain))
+        if self.concludes and (doubted or verdict.outcome is Outcome.UNDECIDED):
+            end = self.judge(announced(seen), turns)
+            verdict = end if end.outcome is Outcome.CORRECT else verdict
+        if not doubted or verdict.score == 1:
             return verdict
-        if self.concludes and (end := self.judge(announced(seen), turns)).outcome is Outcome.CORRECT:
-            return end
         doubt = self._doubt(seen, turns, verdict.outcome)
         if doubt is None:
             return verdict
@@ -141,6 +143,8 @@ class DoubtingMatcher(Matcher):
         return not used and not any(last in " ".join(words(turn.message.text)) for turn in turns)
 
     def _doubt(self, reply: str, turns: Sequence[Turn], outcome: Outcome) -> str | None:
+        if is_foreign(reply):
+            return "it is in a language that no matcher reads"
         for name, part in self.parts(reply):
             late = outcome is not Outcome.PARTIAL or name.startswith(LAST)  # what goes on wrong is not right
             if late and self.judge(part, turns).outcome is Outcome.CORRECT:
@@ -150,7 +154,9 @@ class DoubtingMatcher(Matcher):
         known, unread = self.candidates(), outcome is Outcome.MALFORMED
         found = mentions(read(reply), known, asked(turns))
         named = known.words or (unread and reply.lstrip()[:1] not in _FORMS)
-        if named and (word := self.strange(reply, turns, found)) is not None:
+        end = announced(reply) if self.sought() else ""
+        word = self.strange(end, turns, mentions(read(end), known)) if end else None
+        if named and (word := word or self.strange(reply, turns, found)) is not None:
             return f"“{word}” may be another word for what is expected"
         expected = self.sought()
         rivals = {m.value for m in found}.difference(expected)

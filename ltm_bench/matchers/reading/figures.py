@@ -36,12 +36,13 @@ def told_numbers(reply: str) -> Iterator[int]:
     reading = read(in_figures(reply))
     found = _numbers(reading)
     indexes = _indexes(reading)
-    for i, mention in enumerate(found):
-        rest = len(found) - 1 - i
-        if not (rest and _announces(reading, mention, rest)) and not (
-            mention.start in indexes or _labels(reading, mention)
-        ):
-            yield int(mention.value)
+    places = range(len(found) - 1, -1, -1)
+    first = next(
+        (m for rest, m in zip(places, found, strict=True) if rest and _announces(reading, m, rest)), None
+    )
+    for m in found:
+        if m is not first and m.start not in indexes and not _labels(reading, m):
+            yield int(m.value)
 
 
 def given_number(reply: str, *, signed: bool = False) -> int | None:

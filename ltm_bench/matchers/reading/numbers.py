@@ -12,6 +12,7 @@ ONES = (
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SMALL = {word: n for n, word in enumerate(ONES)} | {word: 10 * n for n, word in enumerate(_TENS, start=2)}
 _TIMES = {"dozen": 12, "hundred": 100, "thousand": 1000}
+_HALF = "half a dozen"
 
 _DIGITS = re.compile(r"(?<![\w.,-])[x×]?(-?\d{1,3}(?:,\d{3})+|-?\d{1,12})(?:\.0+)?(?![\d]|[.,]\d)")
 _LETTERS = re.compile(r"[a-z]+")
@@ -19,7 +20,8 @@ _LETTERS = re.compile(r"[a-z]+")
 _MANY = rf"(?:{'|'.join(_TIMES)})"
 _BELOW = rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(ONES[1:10])}))?|{'|'.join(reversed(ONES[1:]))})"
 SPELT = re.compile(
-    rf"(?<![\w-])(?:(?:a|{_BELOW}) {_MANY}(?: (?:and )?{_BELOW}(?: hundred)?){{0,3}}|zero|(?!one\b){_BELOW})(?![\w-])",
+    rf"(?<![\w-])(?:{_HALF}|"
+    rf"(?:a|{_BELOW}) {_MANY}(?: (?:and )?{_BELOW}(?: hundred)?){{0,3}}|zero|(?!one\b){_BELOW})(?![\w-])",
     re.IGNORECASE,
 )
 """A number in words. `one` alone is a pronoun."""
@@ -33,7 +35,7 @@ def number(value: Any) -> int | None:
         return value
     if not isinstance(value, str):
         return None
-    text = plain(value[:200]).strip()
+    text = plain(value[:200]).strip().replace(_HALF, "six")
     if digits := _DIGITS.search(text):
         return int(digits.group(1).replace(",", ""))
     return _spelt(_LETTERS.findall(text))
