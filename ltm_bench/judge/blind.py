@@ -181,9 +181,8 @@ class _Value:
     def __init__(self, span: str, form: ReplyForm, whole: bool) -> None:
         self._span, self._form, self._whole = span.casefold(), form, whole
         found = [number(each) for each in re.findall(r"\d[\d,.]*|[^\W\d_]+(?:-[^\W\d_]+)?", span)]
-        self._numbers = {
-            abs(each) for each in found if each is not None
-        }  # each by itself: nothing is added up
+        # each by itself: nothing is added up
+        self._numbers = {abs(each) for each in found if each is not None}
 
     def said(self, value: Any) -> str:
         """Return a value as a terse reply. Raises _Unread; a TypeError or the like if it has another form."""

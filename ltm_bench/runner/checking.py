@@ -127,13 +127,7 @@ def _matched(asks: Sequence[tuple[Sequence[Rehearsed], Matcher]]) -> Iterator[Fi
 def _recited(examples: Sequence[Example], span: int) -> Finding:
     """Return whether an agent that recites its last messages, filler included, scores above chance."""
     talk = play(
-        examples,
-        agent_class("reciter")(),
-        span=span,
-        seed=0,
-        counter=counter(),
-        bank=shipped(),
-        start=_START,
+        examples, agent_class("reciter")(), span=span, seed=0, counter=counter(), bank=shipped(), start=_START
     )
     played = asyncio.run(talk)
     score = sum(each.score for each in played) / len(played)
