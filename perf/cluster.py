@@ -277,12 +277,14 @@ def replies(folder: Path) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the three sweeps, and print their results."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--conversations", type=int, default=200)
-    parser.add_argument("--at-once", type=int, default=12, help="conversations under way")
-    parser.add_argument("--latency", type=float, default=0.5)
-    parser.add_argument("--span", default="8k")
-    parser.add_argument("--suite", default="smoke")
+    parser = parser_for(
+        __doc__,
+        conversations=200,
+        at_once=(12, "conversations under way"),
+        latency=0.5,
+        span="8k",
+        suite="smoke",
+    )
     parser.add_argument("--drive", nargs=2, metavar=("AT_ONCE", "LIMIT"), help="be the driver")
     chosen = parser.parse_args(arguments)
     if chosen.drive:
