@@ -190,9 +190,8 @@ class _Value:
         _must(self._span.strip(), "the reply commits itself to nothing")
         if value == "none":
             return UNKNOWN
-        inside = (
-            value if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else [value]
-        )
+        held = [*value.values()] if isinstance(value, dict) else value
+        inside = held if isinstance(held, list) else [held]
         _must("several" not in inside, "the reply leaves several open")
         _must("other" not in inside, "the reply says something that is not among the options")
         match form.kind:
@@ -236,9 +235,8 @@ class _Value:
 
     def _has(self, words: str) -> bool:
         """Whether the span has these words."""
-        return (
-            re.search(rf"(?<!\w){re.escape(words.strip().casefold()) or '$.'}(?!\w)", self._span) is not None
-        )
+        sought = re.escape(words.strip().casefold()) or "$."
+        return re.search(rf"(?<!\w){sought}(?!\w)", self._span) is not None
 
     def _counted(self, value: Any, unsaid: int) -> int:
         """Return a number, if the span says it, or if it needs not be said."""
@@ -263,11 +261,9 @@ class _Value:
 
     def _objection(self, objects: bool, ordered: str | None) -> str:
         _must(isinstance(objects, bool))
-        if not objects or ordered is None:
-            return (
-                "I am afraid that this is not what I ordered."
-                if objects
-                else "Thank you, this looks delicious!"
-            )
+        if not objects:
+            return "Thank you, this looks delicious!"
+        if ordered is None:
+            return "I am afraid that this is not what I ordered."
         _must(self._has(ordered), _INVENTED)
         return f"Excuse me, I ordered {ordered}, and this is not what I ordered."
