@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.pairs import Pair
+from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import Skill, skills
 from ltm_bench.score.results.headline import worth_of_undecided
 from ltm_bench.score.results.operations import Operation
@@ -99,7 +100,6 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     """Sum up the runs of an entrant at one span."""
     results = [run.results for run in runs]
     examples = [example for each in results for example in each.examples]
-    scored = [example for example in examples if example.score is not None]
     clusters = [each.by_scenario for each in results]
     scenarios = {scenario.name: scenario for each in results for scenario in each.scenarios}
     pooled = {name: [s for cluster in clusters for s in cluster.get(name, ())] for name in scenarios}
@@ -117,7 +117,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         scores=[each.score for each in results],
         complete=complete,
         score=sum(by_scenario.values()),
-        if_right=sum(by_scenario.values()) + worth_of_undecided(scored),
+        if_right=sum(by_scenario.values()) + _worth_of(examples),
         out_of=len(scenarios),
         interval=clustered_sum_interval(clusters) if complete else None,
         by_scenario=by_scenario,
@@ -129,6 +129,11 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         skills=skills(list(scenarios.values()), examples),
         spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
     )
+
+
+def _worth_of(examples: Sequence[ExampleResult]) -> float:
+    """Return how much higher the score over several runs would be if all that is undecided were right."""
+    return worth_of_undecided([each for each in examples if each.score is not None])
 
 
 def rank(cells: Sequence[Cell], pairs: Sequence[Pair]) -> None:
