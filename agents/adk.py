@@ -13,15 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench import Memory, Turn
-from ltm_bench.adapters import (
-    Inheriting,
-    MemoryProduct,
-    fingerprint,
-    is_about,
-    json_of,
-    need,
-    sendable,
-)
+from ltm_bench.adapters import Inheriting, MemoryProduct, fingerprint, is_about, json_of, need, sendable
 
 _APP = "ltm-bench"
 _SESSION = "conversation"

@@ -76,9 +76,8 @@ class Cognee(ExtractingProduct):
         keep_table(self._home / "tokens")
         place = self._files.live
         place.mkdir(parents=True, exist_ok=True)
-        (
-            self._home / "no.env"
-        ).touch()  # otherwise it would read one in the working directory, or in a folder above it
+        # otherwise it would read one in the working directory, or in a folder above it
+        (self._home / "no.env").touch()
         environment = {
             **{name: value for name, value in os.environ.items() if name in _PASSED_ON},
             **_SETTINGS,

@@ -326,9 +326,8 @@ def _place_at(setting: str, url: str, place: str) -> str:
 
 def _check_url(setting: str, text: str) -> None:
     if not _is_url(text):
-        shown = (
-            "" if "@" in text else f"={scrubbed(text)!r}"
-        )  # an unparseable URL may contain a password anywhere
+        # an unparseable URL may contain a password anywhere
+        shown = "" if "@" in text else f"={scrubbed(text)!r}"
         raise ValueError(f"{setting}{shown} is not a URL; it looks like https://host/path")
 
 

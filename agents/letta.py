@@ -118,10 +118,7 @@ class Letta(DurableAgent):
 
     def _connect(self, package: Any, timeout: float, max_retries: int) -> Any:
         return package.AsyncLetta(
-            api_key=self._endpoint.key,
-            base_url=self._endpoint.url,
-            timeout=timeout,
-            max_retries=max_retries,
+            api_key=self._endpoint.key, base_url=self._endpoint.url, timeout=timeout, max_retries=max_retries
         )
 
     async def _make(self, name: str) -> str:

@@ -70,14 +70,7 @@ _SWITCHES = {
     "TZ": "UTC",
 }
 
-_PASSED_ON = (
-    "LANG",
-    "LC_ALL",
-    "NODE_EXTRA_CA_CERTS",
-    "SSL_CERT_DIR",
-    "SSL_CERT_FILE",
-    "SYSTEMROOT",
-)
+_PASSED_ON = ("LANG", "LC_ALL", "NODE_EXTRA_CA_CERTS", "SSL_CERT_DIR", "SSL_CERT_FILE", "SYSTEMROOT")
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 _VENDORS = {
@@ -514,9 +507,8 @@ def _there(program: str) -> Finding:
 def _model(model: str, base_url: str | None, timeout: float) -> tuple[Endpoint, str, dict[str, str]]:
     """Return the model's address, Letta's name for it, and the variables with which Letta calls it."""
     provider, _, name = model.partition("/")
-    if (
-        base_url is not None
-    ):  # what Letta calls LM Studio is any server of this protocol, set by two variables
+    # what Letta calls LM Studio is any server of this protocol, set by two variables
+    if base_url is not None:
         endpoint = Endpoint.openai(model, base_url=base_url, timeout=timeout, max_retries=0)
         own = {"LMSTUDIO_BASE_URL": endpoint.url, "LMSTUDIO_API_KEY": endpoint.key}
         return endpoint, f"lmstudio/{model}", own

@@ -222,9 +222,8 @@ class Mem0(ExtractingProduct):
     async def cut_back(self, turns: Sequence[Turn]) -> int:
         """Delete the facts of all other turns."""
         kept = len(turns)
-        while (
-            kept and self._ledger.heard[kept - 1].data is None
-        ):  # a session cut in the middle is deleted whole
+        # a session cut in the middle is deleted whole
+        while kept and self._ledger.heard[kept - 1].data is None:
             kept -= 1
         await self._call(self._cut, turns[:kept])
         self._ledger.cut(kept)

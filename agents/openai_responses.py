@@ -144,11 +144,7 @@ class OpenAIResponses(OpenAIChat):
     async def _post(
         self, client: openai.AsyncOpenAI, prompt: Prompt, use: ToolUse | None, where: Mapping[str, object]
     ) -> Any:
-        body: dict[str, object] = {
-            "model": self.model,
-            "max_output_tokens": self._max_output,
-            **where,
-        }
+        body: dict[str, object] = {"model": self.model, "max_output_tokens": self._max_output, **where}
         if self.compact_at is not None:
             body["context_management"] = [{"type": "compaction", "compact_threshold": self.compact_at}]
         if prompt.system:

@@ -159,10 +159,8 @@ class PydanticAIChat(Inheriting, ChatModel):
         except ImportError as error:
             said = str(error).partition(", you can")[0]
             raise ConfigError(f"{name}: {said}: pip install 'pydantic-ai-slim[{self._kind}]'") from error
-        except (
-            ValueError,
-            RuntimeError,
-        ) as error:  # an unknown provider; UserError, which names the variable
+        # an unknown provider; UserError, which names the variable
+        except (ValueError, RuntimeError) as error:
             said = re.sub(r"\s+", " ", str(error)).partition(" To try Pydantic AI without")[0]
             raise ConfigError(f"{name}: {said}") from error
 
@@ -217,9 +215,7 @@ class PydanticAIChat(Inheriting, ChatModel):
             raise
         except errors.UserError as error:
             raise ConfigError(f"{self.endpoint.model}: {error.message}") from error
-        except (
-            Exception
-        ) as error:  # every SDK has its own errors, and Pydantic AI does not translate all of them
+        except Exception as error:  # every SDK has its own, and Pydantic AI does not translate all of them
             status = getattr(error, "status_code", None)
             detail = _detail(error)
             if (

@@ -41,15 +41,12 @@ def ours(published: Performance, asked: list[tuple[int, Matcher]]) -> tuple[floa
 
 def main() -> None:
     """Compare and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument(
-        "--show",
-        action="store_true",
-        help="print every reply on which our scores and the published ones differ",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    args = parser.parse_args()
+    args = parser_for(
+        __doc__,
+        folder=Path,
+        show=(False, "print every reply on which our scores and the published ones differ"),
+        json=(False, "print one JSON object"),
+    ).parse_args()
     explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
 
     def complain(line: str) -> None:

@@ -127,10 +127,7 @@ def settings(calibration: int) -> Iterator[Setting]:
 
 def main() -> None:
     """Simulate and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--simulations", type=int, default=1000)
-    parser.add_argument("--calibration", type=int, default=150)
-    asked = parser.parse_args()
+    asked = parser_for(__doc__, simulations=1000, calibration=150).parse_args()
     rng = np.random.default_rng(0)
     print(
         f"{'error':>6} {'sample':>6} {'judge (sens/spec)':<18} {'coverage':>8} {'bare':>6} {'width':>6} {'mean':>6}"

@@ -186,11 +186,9 @@ def trial(seed: int, limit: Decimal, kills: int) -> Result:
 
 def main() -> None:
     """Print a line for every seed; exit with 1 where the provider billed too much."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--seeds", type=int, default=12)
-    parser.add_argument("--limit", type=Decimal, default=Decimal("0.30"))
-    parser.add_argument("--kills", type=int, default=4, help="how often each run is killed")
-    options = parser.parse_args()
+    options = parser_for(
+        __doc__, seeds=12, limit=Decimal("0.30"), kills=(4, "how often each run is killed")
+    ).parse_args()
     print("seed   billed  counted    limit  requests  undelivered  kills  exits")
     failed = 0
     for seed in range(options.seeds):

@@ -17,10 +17,7 @@ from perf.processes import spent_on
 
 def main() -> None:
     """Run and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--agents", default="goldfish,perfect,vector_memory")
-    parser.add_argument("--spans", default="2k,32k,120k")
-    args = parser.parse_args()
+    args = parser_for(__doc__, agents="goldfish,perfect,vector_memory", spans="2k,32k,120k").parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         start_up = min(spent_on(["--help"], folder).wall for _ in range(3))

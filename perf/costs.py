@@ -45,11 +45,7 @@ NARROW = (
 )
 """Presets with windows that a long conversation outgrows."""
 
-REAL = (
-    ("gpt-4o", ()),
-    ("openai_responses", ("model=some-model", "window=32000")),
-    ("claude-sonnet-5-5", ()),
-)
+REAL = (("gpt-4o", ()), ("openai_responses", ("model=some-model", "window=32000")), ("claude-sonnet-5-5", ()))
 
 
 class Simulated(NamedTuple):
@@ -167,15 +163,12 @@ def address(server: Provider, agent: str) -> str:
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--span", default="120k")
-    parser.add_argument("--presets", default="", help="only these presets; all by default")
-    parser.add_argument(
-        "--real-span",
-        default="32k",
-        help="the span of the runs against the local provider; empty to leave them out",
-    )
-    args = parser.parse_args()
+    args = parser_for(
+        __doc__,
+        span="120k",
+        presets=("", "only these presets; all by default"),
+        real_span=("32k", "the span of the runs against the local provider; empty to leave them out"),
+    ).parse_args()
     os.environ["NO_PROXY"] = "127.0.0.1"
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):  # adapters require a key; no provider is called
         os.environ[name] = "sk-not-a-key-0123456789"

@@ -113,10 +113,9 @@ def differences(rng: np.random.Generator) -> Iterator[Case]:
 
 def main() -> None:
     """Simulate and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--simulations", type=int, default=1000)
-    parser.add_argument("--only", default="", help="only figures whose names begin like this")
-    asked = parser.parse_args()
+    asked = parser_for(
+        __doc__, simulations=1000, only=("", "only figures whose names begin like this")
+    ).parse_args()
     rng = np.random.default_rng(0)
     print(f"{'figure':<16} {'kind':<22} {'n':>5} {'coverage':>8} {'width':>6}")
     for case in (*means(rng), *headlines(rng), *differences(rng)):

@@ -9,13 +9,13 @@ replies that nobody has seen is there only because English has it.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest.mock import patch
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.matchers.reading import cues, stance, structure
+from perf.arguments import parser_for
 from perf.replies import ours, questions, replies
 
 
@@ -36,11 +36,7 @@ def outcomes(folder: Path) -> Sequence[tuple[Outcome, float]]:
 
 def main() -> None:
     """Leave out each cue in turn, and print what changes."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
+    folder = parser_for(__doc__, folder=Path).parse_args().folder
     fair = [each["fair"] for each in replies(folder)]
     before = outcomes(folder)
     phrases = list(dict.fromkeys(each for row in cues.CUES.values() for each in row.split("|")))

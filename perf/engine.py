@@ -112,10 +112,7 @@ def publish(folder: Path) -> Published:
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--spans", default="32k,120k,500k,2M,10M")
-    parser.add_argument("--times", type=int, default=3)
-    args = parser.parse_args()
+    args = parser_for(__doc__, spans="32k,120k,500k,2M,10M", times=3).parse_args()
     print(
         "  span    turns      tokens   wall s    cpu s  floor s  ratio  scoring s  unscored  turns/s  us/token     MB"
         "  bytes/token  report s  s/Mtoken  report MB"

@@ -52,10 +52,7 @@ class Reader:
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    args = parser.parse_args()
+    args = parser_for(__doc__, file=Path, json=(False, "print one JSON object")).parse_args()
     found: dict[str, dict[str, float]] = {}
     for history in histories(args.file, lambda line: print(line, file=sys.stderr)):
         reader, scores = Reader(history), defaultdict[str, list[float]](list)

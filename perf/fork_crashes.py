@@ -161,10 +161,7 @@ def attempt(number: int, whole: bytes, seconds: float) -> Found:
 
 def main() -> None:
     """Try every moment, and print the results."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--moments", type=int, default=50)
-    parser.add_argument("--jobs", type=int, default=2, help="cases at a time")
-    args = parser.parse_args()
+    args = parser_for(__doc__, moments=50, jobs=(2, "cases at a time")).parse_args()
     with tempfile.TemporaryDirectory(prefix="forks-") as folder:
         place = Path(folder)
         furnish(place)

@@ -119,10 +119,7 @@ def hostile(place: Place, dice: Dice) -> str:
 
 def main() -> None:
     """Fuzz and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--replies", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
+    args = parser_for(__doc__, replies=100_000, seed=0).parse_args()
     asked = places()
     dice = Dice(f"fuzz/{args.seed}")
     outcomes: dict[str, Counter[str]] = defaultdict(Counter)

@@ -54,10 +54,8 @@ def report(version: Version, span: str) -> float:
 
 def main() -> None:
     """Measure and print a table."""
-    parser = parser_for(__doc__)
+    parser = parser_for(__doc__, spans=SPANS, times=5)
     parser.add_argument("--against", type=Path, metavar="LTM_BENCH", help="another version's command")
-    parser.add_argument("--spans", default=SPANS)
-    parser.add_argument("--times", type=int, default=5)
     args = parser.parse_args()
     commands: list[tuple[str, Callable[[Version, str], float], str]] = [
         *((f"run, {span}", run, span) for span in args.spans.split(",")),

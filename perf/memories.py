@@ -162,11 +162,12 @@ def run(name: str, row: Row, span: str, prices: str) -> str:
 
 def main() -> None:
     """Run each agent at each span, and print the rows of the table."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--agents", default="vector_memory,anthropic_memory", help=", ".join(ROWS))
-    parser.add_argument("--spans", default="2k,32k", help="none for the needles alone")
-    parser.add_argument("--prices", default="openai:gpt-6-luna", help="provider and model of the list prices")
-    args = parser.parse_args()
+    args = parser_for(
+        __doc__,
+        agents=("vector_memory,anthropic_memory", ", ".join(ROWS)),
+        spans=("2k,32k", "none for the needles alone"),
+        prices=("openai:gpt-6-luna", "provider and model of the list prices"),
+    ).parse_args()
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         os.environ[name] = "sk-not-a-key-0123456789"
     print(f"Prices: {args.prices}, {price_list()}\n")

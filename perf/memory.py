@@ -128,10 +128,9 @@ def disk(folder: Path) -> float:
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--variants", default=";".join(VARIANTS), help="separated by semicolons")
-    parser.add_argument("--spans", default="2k,32k,120k,500k")
-    args = parser.parse_args()
+    args = parser_for(
+        __doc__, variants=(";".join(VARIANTS), "separated by semicolons"), spans="2k,32k,120k,500k"
+    ).parse_args()
     print("| variant | span | turns | passages | score | s | CPU s | MB | engine | store | rest | disk MB |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|", flush=True)
     with tempfile.TemporaryDirectory() as temporary, provider(scripted) as server:

@@ -42,12 +42,13 @@ def serve(latency: float, told: Connection) -> None:
 
 def main() -> None:
     """Run and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--span", default="120k")
-    parser.add_argument("--latency", type=float, default=1.0, help="seconds per answer")
-    parser.add_argument("--modes", default=",".join(MODES))
-    parser.add_argument("--agent", default="openai_chat:some-model")
-    args = parser.parse_args()
+    args = parser_for(
+        __doc__,
+        span="120k",
+        latency=(1.0, "seconds per answer"),
+        modes=",".join(MODES),
+        agent="openai_chat:some-model",
+    ).parse_args()
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.Process(target=serve, args=(args.latency, theirs), daemon=True)
     server.start()

@@ -89,13 +89,9 @@ def seconds(value: float | None) -> str:
 
 def main() -> None:
     """Run each adapter, and print a table of its operations."""
-    parser = parser_for(__doc__)
     here = [name for name in PRODUCTS if name not in INSTALLED or find_spec(INSTALLED[name])]
-    parser.add_argument("--agents", default=",".join(here))
-    parser.add_argument("--span", default="8k")
-    parser.add_argument("--suite", default="smoke")
-    parser.add_argument("--latency", type=float, default=0.05, help="seconds per answer of the model")
-    args = parser.parse_args()
+    latency = (0.05, "seconds per answer of the model")
+    args = parser_for(__doc__, agents=",".join(here), span="8k", suite="smoke", latency=latency).parse_args()
 
     def answer(messages: Sequence[Said]) -> str:
         time.sleep(args.latency)

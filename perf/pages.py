@@ -66,9 +66,7 @@ def wrong(example: ExampleResult) -> ExampleResult:
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--spans", default="2k,120k,500k")
-    asked = parser.parse_args()
+    asked = parser_for(__doc__, spans="2k,120k,500k").parse_args()
     program = find_browser()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -41,9 +41,7 @@ def simulated(difference: float, size: Size, noise: Noise, times: int, seed: int
 
 def main() -> None:
     """Simulate and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--simulations", type=int, default=1000)
-    asked = parser.parse_args()
+    asked = parser_for(__doc__, simulations=1000).parse_args()
     print(
         f"{'scenarios':>9} {'examples':>8} {'seeds':>5} {'within':>6} {'between':>7} {'points':>6} {'shown':>6}"
     )

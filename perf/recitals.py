@@ -146,10 +146,7 @@ def recited() -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--span", type=int, default=32_000)
-    args = parser.parse_args()
+    args = parser_for(__doc__, seeds=10, span=32_000).parse_args()
     recited()
     print("\n| suite | heap | unguarded | guarded | chance |\n|---|---|--:|--:|--:|")
     for suite in SUITES:

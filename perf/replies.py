@@ -122,11 +122,12 @@ def share(part: int, n: int) -> str:
 
 def main() -> None:
     """Compare and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--json", action="store_true", help="print the counts as JSON")
-    parser.add_argument("--show", action="store_true", help="print the replies on which we differ")
-    args = parser.parse_args()
+    args = parser_for(
+        __doc__,
+        folder=Path,
+        json=(False, "print the counts as JSON"),
+        show=(False, "print the replies on which we differ"),
+    ).parse_args()
     try:
         known, judged = questions(args.folder), list(replies(args.folder))
     except (OSError, ValueError, KeyError) as error:

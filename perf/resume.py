@@ -106,10 +106,7 @@ def cut(log: Path) -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--spans", default="10M")
-    parser.add_argument("--times", type=int, default=3)
-    args = parser.parse_args()
+    args = parser_for(__doc__, spans="10M", times=3).parse_args()
     print("  span   read s  tell s  replay s  resume s  ratio  to tell     MB")
     for span in args.spans.split(","):
         with tempfile.TemporaryDirectory() as home:

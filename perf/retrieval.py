@@ -6,6 +6,7 @@ holds a lower bound. Then the agent `vector_memory` with as many passages: time 
 """
 
 import asyncio
+import json
 import resource
 import sys
 import tempfile
@@ -23,49 +24,8 @@ from ltm_bench.plugins.agents import make_agent
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
-FACTS: tuple[tuple[str, str], ...] = (
-    ("My sister Margit teaches chemistry at a school in Graz.", "What does my sister teach?"),
-    ("I was born in a lighthouse on the coast of Jutland.", "Where was I born?"),
-    ("We adopted a three-legged cat and called him Tripod.", "What is the name of our cat?"),
-    ("My dentist is Doctor Okonkwo, on the second floor above the bakery.", "Who is my dentist?"),
-    ("I have been allergic to walnuts since I was a child.", "What am I allergic to?"),
-    ("For breakfast I nearly always eat porridge with cinnamon.", "What do I usually have for breakfast?"),
-    ("My locker at the swimming pool is number 417.", "Which locker do I have at the pool?"),
-    ("The spare key to my flat hangs behind the fuse box.", "Where do I keep the spare key?"),
-    ("I drive an old green Saab that refuses to start in the rain.", "What car do I drive?"),
-    ("On Thursdays I sing alto in the parish choir.", "On which day does my choir meet?"),
-    ("My grandmother left me a cello made in Cremona.", "Which instrument did I get from my grandmother?"),
-    ("I am reading a thick novel about whalers.", "What is the novel that I am reading about?"),
-    ("Our plumber charges eighty euros an hour.", "How much does our plumber charge?"),
-    ("I broke my left wrist when I fell off a pony.", "How did I break my wrist?"),
-    ("My boss has decided to move the office to Rotterdam.", "Where is the office going to move?"),
-    ("I planted four fig trees behind the shed last autumn.", "How many fig trees did I plant?"),
-    ("My bicycle was stolen in front of the library.", "Where was my bicycle stolen?"),
-    ("I cannot stand the smell of lavender.", "Which smell can't I stand?"),
-    ("The wedding of my cousin takes place in a vineyard near Porto.", "Where will my cousin's wedding be?"),
-    ("I studied marine biology before I became a baker.", "What did I study?"),
-    ("My passport expires in the spring of next year.", "When does my passport expire?"),
-    ("I take two tablets against high blood pressure each evening.", "What are my evening tablets for?"),
-    ("Our neighbour Mr Halloran keeps bees on his roof.", "What does our neighbour keep on the roof?"),
-    ("My shoe size is 43, and my left foot is slightly larger.", "What is my shoe size?"),
-    ("I sold my stamp collection to pay for the piano.", "What did I sell to pay for the piano?"),
-    ("My first job was cleaning windows at the airport.", "What was my first job?"),
-    ("I have promised my nephew a telescope for his birthday.", "What have I promised my nephew?"),
-    ("The password of the guest network here is plum-harbour-nine.", "What is the guest network's password?"),
-    ("I ran my first marathon in under four hours.", "How long did my marathon take?"),
-    ("My doctor told me to drink less coffee.", "What should I drink less of, according to my doctor?"),
-    ("We painted the nursery pale yellow with white clouds.", "Which colour did we paint the nursery?"),
-    ("I proposed to Ines on a ferry in the fog.", "Where did I propose to Ines?"),
-    ("I left my umbrella in the taxi yesterday.", "Where did I leave my umbrella?"),
-    ("My parrot can whistle the whole of the overture.", "What can my parrot whistle?"),
-    ("I owe Benedikt sixty crowns for the theatre tickets.", "How much do I owe Benedikt?"),
-    ("Our daughter wants to become a glass blower.", "What does our daughter want to become?"),
-    ("I learned Portuguese from old radio plays.", "How did I learn Portuguese?"),
-    ("My favourite soup is made with beetroot and sour cream.", "What is my favourite soup made with?"),
-    ("The landlord raised the rent by a tenth in March.", "By how much did the landlord raise my rent?"),
-    ("I always sleep with the window open, even in winter.", "Do I sleep with the window open or shut?"),
-)
-"""A statement, and a natural question about it."""
+FACTS: list[tuple[str, str]] = [*json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")).items()]
+"""A statement, and a natural question about it (`retrieval.json`)."""
 
 
 def distractors(count: int) -> list[str]:

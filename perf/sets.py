@@ -115,14 +115,15 @@ def measured(
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--histories", type=int, default=500)
-    parser.add_argument("--tokens", default="115k")
-    parser.add_argument("--agents", default="goldfish,vector_memory")
-    parser.add_argument("--told", default="5,50", help="how many histories an agent is told")
-    parser.add_argument("--questions", default="in-line", help="how to ask the questions")
-    parser.add_argument("--json", action="store_true", help="print JSON lines")
-    args = parser.parse_args()
+    args = parser_for(
+        __doc__,
+        histories=500,
+        tokens="115k",
+        agents="goldfish,vector_memory",
+        told=("5,50", "how many histories an agent is told"),
+        questions=("in-line", "how to ask the questions"),
+        json=(False, "print JSON lines"),
+    ).parse_args()
     tokens = int(float(args.tokens.removesuffix("k")) * (1000 if args.tokens.endswith("k") else 1))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "longmemeval_s_cleaned.json"

@@ -6,7 +6,6 @@ Ideally every conversation spends all its time waiting: its number of live turns
 separate process, which answers every request after the latency and does nothing else.
 """
 
-import argparse
 import asyncio
 import json
 import multiprocessing
@@ -24,6 +23,7 @@ from ltm_bench.plan.request import Request
 from ltm_bench.runner.grid import Grid, jobs_of
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.sweep import Job, sweep
+from perf.arguments import parser_for
 
 
 class SilentSweep:
@@ -90,22 +90,14 @@ def live_turns(log: Path) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print one line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--conversations", type=int, default=64)
-    parser.add_argument("--latency", type=float, default=0.5)
-    parser.add_argument("--span", default="8k")
-    chosen = parser.parse_args(arguments)
+    chosen = parser_for(__doc__, conversations=64, latency=0.5, span="8k").parse_args(arguments)
     ports: multiprocessing.Queue[int] = multiprocessing.Queue()
     server = multiprocessing.Process(target=serve, args=(ports, chosen.latency), daemon=True)
     server.start()
     os.environ.setdefault("NO_PROXY", "127.0.0.1")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        grid = Grid(
-            agents=["openai_chat"],
-            spans=[chosen.span],
-            seeds=list(range(chosen.conversations)),
-        )
+        grid = Grid(agents=["openai_chat"], spans=[chosen.span], seeds=list(range(chosen.conversations)))
         common = Request(
             settings={"model": "some-model", "window": 32000}, base_url=f"http://127.0.0.1:{ports.get()}/v1"
         )

@@ -99,10 +99,7 @@ def _of(values: Sequence[Hashable]) -> str:
 
 def main() -> None:
     """Measure and print a table."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--examples", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
+    args = parser_for(__doc__, examples=40, seed=0).parse_args()
     print("| scenario | distinct answers | twice in a run | distinct questions | distinct openings |")
     print("|---|--:|--:|--:|--:|")
     for name in SCENARIOS:

@@ -21,9 +21,7 @@ BLOCKS = (10, 100, 1_000, 3_000, 10_000, 30_000, 100_000)
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--turns", type=int, default=10_000)
-    args = parser.parse_args()
+    args = parser_for(__doc__, turns=10_000).parse_args()
     count = counter()
     count.count("warm")
     print("window        up to turn   us/turn   ratio to the first block")

@@ -193,9 +193,8 @@ class Endpoint:
             if "Timeout" in kinds:
                 return self.timed_out()
             if "ConnectionError" in kinds or "ConnectError" in kinds or "TransportError" in kinds:
-                while (
-                    cause.__cause__ is not None
-                ):  # the libraries say "connection error"; the deepest cause says which
+                # the libraries say "connection error"; the deepest cause says which
+                while cause.__cause__ is not None:
                     cause = cause.__cause__
                 return self.unreachable(cause)
             cause = cause.__cause__ or cause.__context__

@@ -124,9 +124,8 @@ class FolderJournal:
         """Keep the changes of these turns, drop all others, and return what is kept."""
         known = list(self._read())
         numbers = {change.turn for change in known}
-        made = {
-            (t.message.turn, fingerprint(t)) for t in turns if t.message.turn in numbers
-        }  # all are looked at
+        # all are looked at
+        made = {(t.message.turn, fingerprint(t)) for t in turns if t.message.turn in numbers}
         kept = [change for change in known if (change.turn, change.said) in made]
         write_whole(self.path, "".join(json.dumps(change) + "\n" for change in kept))
         return kept

@@ -263,9 +263,8 @@ class Window:
                 held += self._exchanges[head].tokens
                 head += 1
             start = head
-        if (
-            sum(exchange.tokens for exchange in self._exchanges[:head]) > room
-        ):  # a long message needs that room
+        # a long message needs that room
+        if sum(exchange.tokens for exchange in self._exchanges[:head]) > room:
             head, sent = 0, sum(exchange.tokens for exchange in self._exchanges[start:])
         while start < len(self._exchanges) and sent > room:
             sent -= self._exchanges[start].tokens

@@ -36,9 +36,8 @@ def _misused(error: Any) -> None:
     where = error.ctx.command_path if getattr(error, "ctx", None) else "ltm-bench"
     said: str = error.format_message()
     variable = getattr(getattr(error, "param", None), "envvar", None)
-    if (
-        isinstance(variable, str) and variable in os.environ and f"'{variable}'" in said
-    ):  # the parser omits the value of flags
+    # the parser omits the value of flags
+    if isinstance(variable, str) and variable in os.environ and f"'{variable}'" in said:
         said += f": {os.environ.get(variable)!r:.60}"
     complain(f"{said} (see {where} --help)")
 

@@ -24,9 +24,8 @@ def out() -> Console:
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
-    console.width = max(
-        console.width, NARROWEST
-    )  # a terminal wraps lines; a table would drop what does not fit
+    # a terminal wraps lines; a table would drop what does not fit
+    console.width = max(console.width, NARROWEST)
     return console
 
 

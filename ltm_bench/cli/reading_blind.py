@@ -8,12 +8,7 @@ from ltm_bench.cli.console import out, safe
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.audit import Drawn
 
-KEYS = {
-    "r": Outcome.CORRECT,
-    "o": Outcome.STALE,
-    "w": Outcome.WRONG,
-    "n": Outcome.ABSTAINED,
-}
+KEYS = {"r": Outcome.CORRECT, "o": Outcome.STALE, "w": Outcome.WRONG, "n": Outcome.ABSTAINED}
 HELP = (
     "r right, all of it; o outdated; w wrong, vague or only a part; n no answer; s skip, q quit. "
     "Words after the letter are your reason."

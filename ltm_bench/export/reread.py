@@ -9,7 +9,7 @@ from ltm_bench.core.keys import REMOVED
 from ltm_bench.core.messages import Matcher, Outcome, Verdict
 from ltm_bench.export.stored import Logged, Place
 from ltm_bench.judge import blind
-from ltm_bench.judge.reading import BlindCase, BlindParts, cases_of, settled
+from ltm_bench.judge.reading import BlindCase, settled, with_pools
 from ltm_bench.plugins.matchers import load
 from ltm_bench.score.audits.blind import verdict_by_reading
 from ltm_bench.score.audits.forms import form_of
@@ -22,7 +22,7 @@ def reread(results: Results, logged: Logged) -> Iterator[str]:
     """Yield what differs, of readings that today's code would have asked for in the same words."""
     if not any(question.reading for example in results.examples for question in example.questions):
         return
-    asked: list[tuple[BlindParts, Matcher, Question]] = []
+    asked: list[tuple[BlindCase, Matcher, Question]] = []
     places = logged.questions
     for example in results.examples:
         for question in example.questions:
@@ -30,9 +30,9 @@ def reread(results: Results, logged: Logged) -> Iterator[str]:
             expect = None if message is None else _matcher(message.sent.expect or {})
             form = None if expect is None else form_of(expect)
             if expect is not None and form is not None and question.reply is not None:
-                parts = (example.id, question.turn or 0, question.text, question.reply, form)
-                asked.append((parts, expect, question))
-    cases = cases_of(parts for parts, _, _ in asked)
+                case = BlindCase(example.id, question.turn or 0, question.text, question.reply, form)
+                asked.append((case, expect, question))
+    cases = with_pools([case for case, _, _ in asked])
     for case, (_, expect, question) in zip(cases, asked, strict=True):
         reading = question.reading
         if reading is None or REMOVED in case.reply:

@@ -75,14 +75,10 @@ def doubtful(asked: Sequence[AskedQuestion], *, read: bool) -> list[AskedQuestio
             and free statements alone.
     """
     read = read or any(each.question.reading is not None for each in asked)
-    found = [
+    return [
         each
         for each in asked
         if each.question.matched is Outcome.UNDECIDED and each.question.decided_by != BLIND
-    ]
-    return [
-        each
-        for each in found
         if not read or (form := form_of(each.expect)) is None or form.kind in FOR_JUDGES
     ]
 

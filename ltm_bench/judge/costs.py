@@ -67,15 +67,12 @@ def quote_texts(judge: Judge, texts: Iterable[tuple[str, bool]]) -> Quote:
         if agent.free:
             continue
         used = agent.reserve(Message(text, AT, 0))
-        usual = (
-            None
-            if used is None
-            else replace(
-                used, uncached=used.prompt, cache_read=0, cache_write=0, output=min(ANSWER, used.output)
-            )
-        )
-        most = _plus(most, None if used is None else dollars(used))
-        likely = _plus(likely, None if usual is None else dollars(usual))
+        if used is None:
+            most = likely = None
+            continue
+        few = min(ANSWER, used.output)
+        usual = replace(used, uncached=used.prompt, cache_read=0, cache_write=0, output=few)
+        most, likely = _plus(most, dollars(used)), _plus(likely, dollars(usual))
     return Quote(calls, known, likely, most, agent.free)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.messages import Outcome, Usage
+from ltm_bench.core.messages import Outcome
 from ltm_bench.datasets.judging import conduct
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.judge.judges import Judge
@@ -114,13 +114,9 @@ async def _opinion(judge: Judge, asked: Inquired, memory: OpinionStore, budget: 
         scores={} if judged is None else dict(judged.scores),
         reason=judged.reason if judged is not None else f"failed or unreadable: {last[:200]!r}",
         dollars=None if None in prices else sum(price or 0.0 for price in prices),
-        usage=_sum(usage),
+        usage={name: sum(getattr(each, name) for each in usage) for name in FIGURES if usage},
     )
 
 
 def _joined(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else json.dumps(texts)
-
-
-def _sum(usage: Sequence[Usage]) -> dict[str, int]:
-    return {name: sum(getattr(each, name) for each in usage) for name in FIGURES} if usage else {}

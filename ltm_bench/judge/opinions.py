@@ -100,12 +100,8 @@ class Calibration(BaseModel, frozen=True):
             accepted[tally.right] += tally.accepted
         if not all(read.values()):
             return None
-        return Measured(
-            right=read[True],
-            accepted=accepted[True],
-            other=read[False],
-            rejected=read[False] - accepted[False],
-        )
+        rejected = read[False] - accepted[False]
+        return Measured(right=read[True], accepted=accepted[True], other=read[False], rejected=rejected)
 
     @property
     def shortfalls(self) -> list[str]:
@@ -214,17 +210,16 @@ class OpinionStore:
     async def ask(
         self, judge: Judge, text: str, budget: Budget, schema: Mapping[str, Any] | None = None
     ) -> JudgeAnswer:
-        """Return a judge's earlier answer to a text, or else ask it, and store the answer. Raises BudgetReached."""
+        """Return a judge's earlier answer to a text, or else ask it, and store the answer unless it failed.
+
+        Raises BudgetReached.
+        """
         said = self.answer(judge, text)
         if said is None:
             said = await say(judge, text, budget, schema)
-            self.keep_answer(judge, text, said)
+            if not said.failed:
+                self._put("answers", judge.key_with(text), _StoredAnswer(said=said))
         return said
-
-    def keep_answer(self, judge: Judge, text: str, said: JudgeAnswer) -> None:
-        """Store an answer, unless it failed."""
-        if not said.failed:
-            self._put("answers", judge.key_with(text), _StoredAnswer(said=said))
 
     def calibration(self, key: str) -> Calibration | None:
         """Return a judge's last calibration, if any."""

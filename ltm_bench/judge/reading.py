@@ -29,9 +29,6 @@ from ltm_bench.script.scenario import Example
 _LARGE = 10
 """Number of members from which a pool is the scenario's, not the example's; a smaller one has to recur."""
 
-BlindParts = tuple[str, int, str, str, ReplyForm]
-"""Example, turn, question, reply, and the form of its answer."""
-
 
 class BlindCase(NamedTuple):
     """A question and a reply, as a blind reader gets them."""
@@ -41,27 +38,31 @@ class BlindCase(NamedTuple):
     question: str
     reply: str
     form: ReplyForm
-    whole: bool
+    whole: bool = False
     """Whether the form's pool may be shown."""
+
+    @property
+    def scenario(self) -> str:
+        """The example's scenario."""
+        return self.example.rpartition("/")[0]
 
     @property
     def prompts(self) -> list[str]:
         """The messages to the reader."""
-        scenario = self.example.rpartition("/")[0]
-        return blind.prompts(self.question, self.reply, self.form, scenario, whole=self.whole)
+        return blind.prompts(self.question, self.reply, self.form, self.scenario, whole=self.whole)
 
 
-def cases_of(asked: Iterable[BlindParts]) -> list[BlindCase]:
-    """Return the cases of questions; a pool is whole, and may be shown, if it recurs or is large."""
-    given = list(asked)
+def with_pools(cases: Sequence[BlindCase]) -> list[BlindCase]:
+    """Return the cases, each with whether its pool is whole and may be shown: if it recurs, or is large."""
     owners: defaultdict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
-    for example, _, _, _, form in given:
-        owners[example.rpartition("/")[0], frozenset(form.pool)].add(example)
+    for case in cases:
+        owners[case.scenario, frozenset(case.form.pool)].add(case.example)
     found = []
-    for example, turn, question, reply, form in given:
-        recurs = len(owners[example.rpartition("/")[0], frozenset(form.pool)]) > 1
-        whole = form.kind != "objection" and (recurs or form.kind == "choice" or len(form.pool) >= _LARGE)
-        found.append(BlindCase(example, turn, question, reply, form, whole))
+    for case in cases:
+        kind, pool = case.form.kind, case.form.pool
+        recurs = len(owners[case.scenario, frozenset(pool)]) > 1
+        whole = kind != "objection" and (recurs or kind == "choice" or len(pool) >= _LARGE)
+        found.append(case._replace(whole=whole))
     return found
 
 
@@ -72,19 +73,18 @@ def to_be_read(asked: Sequence[AskedQuestion], *, quoted: bool) -> list[BlindCas
         asked: All questions of a run.
         quoted: Whether also about quotations and free statements, which a judge will compare.
     """
-    formed = [
-        (each, form)
-        for each in asked
-        if each.matched.reply is not None and (form := form_of(each.expect)) is not None
-    ]
-    cases = cases_of(
-        (each.example, each.matched.turn or 0, each.matched.text, each.matched.reply or "", form)
-        for each, form in formed
-    )
+    formed, cases = [], []
+    for each in asked:
+        said, form = each.matched, form_of(each.expect)
+        if said.reply is not None and form is not None:
+            formed.append(each)
+            cases.append(BlindCase(each.example, said.turn or 0, said.text, said.reply, form))
     return [
         case
-        for case, (each, form) in zip(cases, formed, strict=True)
-        if is_for_reader(each.expect, form, case.question, case.reply, each.matched.verdict, quoted=quoted)
+        for case, each in zip(with_pools(cases), formed, strict=True)
+        if is_for_reader(
+            each.expect, case.form, case.question, case.reply, each.matched.verdict, quoted=quoted
+        )
     ]
 
 
@@ -104,8 +104,7 @@ async def _read(case: BlindCase, reader: Judge, memory: OpinionStore, budget: Bu
     for text in case.prompts:
         said = await memory.ask(reader, text, budget, blind.schema(case.form))
         outcome = Outcome.JUDGE_ERROR if said.failed else Outcome.UNDECIDED
-        failure = f"failed: {said.text}"[:500] if said.failed else ""
-        opinion = opinion_of(reader, blind.digest(), text, said, outcome, failure)
+        opinion = opinion_of(reader, blind.digest(), text, said, outcome, f"failed: {said.text}"[:500])
         heard = _heard(case, opinion)
         opinions.append(opinion.model_copy(update={"reason": heard.said or heard.why}))
         if not heard.said:  # nothing that a second answer could agree with
@@ -176,10 +175,11 @@ def quote_cases(reader: Judge, cases: Iterable[BlindCase], memory: OpinionStore 
 def foreseen(examples: Sequence[Example]) -> list[BlindCase]:
     """Return the questions of examples that a reader could read, each with a right reply."""
     count = counter()
-    return cases_of(
-        (example.id, 0, step.text, step.line.expect.right()[0], form)
+    cases = [
+        BlindCase(example.id, 0, step.text, step.line.expect.right()[0], form)
         for example in examples
         for step in rehearse(example, count)
         if isinstance(step.line, Ask) and (form := form_of(step.line.expect)) is not None
         if form.kind not in FOR_JUDGES
-    )
+    ]
+    return with_pools(cases)

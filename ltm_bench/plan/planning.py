@@ -346,11 +346,7 @@ def _today(scenarios: Scenarios, entry: ScenarioEntry) -> ScenarioEntry:
     parameters = {key: value for key, value in entry.parameters.items() if key != "digest"}
     today = filled(found.scenario, parameters, entry.parameters.get("span", 0))
     return entry.model_copy(
-        update={
-            "version": found.scenario.version,
-            "hash": found.hash,
-            "parameters": entry.parameters | today,
-        }
+        update={"version": found.scenario.version, "hash": found.hash, "parameters": entry.parameters | today}
     )
 
 

@@ -142,9 +142,6 @@ def _problems(value: object, kind: Any) -> list[str]:
             for each in error.errors()
             if each["type"] not in ("none_required", "json_invalid")
         ]
-    except (
-        PydanticUserError,
-        NameError,
-    ):  # types without a pydantic schema are left to the adapter
+    except (PydanticUserError, NameError):  # types without a pydantic schema are left to the adapter
         return []
     return []

@@ -67,9 +67,8 @@ def check_file(path: Path, settings: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _docstring(tree: ast.Module) -> Finding:
     first = (ast.get_docstring(tree) or "").partition("\n")[0]
-    return Finding(
-        bool(first), f"its docstring describes it: {first}" if first else "the file has no docstring"
-    )
+    said = f"its docstring describes it: {first}" if first else "the file has no docstring"
+    return Finding(bool(first), said)
 
 
 def _imports(tree: ast.Module) -> Finding:
@@ -127,13 +126,7 @@ def _matched(asks: Sequence[tuple[Sequence[Rehearsed], Matcher]]) -> Iterator[Fi
 def _recited(examples: Sequence[Example], span: int) -> Finding:
     """Return whether an agent that recites its last messages, filler included, scores above chance."""
     talk = play(
-        examples,
-        agent_class("reciter")(),
-        span=span,
-        seed=0,
-        counter=counter(),
-        bank=shipped(),
-        start=_START,
+        examples, agent_class("reciter")(), span=span, seed=0, counter=counter(), bank=shipped(), start=_START
     )
     played = asyncio.run(talk)
     score = sum(each.score for each in played) / len(played)

@@ -54,9 +54,8 @@ class Forks:
         self._running[forked.id] = task
         await frozen.wait()
         if self._calls.agent.forks == "barrier":
-            await (
-                task
-            )  # or its failure would show at the end, when the agent has heard too much to be asked again
+            # or its failure would show at the end, when the agent has heard too much to be asked again
+            await task
 
     async def _answer(
         self, forked: Forked, message: Message, frozen: asyncio.Event, then: Callable[[CallResult], None]

@@ -36,12 +36,13 @@ from perf.arguments import parser_for
 
 def main() -> None:
     """Measure and print."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--adapters", default="", help="only adapters whose names begin like this")
-    parser.add_argument("--cells", default=",".join(CELLS))
-    parser.add_argument("--span", default="2k")
-    parser.add_argument("--keep", action="store_true", help="keep the runs, and print their folder")
-    args = parser.parse_args()
+    args = parser_for(
+        __doc__,
+        adapters=("", "only adapters whose names begin like this"),
+        cells=",".join(CELLS),
+        span="2k",
+        keep=(False, "keep the runs, and print their folder"),
+    ).parse_args()
     cells = [name for name in CELLS if name == "run" or name in args.cells.split(",")]
     chosen = [row for row in ROWS if any(map(row.name.startswith, args.adapters.split(",")))]
     begun = time.perf_counter()

@@ -132,9 +132,8 @@ class Bench:
         if self.row.remote:
             said = [request.messages[-1]["content"] for request in self.chats()]
             return [turn for each in said if (turn := self.wanted.turn(each)) is not None]
-        if (
-            self.row.agent == "vector_memory"
-        ):  # its calls cannot be observed; the journal says which turns were answered
+        # its calls cannot be observed; the journal says which turns were answered
+        if self.row.agent == "vector_memory":
             lines = (self.log(name).parent / "timings.jsonl").read_text("utf-8").splitlines()
             return [event["turn"] for event in map(json.loads, lines) if "seconds" in event]
         return [turn for turn, _ in self.calls()]

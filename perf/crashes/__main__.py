@@ -199,13 +199,12 @@ def prepared(place: Path) -> dict[str, Whole]:
 
 def main() -> None:
     """Work through the matrix, and print it."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--only", default="", help="only kinds with this in their name")
-    parser.add_argument(
-        "--every", type=int, default=1, help="take every n-th of the cases that go through a log"
-    )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="cases at a time")
-    args = parser.parse_args()
+    args = parser_for(
+        __doc__,
+        only=("", "only kinds with this in their name"),
+        every=(1, "take every n-th of the cases that go through a log"),
+        jobs=(os.cpu_count() or 1, "cases at a time"),
+    ).parse_args()
     os.environ.update(NO_PROXY="*", OPENAI_API_KEY="", LC_ALL="C.UTF-8")
     total, problems = Outcome(cases=0), list[str]()
     print(

@@ -126,15 +126,7 @@ class Case:
                 die_at(size, late=late)
             self.home.mkdir(parents=True, exist_ok=True)
             start_run(self.home, plan.manifest)
-            asyncio.run(
-                run_conversations(
-                    plan,
-                    plan.agents,
-                    self.home,
-                    budget=Budget(),
-                    observer=Silent(),
-                )
-            )
+            asyncio.run(run_conversations(plan, plan.agents, self.home, budget=Budget(), observer=Silent()))
 
         return within(work, self.place)
 

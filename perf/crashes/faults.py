@@ -55,9 +55,7 @@ def watch(
 
 
 def watch_named(
-    name: str,
-    hook: Callable[[int], object] = lambda _: None,
-    asked: Callable[[int], object] = hear,
+    name: str, hook: Callable[[int], object] = lambda _: None, asked: Callable[[int], object] = hear
 ) -> None:
     """Watch the adapter of this name, looked up from the current folder."""
     adapter = agent_class(name)

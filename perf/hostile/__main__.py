@@ -66,9 +66,7 @@ def siege(inputs: int, seed: int, only: str = "") -> Tally:
 
 def main() -> None:
     """Print what was tried and what survived; exit with 1 if something did not."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--inputs", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser = parser_for(__doc__, inputs=2000, seed=0)
     parser.add_argument("--only", default="", choices=("file", "zip", "toml", "predictions", "reply"))
     options = parser.parse_args()
     tally = siege(options.inputs, options.seed, options.only)

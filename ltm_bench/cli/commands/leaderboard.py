@@ -25,10 +25,7 @@ def build(
         Option(
             "Where the pages go: a new folder, or an earlier leaderboard's, which is replaced.",
             "FOLDER",
-            flags=(
-                "-o",
-                "--output",
-            ),
+            flags=("-o", "--output"),
             variable="LEADERBOARD_OUTPUT",
         ),
     ] = Path("site"),

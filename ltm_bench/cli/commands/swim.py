@@ -57,16 +57,7 @@ def swim_generate(
     documents: Documents,
     agent: AgentName,
     output: Annotated[
-        Path,
-        Option(
-            "The file for the tasks.",
-            "FILE",
-            flags=(
-                "-o",
-                "--output",
-            ),
-            variable="SWIM_OUTPUT",
-        ),
+        Path, Option("The file for the tasks.", "FILE", flags=("-o", "--output"), variable="SWIM_OUTPUT")
     ] = Path("tasks.json"),
     each: Annotated[int, Option("Tasks per document.", "N", least=1)] = 1,
     settings: Settings = None,

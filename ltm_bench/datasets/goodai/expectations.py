@@ -140,9 +140,8 @@ def expectations(
     matchers = expected_of(Definition(**own), known)
     asked = [i for i, question in enumerate(definition.is_question) if question]
     last = len(published.exchanges) - 1
-    if (
-        definition.scenario == "prospective_memory"
-    ):  # the scored exchange is the reply that should contain the quotation
+    # the scored exchange is the reply that should contain the quotation
+    if definition.scenario == "prospective_memory":
         _, _, nth = published.expected[0]
         return [(min(asked[0] + nth - 1, last), matchers[0])]
     if len(asked) != len(matchers) or not asked or asked[-1] > last:

@@ -14,12 +14,7 @@ def draw(runs: Sequence[Scored]) -> Chart:
     """Draw a bar for each run; every outcome has the same colour in all of them."""
     order = {outcome: place for place, outcome in enumerate(OUTCOME_COLOURS)}
     rows = [
-        {
-            "agent": each.label,
-            "outcome": outcome.value,
-            "questions": count,
-            "order": order[outcome.value],
-        }
+        {"agent": each.label, "outcome": outcome.value, "questions": count, "order": order[outcome.value]}
         for each in named(runs)
         for outcome, count in each.run.results.outcomes.items()
     ]

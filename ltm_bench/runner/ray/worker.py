@@ -112,9 +112,8 @@ class _Watcher(Silent):
         if not replayed and now - self._copied >= self._every:
             with contextlib.suppress(RunIncomplete):  # the next copy includes it
                 self._copy()
-            self._copied = (
-                time.monotonic()
-            )  # read again: the copy may have taken longer than the time between two
+            # read again: the copy may have taken longer than the time between two
+            self._copied = time.monotonic()
 
     def ended(self, ended: Completed) -> None:
         """Count an example."""

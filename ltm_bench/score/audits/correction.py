@@ -151,11 +151,7 @@ def _score_test(seen: Seen, judge: Measured, confidence: float) -> Callable[[flo
     where `a` is the share that call the reply right. The gap between that and what it did contradict is compared with
     its standard deviation under the rates that come closest to all three counts and leave no gap.
     """
-    counts = (
-        (seen.share * seen.n, seen.n),
-        (judge.accepted, judge.right),
-        (judge.rejected, judge.other),
-    )
+    counts = ((seen.share * seen.n, seen.n), (judge.accepted, judge.right), (judge.rejected, judge.other))
     observed = [hits / n for hits, n in counts]
     softened = [(hits + _SURPRISE) / (n + 2 * _SURPRISE) for hits, n in counts]
 

@@ -210,9 +210,8 @@ class Fold:
             self.course.called(sent, replied.usage, self.books.add(replied.usage))
         if sent.example is None:
             return None
-        if (
-            sent.session is None
-        ):  # the histories of public sets are long, and published scorers ask about them
+        # the histories of public sets are long, and published scorers ask about them
+        if sent.session is None:
             self._guard.hear(sent.message)
         example = self._example(sent.example)
         example.turns.append(Turn(sent.said, replied.said, sent.kind, example.id))

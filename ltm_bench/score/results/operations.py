@@ -68,11 +68,7 @@ class Samples:
     unknown: bool = False
 
     def add(
-        self,
-        seconds: float,
-        turn: object,
-        usage: Sequence[Usage | None],
-        prices: Sequence[Decimal | None],
+        self, seconds: float, turn: object, usage: Sequence[Usage | None], prices: Sequence[Decimal | None]
     ) -> None:
         """Add an operation, with the usage of its calls and their prices; None where unknown."""
         self.seconds.append(seconds)

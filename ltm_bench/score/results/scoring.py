@@ -61,10 +61,7 @@ def score_run(
 
 
 def results_of(
-    fold: Fold,
-    *,
-    about: Mapping[str, About] | None = None,
-    references: Mapping[str, float] | None = None,
+    fold: Fold, *, about: Mapping[str, About] | None = None, references: Mapping[str, float] | None = None
 ) -> Results:
     """Return the results of a folded run.
 

@@ -235,13 +235,7 @@ def paired(clusters: Clusters) -> Paired:
             low=max(-most, pool.total - stretch * (pool.total - (2 * found.low - most))),
             high=min(most, pool.total + stretch * ((2 * found.high - most) - pool.total)),
         )
-    return Paired(
-        difference=pool.total,
-        interval=interval,
-        p=p,
-        n=len(pairs),
-        clusters=len(clusters),
-    )
+    return Paired(difference=pool.total, interval=interval, p=p, n=len(pairs), clusters=len(clusters))
 
 
 def above_zero(differences: Sequence[float], confidence: float = CONFIDENCE) -> bool:

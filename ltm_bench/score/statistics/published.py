@@ -153,10 +153,7 @@ def compare_files(sheets: Sequence[Sheet]) -> list[Compared]:
             clusters = list(_by_history(pairs))
             found.append(
                 Compared(
-                    first=str(first.path),
-                    second=str(second.path),
-                    column=column,
-                    difference=paired(clusters),
+                    first=str(first.path), second=str(second.path), column=column, difference=paired(clusters)
                 )
             )
     return found
