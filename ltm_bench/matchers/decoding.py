@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import Lexicon, Mention, Reading, mentions, read, resolve, words
-from ltm_bench.matchers.reading.abstaining import abstains, gives_example, is_foreign
-from ltm_bench.matchers.reading.doubting import FOREIGN, UNKNOWN, DoubtingMatcher
+from ltm_bench.matchers.reading.abstaining import abstains, gives_example
+from ltm_bench.matchers.reading.doubting import UNKNOWN, DoubtingMatcher
 
 Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 
@@ -101,8 +101,6 @@ class Decodes(DoubtingMatcher):
         reason = "; ".join(
             f"{g}: {m} expected, {' and '.join(named[g]) or 'nothing'} named" for g, m in missed
         )
-        if is_foreign(reply) and (used or not abstains(reply)):
-            return replace(FOREIGN, parts=parts)
         if abstains(reply) and (not used or gives_example(reply)):
             return replace(UNKNOWN, parts=parts)
         guessed = any(named[group] for group, _ in missed)

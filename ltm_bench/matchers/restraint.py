@@ -10,9 +10,9 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.names import NamesAlso, NamesOnly
-from ltm_bench.matchers.reading import Force, Lexicon, lexicon, mentions, plain, read, words
-from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_words, is_foreign, keeps_back
-from ltm_bench.matchers.reading.doubting import FOREIGN, DoubtingMatcher, asked, parts
+from ltm_bench.matchers.reading import Force, Lexicon, Mention, lexicon, mentions, plain, read, words
+from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_words, keeps_back
+from ltm_bench.matchers.reading.doubting import DoubtingMatcher, asked, parts
 from ltm_bench.matchers.reading.text import COMMON
 
 _OFFER = re.compile(r"\bif i ((?:have|had|never|did) [^;,.?]{1,80})")
@@ -24,6 +24,11 @@ def _echoes(reply: str, question: str) -> bool:
         set(words(each)) - COMMON for each in _OFFER.findall(plain(question).replace("myself", "yourself"))
     )
     return any(each and each.issubset(words(reply)) for each in offered)
+
+
+def _is_given(mention: Mention, reply: str) -> bool:
+    """Whether a reply gives something as its answer, beside saying that it does not know."""
+    return mention.lead or mention.final or read(reply).announces(mention.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +48,19 @@ class NeverSaid(DoubtingMatcher):
         found = mentions(read(reply), self.candidates(), asked(turns))
         own = in_own_words(reply)
         knows_not = gives_up(own) or (not found and _echoes(reply, asked(turns)))
+        abstained = knows_not or abstains(own)
         asserted = [m for m in found if m.asserted]
         invented = [m for m in asserted if m.value not in self.near]
         if invented and (not knows_not or any(m.force is Force.FLAT for m in invented)):
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}, which was never told")
-        given = (
-            m for m in asserted if m.lead or m.final or read(reply).announces(m.start) or not abstains(own)
-        )
-        mistaken = next((m.value for m in given), None)
-        if mistaken is not None:
-            outcome = Outcome.UNDECIDED if abstains(own) else Outcome.WRONG
-            return Verdict(outcome, 0.0, f"the reply says {mistaken}, which was said about something else")
-        if not knows_not and not abstains(own):
-            reason = "the reply does not say that it was not told"
-            return FOREIGN if is_foreign(reply) else Verdict(Outcome.WRONG, 0.0, reason)
+        given = [m for m in asserted if not abstained or _is_given(m, reply)]
+        if given:
+            outcome = Outcome.UNDECIDED if abstained else Outcome.WRONG
+            return Verdict(
+                outcome, 0.0, f"the reply says {given[0].value}, which was said about something else"
+            )
+        if not abstained:
+            return Verdict(Outcome.WRONG, 0.0, "the reply does not say that it was not told")
         _, label, last = reply.rpartition(":")  # `Answer: musician`
         guess = self.strange(last, turns, ()) if label and not abstains(last) else None
         if guess or (not knows_not and (guess := self.strange(reply, turns, found))):
@@ -132,8 +136,7 @@ class Withholds(DoubtingMatcher):
             return Verdict(Outcome.UNDECIDED if own else Outcome.WRONG, 0.0, reason)
         if keeps_back(reply):
             return Verdict(Outcome.CORRECT, 1.0, "the reply does not reveal it")
-        reason = "the reply neither answers nor declines"
-        return FOREIGN if is_foreign(reply) else Verdict(Outcome.WRONG, 0.0, reason)
+        return Verdict(Outcome.WRONG, 0.0, "the reply neither answers nor declines")
 
     def candidates(self) -> Lexicon:
         """Return the values that could be given instead, if there are any."""

@@ -49,7 +49,6 @@ _COMMA = re.compile(r"[;:,]\s|\s[-–—]\s|—")
 
 
 UNKNOWN = Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-FOREIGN = Verdict(Outcome.UNDECIDED, 0.0, "the reply is in a language that no matcher reads")
 
 
 def asked(turns: Sequence[Turn]) -> str:
@@ -58,10 +57,8 @@ def asked(turns: Sequence[Turn]) -> str:
 
 
 def unanswered(reply: str, outcome: Outcome, reason: str) -> Verdict:
-    """Return the verdict where nothing answers: abstained, undecided if its language is not read, or `outcome`."""
-    if abstains(reply):
-        return UNKNOWN
-    return FOREIGN if is_foreign(reply) else Verdict(outcome, 0.0, reason)
+    """Return the verdict where nothing answers: abstained, or else `outcome`."""
+    return UNKNOWN if abstains(reply) else Verdict(outcome, 0.0, reason)
 
 
 class DoubtingMatcher(Matcher):
