@@ -13,8 +13,8 @@ from ltm_bench.matchers.reading.doubting import UNKNOWN, DoubtingMatcher
 
 Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 
-_NEAR = 100
-_LABEL = re.compile(r"(\w{1,40}) {0,4}:[^:.;]*$")
+_NEAR = 400
+_LABEL = re.compile(r"(\w{1,40}) {0,4}:[^:]*$")
 
 _HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
 _SHARP = re.compile(r"\b(\d{1,2})[:.h](?=00\b)")

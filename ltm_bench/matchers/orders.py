@@ -176,7 +176,8 @@ class Notices(DoubtingMatcher):
         if _OUT_OF_ROLE.search(text):
             return Verdict(Outcome.ABSTAINED if forgets and not ordered else Outcome.WRONG, 0.0, _NO_GUEST)
         contrast = ordered and not pleased and _CONTRAST.search(text) is not None
-        objects = mismatch or _NOT_ORDERED.search(text) is not None or contrast
+        refused = named and any(m.denied for m in found if m.value == self.served)  # `the stew, not the tart`
+        objects = mismatch or refused or _NOT_ORDERED.search(text) is not None or contrast
         if forgets and not mismatch and (pleased or not ordered or gives_up(reply)):
             outcome = Outcome.WRONG if pleased else Outcome.ABSTAINED
             return Verdict(outcome, 0.0, "the guest does not remember")

@@ -15,6 +15,8 @@ from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_wor
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, asked, parts
 from ltm_bench.matchers.reading.text import COMMON
 
+_BARE = 4
+"""Maximum words of a value that stands alone."""
 _OFFER = re.compile(r"\bif i ((?:have|had|never|did) [^;,.?]{1,80})")
 
 
@@ -62,7 +64,11 @@ class NeverSaid(DoubtingMatcher):
         if not abstained:
             return Verdict(Outcome.WRONG, 0.0, "the reply does not say that it was not told")
         _, label, last = reply.rpartition(":")  # `Answer: musician`
-        guess = self.strange(last, turns, ()) if label and not abstains(last) else None
+        guess = (
+            self.strange(last, turns, ())
+            if label and len(words(last)) <= _BARE and not abstains(last)
+            else None
+        )
         if guess or (not knows_not and (guess := self.strange(reply, turns, found))):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply is not sure, and may guess “{guess}”")
         return Verdict(Outcome.CORRECT, 1.0, "the reply says that it was not told")

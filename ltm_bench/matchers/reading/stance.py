@@ -21,6 +21,8 @@ _CLAUSE = frozenset("is it's are i'd i'll it you're that's says say shows reads"
 _INTO = frozenset("to into with by for towards".split())
 _SAYS_OF_IT = frozenset("that this it which is are was no".split())
 _REFUTED = ("answer", "right", "correct", "true", "it", "wrong", "incorrect", "no")
+_TAGS = (("is", "it"), ("was", "it"))
+"""How a clause begins and ends that asks to agree: `isn't it`."""
 _REMARK = 6
 """Maximum words of a clause that does nothing but refute what was named before."""
 _MOST = 2000
@@ -118,6 +120,7 @@ class _Heard:
             len(clause.said) <= _REMARK
             and clause.said[0] in _SAYS_OF_IT
             and clause.said[-1] in _REFUTED
+            and (clause.said[0], clause.said[-1]) not in _TAGS
             and any(c.effect is Effect.DENIES for c in found)
         ):
             self._remark(denied=True, lead=False, final=False, bare=False)
