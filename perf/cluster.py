@@ -37,7 +37,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.log.events import Replied, Sent
 from ltm_bench.log.reader import is_finished, read_events
 from ltm_bench.plan.planning import make_plan
@@ -45,9 +44,9 @@ from ltm_bench.plan.request import Request
 from ltm_bench.runner import ray
 from ltm_bench.runner.estimate import estimate
 from ltm_bench.runner.grid import Grid, jobs_of, remake
-from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.sweep import Job
 from perf.arguments import parser_for
+from perf.sweep import SilentSweep
 
 CENTS_A_CALL = 1
 
@@ -237,18 +236,8 @@ def drive(at_once: int, limit: str) -> int:
     return 4 if any(problems) else 0
 
 
-class Mute:
-    """Observes a sweep, and does nothing."""
-
-    def begun(self, job: Job, *, already: bool) -> Observer:
-        """Ignore the turns, too."""
-        return Silent()
-
-    def noted(self, job: Job, line: str) -> None:
-        """Do nothing."""
-
-    def done(self, job: Job, problem: LtmBenchError | None) -> None:
-        """Do nothing."""
+class Mute(SilentSweep):
+    """Observes a sweep on a cluster, and does nothing."""
 
     def again(self, job: Job) -> None:
         """Do nothing."""

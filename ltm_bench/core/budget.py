@@ -34,10 +34,6 @@ class Halted(BaseException):
     """There is no money for another attempt. Libraries do not take it for a transient error, so they do not retry."""
 
 
-def _nowhere(mark: Mark, charged: Decimal) -> None:
-    """Note nothing."""
-
-
 @dataclass
 class Budget:
     """Keeps spending within a limit by reserving the most that each attempt could cost. Threads may share it."""
@@ -54,7 +50,7 @@ class Budget:
 
     @contextmanager
     def paying(
-        self, agent: Agent, message: Message, note: Note = _nowhere, *, at_once: bool = True
+        self, agent: Agent, message: Message, note: Note = lambda *_: None, *, at_once: bool = True
     ) -> Iterator[Payment]:
         """Pay for one call to an agent, made inside the block: for every attempt of the toolkit's HTTP clients.
 

@@ -24,10 +24,6 @@ CONCURRENT = 8
 """Number of isolated examples that run concurrently."""
 
 
-def _ignore(_: object) -> None:
-    """Do nothing."""
-
-
 async def run_conversations(
     plan: Plan,
     make_agent: Callable[[], Agent],
@@ -35,7 +31,7 @@ async def run_conversations(
     *,
     budget: Budget,
     observer: Observer,
-    notify: Callable[[str], None] = _ignore,
+    notify: Callable[[str], None] = lambda _: None,
     places: asyncio.Semaphore | None = None,
     concurrent: int = CONCURRENT,
     counted: bool = False,

@@ -57,7 +57,9 @@ def plan_size(
     as_json: Json = False,
 ) -> None:
     """Plan how many examples and seeds it takes to detect a difference between two agents. Calls no agent."""
-    basis = _measured(runs) if runs else _assumed(suite)
+    basis = (
+        measured([Scored(run.manifest, run.results) for run in load_runs(runs)]) if runs else _assumed(suite)
+    )
     if detect > basis.scenarios:
         raise ConfigError(
             f"--detect {detect:g}: more than the highest possible score, {basis.scenarios}; write fewer points"
@@ -86,10 +88,6 @@ def plan_size(
 def _assumed(name: str) -> Basis:
     suite = find_suite(name)
     return assumed([suite.count(row) for row in suite.fitting(parse_span(suite.span))])
-
-
-def _measured(names: list[str]) -> Basis:
-    return measured([Scored(run.manifest, run.results) for run in load_runs(names)])
 
 
 def _table(scenarios: int, examples: Mapping[int, int | None]) -> Table:

@@ -172,10 +172,10 @@ def sweep(
     if cluster is not None and cluster.url is not None:
         _bring_pages(cluster.url, [each.job for each in ended if each.job.folder in runs])
     _print(ended, runs)
-    _write_together(
-        [run for run in runs.values() if run.complete],
-        output or options.reports / f"{new.name or 'sweep'}.html",
-    )
+    if len(complete := [run for run in runs.values() if run.complete]) > 1:
+        page = output or options.reports / f"{new.name or 'sweep'}.html"
+        write_comparison(compare(*complete), [run.folder for run in complete], page)
+        out().print(f"page of all: {page}")
     _raise_if_unfinished(ended, budget.limit)
 
 
@@ -233,12 +233,6 @@ async def _published(done: JobResult, options: Options) -> tuple[JobResult, Run]
     except (BudgetReached, RunIncomplete) as error:
         return replace(done, problem=error), load_run(job.folder)
     return done, run
-
-
-def _write_together(runs: Sequence[Run], page: Path) -> None:
-    if len(runs) > 1:
-        write_comparison(compare(*runs), [run.folder for run in runs], page)
-        out().print(f"page of all: {page}")
 
 
 def _raise_if_unfinished(ended: Sequence[JobResult], limit: Decimal | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -118,9 +117,6 @@ def read_documents(place: str) -> tuple[Document, ...]:
         raise ValueError(f"data = {place!r}: there is no such folder")
     found = [read_document(each) for each in paths_of(path)]
     if not found:
-        raise ValueError(f"data = {place!r}: it has no document ({_endings((*TEXTS, *PAGES, *MARKUP))})")
+        endings = ", ".join(filter(None, (*TEXTS, *PAGES, *MARKUP)))
+        raise ValueError(f"data = {place!r}: it has no document ({endings})")
     return tuple(found)
-
-
-def _endings(known: Iterable[str]) -> str:
-    return ", ".join(filter(None, known))
