@@ -10,6 +10,7 @@ from ltm_bench.core.clock import stamp
 from ltm_bench.core.messages import Ask, Matcher, Outcome, Tell
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.judge.rubric import Case, Earlier
+from ltm_bench.judge.texts import TEXTS
 from ltm_bench.matchers.lists import ListsAll
 from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.matchers.phrases import Says
@@ -32,30 +33,8 @@ KINDS = {
 }
 """The kinds of cases, and whether these replies are right."""
 
-PARAPHRASES = (
-    "If I remember rightly: {right}",
-    "{right} At least that is what you told me last.",
-    "Let me think … yes, I have it. {right} Is there anything else?",
-    "Of course I still know that! {right}",
-)
-SPECIFIC = (
-    "{wrong} You told me so yourself, and I made a note of it at once.",
-    "I am quite sure of it: {wrong} You said it twice, and nothing has changed since.",
-    "{wrong} That is the latest I have from you; whatever you said before no longer holds.",
-)
-VAGUE = (
-    "It is one of those that you mentioned along the way. You were very clear about it at the time.",
-    "That came up when we talked about {topic}. It was quite typical of you, if I may say so.",
-    "Something along the lines of what you told me about {topic}, as far as I can tell.",
-    "You did tell me, and it changed as time went by; it is what you settled on in the end.",
-)
-HEDGES = (
-    "It could be one of two. Either: {right} Or else: {wrong} I cannot choose between them.",
-    "Perhaps this: {wrong} Or perhaps that: {right} It might also be neither.",
-)
-ABSTENTIONS = (
-    "I am sorry, but I have nothing about that in my memory.",
-    "Could you remind me? We have talked about so much that this one is gone.",
+PARAPHRASES, SPECIFIC, VAGUE, HEDGES, ABSTENTIONS = (
+    TEXTS["trials"][kind] for kind in ("paraphrases", "specific", "vague", "hedges", "abstentions")
 )
 _TEXTUAL = (NamesOnly, Retells, Says, ListsAll)
 """Matchers for which a judge needs only the question, the needles and a right reply."""

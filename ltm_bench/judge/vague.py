@@ -8,18 +8,12 @@ from typing import NamedTuple, TypeVar
 
 from ltm_bench.datasets.judging import Ask, conduct, together
 from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.judge.texts import TEXTS
 
 MOST = 40
 """Number of a set's questions with vague replies."""
 
-_SENTENCES = (
-    "You mentioned {topic} along the way; it was one of those that you were quite clear about at the time.",
-    "As far as I can tell, it was something along the lines of what you said when {topic} came up.",
-    "That changed as time went by, and what you settled on in the end fits {topic} rather well.",
-    "It was the usual one, the one that comes to mind first when one thinks of {topic}.",
-    "There were a few of them, around the time when you were busy with {topic}; nothing out of the ordinary.",
-    "Some time after you had told me about {topic}, and before the rest of it, if I see that rightly.",
-)
+_SENTENCES: Sequence[str] = TEXTS["vague"]["sentences"]
 
 _SMALL = frozenset(
     "a an the and or of in on at to for from with by as is are was were be been do does did have has had can could "
