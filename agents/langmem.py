@@ -45,7 +45,6 @@ class LangMem(ExtractingProduct):
         self._looked_at, self._deletes = looked_at, deletes
         self._told: dict[str, tuple[int, datetime, str | None]] = {}
         self._failures: list[BaseException] = []
-        self._http: Any = None
 
     async def open(self, home: Path) -> None:
         """Import LangMem, and make its manager over an empty store; `restore` fills it."""
@@ -209,12 +208,6 @@ class LangMem(ExtractingProduct):
         if gone:
             self._ledger.cut(len(self._ledger.heard))  # rewritten
         return len(gone)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await super().close()
-        if self._http is not None:
-            await self._http.aclose()
 
 
 def _usage(message: Any, provider: str | None) -> Usage | None:

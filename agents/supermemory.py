@@ -75,7 +75,6 @@ class Supermemory(ServedProduct):
         """Documents that may not have been processed yet, by namespace."""
         self._package: Any = None
         self._client: Any = None
-        self._http: Any = None
 
     async def open(self, home: Path) -> None:
         """Read the run's users, and what was forgotten; nothing is requested yet."""
@@ -349,12 +348,6 @@ class Supermemory(ServedProduct):
         if errors:
             why = scrubbed(" ".join(errors[0].error.split()), [self.endpoint.key])
             raise AgentError(f"Supermemory did not forget everything ({why}); resume the run to try again")
-
-    async def close(self) -> None:
-        """Close the connections. The namespaces stay in Supermemory, so that the run can be resumed."""
-        await super().close()
-        if self._http is not None:
-            await self._http.aclose()
 
 
 def _sides(turn: Turn) -> dict[str, str]:

@@ -54,7 +54,6 @@ class Zep(ServedProduct):
         super().__init__(**settings)
         self._tasks: list[str] = []
         self._client: Any = None
-        self._http: Any = None
 
     async def open(self, home: Path) -> None:
         """Find the run's user and thread, or create them."""
@@ -176,12 +175,6 @@ class Zep(ServedProduct):
         for place in range(max(len(known), len(heard))):
             found += known[place : place + 1] + heard[place : place + 1]
         return found[:limit]
-
-    async def close(self) -> None:
-        """Close the connections. The user stays in Zep, so that the run can be resumed."""
-        await super().close()
-        if self._http is not None:
-            await self._http.aclose()
 
 
 def _fact(edge: Any) -> Memory:

@@ -31,6 +31,8 @@ class MemoryProduct(DurableAgent):
     forks = "snapshot"
     charges_extra = False
     """Whether the product's own calls cost something that it does not report."""
+    _http: Any = None
+    """The HTTP client of the product's SDK, if an adapter makes it; closed with the core's connections."""
     package: ClassVar[str] = ""
     """The package that comes with the extra of the adapter's name, for `ltm-bench doctor`."""
 
@@ -211,5 +213,7 @@ class MemoryProduct(DurableAgent):
         return [installed(self.adapter_name().replace("_", "-"), self.package)] if self.package else []
 
     async def close(self) -> None:
-        """Close the core's connections."""
+        """Close the core's connections, and the product's. What it has stored stays, so that a run can be resumed."""
         await self._core.close()
+        if self._http is not None:
+            await self._http.aclose()

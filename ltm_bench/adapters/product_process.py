@@ -47,12 +47,8 @@ class ProductProcess:
             log: The file for what it prints; None discards that.
             answer: Answers a question of the product's.
         """
-        self._command, self._environment, self._log, self._answer_to = (
-            (python, script),
-            environment,
-            log,
-            answer,
-        )
+        self._command, self._environment = (python, script), environment
+        self._log, self._answer_to = log, answer
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
         self._answers = set[asyncio.Task[None]]()

@@ -55,14 +55,8 @@ def print_cells(comparison: Comparison, span: int) -> None:
     table = Table(box=box.SIMPLE_HEAD, title=f"span {spell_span(span)}", title_justify="left")
     table.add_column("rank", no_wrap=True)
     table.add_column("agent", overflow="fold")
-    for name in (
-        "score",
-        *(["if all undecided are right"] if doubt else []),
-        "95 %",
-        "n",
-        "cost",
-        "per reply",
-    ):
+    right = ["if all undecided are right"] if doubt else []
+    for name in ("score", *right, "95 %", "n", "cost", "per reply"):
         table.add_column(name, justify="right", no_wrap=name != "if all undecided are right")
     for cell in cells:
         interval = cell.interval

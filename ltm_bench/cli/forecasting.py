@@ -89,11 +89,7 @@ def asking(plan: Plan, found: Estimate | None) -> str:
     manifest = plan.manifest
     if manifest.filler.mode != "live" or manifest.suite.isolated:
         return ""
-    reason = (
-        "is asked everything"
-        if plan.agents.sample.observes
-        else "does not observe, so it is asked everything"
-    )
+    reason = f"{'' if plan.agents.sample.observes else 'does not observe, so it '}is asked everything"
     if found is None:
         return (
             f"{manifest.agent.name} {reason}, filler included: about 3 times as many calls as without filler"

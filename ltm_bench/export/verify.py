@@ -193,11 +193,8 @@ def _against_vague_trials(results: Results, run: Path) -> Iterator[str]:
     said = {note.key: note for note in judges(results.examples, vague_trials(run))}
     for note in results.judges:
         found = said.get(note.key)
-        if (
-            found is not None
-            and found.vague
-            and (found.vague, found.false_accepts) != (note.vague, note.false_accepts)
-        ):
+        known = found is not None and found.vague and (found.vague, found.false_accepts)
+        if known and known != (note.vague, note.false_accepts):
             yield f"judge {note.name}: its false accepts in results.json are not those of vague.jsonl"
 
 

@@ -67,9 +67,8 @@ def check_file(path: Path, settings: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _docstring(tree: ast.Module) -> Finding:
     first = (ast.get_docstring(tree) or "").partition("\n")[0]
-    return Finding(
-        bool(first), f"its docstring describes it: {first}" if first else "the file has no docstring"
-    )
+    said = f"its docstring describes it: {first}" if first else "the file has no docstring"
+    return Finding(bool(first), said)
 
 
 def _imports(tree: ast.Module) -> Finding:
