@@ -8,8 +8,6 @@ Whatever it does not take from `import cognee` (the vectors, the graph as a whol
 model turns them into text) has no public name in Cognee 1.6.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

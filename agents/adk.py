@@ -5,8 +5,6 @@ finds at most ten events, and keeps nothing on disk; a core model answers from t
 again, except what was forgotten.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path

@@ -10,8 +10,6 @@ The tokens of extraction are part of a reply's usage; those of observed turns ar
 are reported separately.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import uuid

@@ -9,8 +9,6 @@ The tokens of extraction are part of a reply's usage; those of observed turns ar
 are reported separately.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

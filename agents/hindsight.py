@@ -6,8 +6,6 @@ deleted. After each turn Hindsight consolidates facts into observations in the b
 before it searches. Times are the benchmark's. A reply's usage is the core's, with an unknown price.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

@@ -8,8 +8,6 @@ The manager's tokens are part of a reply's usage; those of observed turns are pa
 reported separately.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path

@@ -10,8 +10,6 @@ resumed run restores them. Later messages cannot be deleted from a Letta server:
 can still find traces of an interrupted turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any

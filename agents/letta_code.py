@@ -13,8 +13,6 @@ out of `tools`: then it has only its conversation, since nothing else writes its
 Letta Code cannot take a turn that was answered elsewhere, so an observed turn is handed over with the next message.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

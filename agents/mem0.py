@@ -8,8 +8,6 @@ reported separately. Keyword search and entity links need packages that Mem0 doe
 `fastembed`); if they are installed, Mem0 uses them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -9,8 +9,6 @@ For OpenAI's and Anthropic's own models, prefer `openai_chat`, `openai_responses
 and read more.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import time

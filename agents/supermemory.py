@@ -8,8 +8,6 @@ unknown price.
 What is forgotten is left out of the documents, and stays so in a resumed run (`forgotten.json` in the run's folder).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing

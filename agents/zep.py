@@ -5,8 +5,6 @@ for this before it searches. Times are the benchmark's. The key is read from ZEP
 tokens: a reply's usage is the core's, with an unknown price.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

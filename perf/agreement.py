@@ -8,8 +8,6 @@ from a substring match, some were corrected by hand. So every difference that ha
 `agreement.toml`. `--show` prints the replies; `--json` prints the counts and every difference as one JSON object.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tomllib

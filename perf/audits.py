@@ -8,8 +8,6 @@ judge read it, and evaluates it as `ltm-bench audit` does. `coverage` should be 
 interval for the disagreements, which assumes a judge without errors. The line `person` has an auditor who does not err.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

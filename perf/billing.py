@@ -12,8 +12,6 @@ run counted (its log's usage, and the charges beside the log), and the limit.
 `billed` must not exceed `counted`, nor `counted` the limit.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

@@ -6,8 +6,6 @@ If a set needs a judge, a scripted one knows the gold answers and says no to all
 overall figure of `perfect`, which must be 1; `of nothing` is that of `goldfish`: the score for saying "I do not know".
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

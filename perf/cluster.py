@@ -14,8 +14,6 @@ Memory is the resident set of the driver, and of each worker's process, sampled 
 no pages: `ltm-bench sweep` writes those of all runs at the end, one after the other, whatever the executor.
 """
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import os

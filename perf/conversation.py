@@ -5,8 +5,6 @@
 `ms/turn` excludes start-up, measured once as `ltm-bench --help`; `ratio` is relative to the smallest span.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

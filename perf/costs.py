@@ -12,8 +12,6 @@ and counts tokens itself. The estimate is given the mean length of the replies, 
 within 5 % of the prompt tokens. `likely` is its error without that.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

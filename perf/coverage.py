@@ -8,8 +8,6 @@ differences are between two agents on the same examples, in one pair of runs or 
 correlated (`between` is how far a run shifts all its examples).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 

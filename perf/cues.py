@@ -7,8 +7,6 @@ the verdicts that change, and of those the right ones lost and the wrong ones cr
 replies that nobody has seen is there only because English has it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest.mock import patch

@@ -9,8 +9,6 @@ after start-up (imports, the plan), the best of `--times`; `ratio` is engine to 
 `report` on the finished run: seconds, seconds per million tokens, and peak memory.
 """
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 import time

@@ -6,8 +6,6 @@ Such a reader finds the facts that share the most words with a question, and quo
 knows no hops, so it shows how much of a set depends on order alone.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -9,8 +9,6 @@ must be none), how many questions and turns were asked twice because a reply was
 and charged. Linux only.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import multiprocessing

@@ -10,8 +10,6 @@ candidate at once, thinking aloud that ends in something else, typical wrong rep
 matcher raises, takes long or calls one right, the reply is printed.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter, defaultdict

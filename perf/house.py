@@ -8,8 +8,6 @@ two versions take turns, so that other load affects both. Byte code is written b
 the first after an installation.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence

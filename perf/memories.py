@@ -9,8 +9,6 @@ like "My boat is called Undine.", each followed by filler; the table says how ma
 in how many memories.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

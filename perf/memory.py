@@ -11,8 +11,6 @@ writes queries and notes from the words of a message, and answers from what it i
 columns show what a variant costs, and whether it finds more, but not how well it does with a real model.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

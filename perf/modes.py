@@ -6,8 +6,6 @@
 `rest` is what the run takes beyond that.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import tempfile

@@ -9,8 +9,6 @@ model, how many tokens that takes and how much latency the product adds, but not
 mem0 and langmem need conflicting versions: give each its own virtual environment.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

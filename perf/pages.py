@@ -7,8 +7,6 @@ headless Chromium, the best of three. The agents of the comparison are copies of
 replies made wrong, so they need no runs of their own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 import time

@@ -6,8 +6,6 @@ Two agents are simulated by the differences of their scores on the same examples
 and variance, and a mean that shifts from run to run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

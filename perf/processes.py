@@ -1,7 +1,5 @@
 """Time and memory of a command or a function, each in a fresh process, so that nothing is warm."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import resource

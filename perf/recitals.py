@@ -11,8 +11,6 @@ printed.
 characters, with and without the guard of `ltm_bench/score/audits/heaps.py`. No score should be above chance.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import Counter, deque

@@ -17,8 +17,6 @@ Three figures, each with n and a 95 % interval (Wilson):
 `--show` prints the replies on which the verdicts differ.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys

@@ -14,8 +14,6 @@ over the log, and includes the one before:
 Processor time after start-up (imports, the plan), the best of `--times`; `MB` is the peak memory of resuming.
 """
 
-from __future__ import annotations
-
 import asyncio
 import filecmp
 import os

@@ -8,8 +8,6 @@ with the number of histories, which is why a tenth of them is also read alone. A
 `tokens/s` is the rate of ingestion, including planning, log and page, and `MB` must not grow with their number.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import tempfile

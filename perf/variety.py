@@ -9,8 +9,6 @@ many of them are distinct; `twice` counts answers that two of the first three ex
 standard suite, over ten seeds. `openings` are the first five words of a message.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 
 from ltm_bench.core.dice import Dice

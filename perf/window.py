@@ -6,8 +6,6 @@ For a window that holds everything, and for one that moves, it prints the micros
 and taking the reply, over blocks of the conversation. Serialising the request is not included.
 """
 
-from __future__ import annotations
-
 import time
 
 from ltm_bench.adapters.chat import SYSTEM

@@ -1,7 +1,5 @@
 """A core: another adapter that answers from a prompt, for agents that remember but have no model of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -4,8 +4,6 @@ Prompts are append-only, except when the window drops its oldest turns. The date
 into the system message, so that the provider's prompt cache holds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy

@@ -5,8 +5,6 @@ that the model still has of the older conversation. The run's log holds only the
 kept in a separate file.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

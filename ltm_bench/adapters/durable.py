@@ -1,7 +1,5 @@
 """Agents whose memory outlives them, in files or on a server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ltm_bench.core.agent import Agent

@@ -1,7 +1,5 @@
 """Memory products that run here, and extract what to remember with a model of an OpenAI-compatible server."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

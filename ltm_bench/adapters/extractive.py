@@ -4,8 +4,6 @@ If a message asks something (`question_in`), the recalled passages about the sam
 of the best ones is quoted.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

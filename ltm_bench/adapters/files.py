@@ -1,7 +1,5 @@
 """Files in an agent's own folder."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

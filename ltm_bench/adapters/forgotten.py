@@ -1,7 +1,5 @@
 """What was forgotten on request, so that telling a product the log again does not bring it back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path

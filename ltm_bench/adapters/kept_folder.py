@@ -4,8 +4,6 @@ A database may write most of its files once, never change them, and delete them 
 be thousands, so a state has links to these, and copies of all others.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

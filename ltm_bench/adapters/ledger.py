@@ -4,8 +4,6 @@ One line is written before the memory hears a turn, and one after. That identifi
 and turns that the memory may have heard in part.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import uuid

@@ -1,7 +1,5 @@
 """The tools of an MCP server by what a memory uses them for: their names, and what each is given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

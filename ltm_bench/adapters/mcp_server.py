@@ -1,7 +1,5 @@
 """One MCP server, started here or reached by HTTP: its tools, their calls, its shutdown (extra `mcp`)."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shlex

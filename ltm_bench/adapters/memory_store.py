@@ -1,7 +1,5 @@
 """What a vector memory holds about one user: passages, found by vectors, words or both, and the newest turns."""
 
-from __future__ import annotations
-
 import json
 from collections import deque
 from collections.abc import Iterator, Sequence

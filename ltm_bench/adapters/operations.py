@@ -8,8 +8,6 @@ Operations do not overlap. For an adapter that reports none, observing a turn co
 `answer`. Waiting for indexers (`Agent.settle`) is timed by the benchmark.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Passages: pieces of turns, each small enough to be about one thing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Waiting for a server that works in the background."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

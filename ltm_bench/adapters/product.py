@@ -1,7 +1,5 @@
 """Agents made of a memory product, which remembers, and a core, which answers from what the product finds."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

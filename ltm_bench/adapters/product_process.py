@@ -5,8 +5,6 @@ with `{"done": …}` or `{"error": "…"}`. Before that it may ask any number of
 answered with a line of the same number under `answer`, or with the kind of an error under `failed`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping

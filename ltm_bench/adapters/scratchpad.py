@@ -1,7 +1,5 @@
 """What a core model writes for itself: search queries, and notes kept from turn to turn."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Memory products behind a server: their vendor's cloud, or the user's own."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from ltm_bench.adapters.endpoint import Endpoint

@@ -1,7 +1,5 @@
 """Settings of adapters: inherited from a base class, and checked."""
 
-from __future__ import annotations
-
 from inspect import Parameter, Signature, signature
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Whether a text is about something, by its words: for memories that cannot forget on request, but can be edited."""
 
-from __future__ import annotations
-
 from ltm_bench.adapters.hashing import content_words, weight
 
 _TELLING = 0.5

@@ -1,7 +1,5 @@
 """Requests to unknown tools, and their answers: JSON with placeholders to fill in, JSON to read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Text helpers for adapters: make text sendable, split it, parse a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 

@@ -4,8 +4,6 @@ A `Toolbox` holds them. `SdkChatModel.ask` takes one, sends the tools' answers b
 number of rounds, so that a reply always ends.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Turns the token figures of providers into `Usage`, in which the parts of the prompt do not overlap."""
 
-from __future__ import annotations
-
 from ltm_bench.core.messages import Usage
 
 

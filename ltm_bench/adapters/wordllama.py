@@ -1,7 +1,5 @@
 """WordLlama's static embeddings: one vector per token, averaged. The package contains the weights (extra `local`)."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Audits a run: how often do its matchers err? A judge reads a sample of their confident verdicts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ltm_bench.api.options import Options

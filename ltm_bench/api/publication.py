@@ -1,7 +1,5 @@
 """Publishes a run: scores it, asks judges, and writes everything that is derived from its log, once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 

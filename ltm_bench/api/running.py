@@ -1,7 +1,5 @@
 """Plans a request, runs it in its folder, and publishes it."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """A run as a value: its folder, its manifest and its results."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Comparisons of runs, at the terminal and as a page."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

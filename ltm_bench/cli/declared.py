@@ -1,7 +1,5 @@
 """Makes a command of a function: an option for every declared argument, with its environment variable and help."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial, wraps

@@ -1,7 +1,5 @@
 """Prints findings: `ok`, `no` (optional) or `FAIL`, and a sentence."""
 
-from __future__ import annotations
-
 from ltm_bench.cli.console import out, safe
 from ltm_bench.core.agent import Finding
 from ltm_bench.core.keys import scrubbed

@@ -1,7 +1,5 @@
 """Forecasts of runs: tokens of conversation, calls, dollars, minutes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from ltm_bench.plan.planning import Plan

@@ -1,7 +1,5 @@
 """Has a judge answer a published scorer's prompts about a prediction file, and prints how judges and readers did."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Checks the files that `-o` names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError

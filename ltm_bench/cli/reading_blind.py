@@ -1,7 +1,5 @@
 """Shows replies to a person without their verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from ltm_bench.cli.console import out, safe

@@ -1,7 +1,5 @@
 """Prints a run's scores, and what a reader must know before believing them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

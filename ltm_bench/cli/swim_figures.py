@@ -1,7 +1,5 @@
 """Prints the figures of SWiM: accuracy over depth and size, inventions, and the gain from voting."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The verdicts stored when a run was last scored."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ltm_bench.core.limits import content_of, json_of

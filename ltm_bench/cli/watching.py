@@ -1,7 +1,5 @@
 """Runs at the terminal: shows progress, prints scores, and says how to resume a run that stops."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace

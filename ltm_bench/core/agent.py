@@ -5,8 +5,6 @@ on its settings: `free`, `metered`, `interactive`, `observes`, `writes_in_reply`
 `connections`.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

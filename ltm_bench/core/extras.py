@@ -1,7 +1,5 @@
 """Packages of this project's extras, imported when first needed."""
 
-from __future__ import annotations
-
 import importlib
 import warnings
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ A text is judged by its value, not by where it is found: by the formats of known
 variable that was read for a key, or whose name suggests one.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

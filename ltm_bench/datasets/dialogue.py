@@ -3,8 +3,6 @@
 Loaders stream: they yield one history after the other, and hold one at a time.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Public sets of dialogues that can be run: `sets.py` in each dataset's folder declares its sets."""
 
-from __future__ import annotations
-
 import atexit
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence

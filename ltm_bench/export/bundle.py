@@ -4,8 +4,6 @@ The hashes show that a bundle is complete and undamaged, not who made it: anyone
 too. `ltm_bench.export.verify` checks the contents.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zipfile

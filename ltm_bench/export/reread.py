@@ -1,7 +1,5 @@
 """Reads again what blind readers answered: equal answers have to give equal spans, and these equal verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ltm_bench.core.errors import LogError

@@ -5,8 +5,6 @@ messages word for word, and expects what the log says was expected. A log with a
 matches no script.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast

@@ -1,7 +1,5 @@
 """A run as a table: one flat row per question, with the figures of its run and scenario."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, TypedDict, get_type_hints
 

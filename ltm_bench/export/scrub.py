@@ -1,7 +1,5 @@
 """Removes secrets from shared text."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ltm_bench.core.keys import REMOVED, keys_in, scrubbed

@@ -1,7 +1,5 @@
 """The input of an export format, and the only part of the formats that reads a run's folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime

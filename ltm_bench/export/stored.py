@@ -1,7 +1,5 @@
 """Reads a run's files: its log, `verdicts.jsonl` and `results.json`, each checked against its schema."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ Nothing is re-scored: scorers change, and a verdict that today's scorer would no
 derived from it, including its token count, gives a consistent run again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A judge is asked only if a matcher cannot tell, and about replies whose publishe
 scorer's questions. Answers are stored, keyed by everything in the question, so re-scoring a run costs nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from ltm_bench.core.budget import Budget

@@ -1,7 +1,5 @@
 """Has a judge read replies with confident verdicts, without showing the verdicts, and records its opinions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The turns before a question: everything that a judge or a person needs to read its reply."""
 
-from __future__ import annotations
-
 from ltm_bench.core.clock import stamp
 from ltm_bench.judge.rubric import Case, Earlier
 from ltm_bench.log.events import Replied, Sent

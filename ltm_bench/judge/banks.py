@@ -4,8 +4,6 @@
 three stored votes, and a list of questions whose key is wrong.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ says there. The reply is untrusted: it stands between fences that it cannot cont
 in it letter by letter, and a value that a passage of it does not say is not taken.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

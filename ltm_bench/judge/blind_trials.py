@@ -1,7 +1,5 @@
 """Replies whose right reading is known, from the scenarios' own right and wrong answers; and readers of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Calibrates judges: shows them replies whose verdict is known, and measures how often they agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Quotes the cost of asking a judge, before it is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal

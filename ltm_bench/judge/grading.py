@@ -1,7 +1,5 @@
 """Asks a judge the prompts of published scorers, and keeps its answers, so that none is paid for twice."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -4,8 +4,6 @@ Deliberately vague, wrong replies are judged in the same way: the share that a j
 rest.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

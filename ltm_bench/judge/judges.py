@@ -1,7 +1,5 @@
 """Judges: agents with a rubric, found by name like any other agent."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence

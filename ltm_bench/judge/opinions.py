@@ -1,7 +1,5 @@
 """A small database of judges' opinions and calibrations, shared by all runs."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

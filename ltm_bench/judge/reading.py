@@ -4,8 +4,6 @@ It works from the log, after the conversation, like a judge, and with the same s
 unless named.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple

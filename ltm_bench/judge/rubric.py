@@ -3,8 +3,6 @@
 The agent's reply is untrusted: it is passed as a JSON string, so that nothing in it can pose as the rubric.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sends a judge one message and returns its answer: the only place that calls judges."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence

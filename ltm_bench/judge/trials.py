@@ -1,7 +1,5 @@
 """Replies with known verdicts, composed from the scenarios' own right and wrong answers. The same every time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Deliberately vague and wrong replies: a judge that passes them passes anything that sounds like an answer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar

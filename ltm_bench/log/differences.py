@@ -1,7 +1,5 @@
 """How two manifests differ, in words. Values are those of the manifests' `identity()`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """environment.json: what differs between machines and moments; kept out of the log, so equal runs have equal logs."""
 
-from __future__ import annotations
-
 import json
 import platform
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ marks where a question was asked beside the conversation; all `answered` come at
 `ended` and `finished` record the scheduler's decisions; `published` is the score that an imported result came with.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace

@@ -5,8 +5,6 @@ that no paid reply is requested again. Lines are in order of completion, so equa
 conversation the same replies are written to the log in order of id.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from io import BufferedReader, FileIO

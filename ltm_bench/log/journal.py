@@ -1,7 +1,5 @@
 """Side files: evidence beside the log that differs between equal runs, such as wall-clock times. Never the truth."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from io import FileIO

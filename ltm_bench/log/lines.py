@@ -1,7 +1,5 @@
 """JSON Lines in append-only files: writes lines, and repairs a torn last one."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The manifest: what a run is. It is the first line of the event log."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Literal
 

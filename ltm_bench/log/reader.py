@@ -1,7 +1,5 @@
 """Reads the event log, front to back and once: the manifest, the events, and the hash of what was read."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Writes the event log. While the log still holds events, compares with them instead."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

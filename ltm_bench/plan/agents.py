@@ -1,7 +1,5 @@
 """From an agent's name and settings to a factory of its instances."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """How arguments are declared: each once, with type, default and help, for the terminal, files, Python and the docs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache

@@ -1,7 +1,5 @@
 """Suites of public sets of dialogues: `locomo`, `longmemeval-s`, …, and the same woven into a live conversation."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Run folders: one per run, in a reports folder."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

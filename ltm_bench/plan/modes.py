@@ -1,7 +1,5 @@
 """Modes: who acknowledges needles, and whether questions are part of the conversation. Both are part of a run."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple, cast, get_args
 
 from ltm_bench.core.agent import Agent

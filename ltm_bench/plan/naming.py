@@ -5,8 +5,6 @@ out if short, else as a few digits of a hash. Content hashes of files are left o
 edited is found, and refused, under its name.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

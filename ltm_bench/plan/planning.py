@@ -1,7 +1,5 @@
 """From a request to a plan: every name is resolved once, into a manifest, its examples and an agent factory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """Presets: short names for an adapter with settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Suites: which scenarios, how many examples each, with which parameters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime

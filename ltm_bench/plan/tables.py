@@ -1,7 +1,5 @@
 """Reads TOML files. Every error names file, key and value."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Parses and formats the values of options. Each error says what to write."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Makes agents from settings: finds an adapter's class, checks the settings against its signature, constructs it."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import math

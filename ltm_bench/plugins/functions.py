@@ -1,7 +1,5 @@
 """A plain function or callable object as an agent."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 There is no list: adding the file adds the thing, also to help texts and error messages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Anchors: where a link into a page points."""
 
-from __future__ import annotations
-
 import re
 
 

@@ -1,7 +1,5 @@
 """The page of a comparison, `compare.html`: complete in itself, without any script, in the style of the run page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

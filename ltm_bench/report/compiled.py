@@ -1,7 +1,5 @@
 """Caches compiled templates where Python caches compiled modules, since compiling takes longer than rendering."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import sys

@@ -1,7 +1,5 @@
 """Draws for the pages: SVG paths for strips, heat maps and lines, and the pieces of stacked bars."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Its only script filters the examples; the page's policy allows no other. The same input gives the same bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from html import escape

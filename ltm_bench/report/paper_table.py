@@ -1,7 +1,5 @@
 """The table of a comparison for a paper: in Markdown, or in LaTeX with booktabs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ltm_bench.report.text import visible

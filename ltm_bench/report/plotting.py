@@ -4,8 +4,6 @@ The colours are Okabe and Ito's (2008, "Color Universal Design"), which colour-b
 nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 

@@ -4,8 +4,6 @@ The log is read once: the transcript is written while the results are summed. Wh
 `read_to_publish` and `Publication.publish`, so that their answers reach pages which are written once.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Formats figures for people: scores, durations, costs, counts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime

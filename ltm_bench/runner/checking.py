@@ -1,7 +1,5 @@
 """Checks a scenario or an adapter against the rules. Executes only that file."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import json

@@ -4,8 +4,6 @@ Running and resuming are one path. Every event goes to the recorder, which compa
 the log ends; only then is the agent called.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

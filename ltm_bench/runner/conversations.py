@@ -1,7 +1,5 @@
 """Runs all conversations of a plan in its folder: one, or one for each example of an isolated run."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Sequence

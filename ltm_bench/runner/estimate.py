@@ -6,8 +6,6 @@ request, unless turns have been dropped from the window since. For other agents 
 `reserve` bounds the cost.
 """
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections import Counter

@@ -4,8 +4,6 @@ A fork is frozen at its point of the conversation, and answered whenever its ans
 at once, and into the log at the end, in order of id: equal replies give equal logs, in whatever order they arrive.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

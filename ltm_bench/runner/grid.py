@@ -1,7 +1,5 @@
 """The grid of a sweep: every agent at every span with every seed on every suite."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

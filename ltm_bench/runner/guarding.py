@@ -1,7 +1,5 @@
 """Guards a run against its adapter: whatever that raises becomes an error from which the run can be resumed."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Tries every hook of an adapter once, for `ltm-bench check`, and says what does not work without it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Starts or resumes one run in its folder, with exclusive access."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Filler that the log holds is passed over, not composed again: it makes up nine tenths of a long log."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ltm_bench.filler.filler import Filler

@@ -1,7 +1,5 @@
 """An agent's speed, as measured in earlier runs."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Notes on every call in the side file `timings.jsonl`: when it began, how long it took, what it may have cost."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any

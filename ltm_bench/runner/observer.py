@@ -1,7 +1,5 @@
 """Observers of a run's progress."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from ltm_bench.core.messages import Ask, Turn, Verdict

@@ -1,7 +1,5 @@
 """What the calls of one conversation may cost: money for every attempt, and what a lost one may have cost."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager

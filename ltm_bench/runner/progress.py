@@ -1,7 +1,5 @@
 """A run's progress: one frozen value after every turn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal

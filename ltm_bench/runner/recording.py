@@ -1,7 +1,5 @@
 """Turns and forks as events: compared with the log as long as that has events, and written after that."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 

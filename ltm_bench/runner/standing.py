@@ -1,7 +1,5 @@
 """Where a run stands, by its folder: whether it is finished, and what it has cost so far."""
 
-from __future__ import annotations
-
 from collections.abc import Set
 from decimal import Decimal
 from itertools import chain

@@ -3,8 +3,6 @@
 This is evidence beside the log, not part of it: a store's content cannot be replayed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 A failing run does not stop the others. Finished runs are skipped, so a sweep is resumed by repeating it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass

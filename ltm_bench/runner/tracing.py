@@ -1,7 +1,5 @@
 """The trace of retrieval: at which rank each needle was found for a question, and what was found instead."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the scheduler decides, and what follows from it: plain values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

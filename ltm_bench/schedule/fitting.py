@@ -1,7 +1,5 @@
 """Whether scripts fit into a span, by their rehearsals: alone, and how late several would be together."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Mapping, Sequence

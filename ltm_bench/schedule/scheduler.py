@@ -1,7 +1,5 @@
 """The scheduler: a pure state machine over the examples of one conversation."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Rehearsals: an example's script against the ideal agent, before any agent is asked."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, cast
 

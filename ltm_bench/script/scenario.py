@@ -6,8 +6,6 @@
 Everything that a suite may change (counts, templates, pools) is a keyword-only parameter with a default.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sealed replies: what a script gets for a forked question, so that the conversation need not wait."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import NoReturn
 

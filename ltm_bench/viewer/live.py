@@ -4,8 +4,6 @@ Both come from the log, by the same fold that scores a finished run. Looking aga
 reading it, so looks are rationed: together they take at most a share of one processor.
 """
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Hashable

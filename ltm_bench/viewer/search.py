@@ -1,7 +1,5 @@
 """Searches the transcripts of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple

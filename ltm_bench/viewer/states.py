@@ -1,7 +1,5 @@
 """The progress and results of a folder's runs, from their logs and results."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Mapping

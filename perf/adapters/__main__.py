@@ -19,8 +19,6 @@ instead.
               `overflow`
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

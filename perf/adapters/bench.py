@@ -1,7 +1,5 @@
 """One adapter under every failure."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The adapters that are tried, with their settings, and why some cells do not apply to some of them."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The provider, which knows the right reply to every message and fails on request."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sys

@@ -16,8 +16,6 @@ Exits with 0 if all of this holds, and with 1 if not; turns named in vain are no
 Linux only. The cases with a full and with a read-only file system need root (they are mounted in a private namespace).
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random

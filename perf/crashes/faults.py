@@ -1,7 +1,5 @@
 """The faults, each caused inside the process that suffers it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Separate processes: starting them in a folder, waiting for them, and mounting file systems that only they see."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

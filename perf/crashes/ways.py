@@ -1,7 +1,5 @@
 """The ways to stop a run, one function each, and how the run then continues."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import resource

@@ -9,8 +9,6 @@ catches unexpected errors as a last resort. The table shows how many of each kin
 were not.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

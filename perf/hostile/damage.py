@@ -1,7 +1,5 @@
 """Damages files and JSON values by dice."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

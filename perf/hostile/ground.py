@@ -1,7 +1,5 @@
 """What is attacked: a valid run, bundle, configuration or provider, and the commands that read it."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Retries with growing pauses, for adapters whose SDK does not."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

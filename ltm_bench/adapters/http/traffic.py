@@ -3,8 +3,6 @@
 A listener gets everything called inside its block: in the same task, its threads, and tasks that it starts.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

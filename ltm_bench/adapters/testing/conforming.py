@@ -1,7 +1,5 @@
 """Whether an adapter keeps the rules that the benchmark relies on: one call in a test of yours."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Faults of requests, and records of requests."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode
 from collections.abc import Mapping, Sequence

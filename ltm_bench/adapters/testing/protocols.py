@@ -1,7 +1,5 @@
 """The shapes of answers and errors in the protocols that the provider speaks."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ with provider(keep_files) as server:
     agent = AnthropicMemory(model="any", base_url=server.url)
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

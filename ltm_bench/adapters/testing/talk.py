@@ -1,7 +1,5 @@
 """Short conversations with an agent: tell it things, and see whether it knows them; every call has a deadline."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager

@@ -1,7 +1,5 @@
 """Measure how often the scorer errs, by a judge or a person who does not see its verdicts."""
 
-from __future__ import annotations
-
 import asyncio
 import getpass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Put a run into one file that others can verify."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import tempfile

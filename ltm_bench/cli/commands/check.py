@@ -1,7 +1,5 @@
 """Check a scenario or an adapter of your own against the rules."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

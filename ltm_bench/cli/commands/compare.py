@@ -1,7 +1,5 @@
 """Compare runs: scores, differences, and how the runs differ."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

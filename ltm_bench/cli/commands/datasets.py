@@ -1,7 +1,5 @@
 """List, download and inspect public sets of dialogues."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any

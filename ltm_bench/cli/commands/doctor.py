@@ -1,7 +1,5 @@
 """Check that an agent would work here, before it costs anything."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil

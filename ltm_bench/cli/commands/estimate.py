@@ -1,7 +1,5 @@
 """Estimate what a run would use and cost, without any call."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from decimal import Decimal

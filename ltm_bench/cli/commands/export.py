@@ -1,7 +1,5 @@
 """Export a run's results in a format that other programs read."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

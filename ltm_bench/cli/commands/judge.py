@@ -1,7 +1,5 @@
 """Calibrate judges."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Build a leaderboard of verified runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """List agents, scenarios, suites or runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict

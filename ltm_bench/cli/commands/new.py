@@ -1,7 +1,5 @@
 """Create a commented scenario or adapter to start from."""
 
-from __future__ import annotations
-
 import keyword
 import re
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Plan how many examples and seeds it takes to detect a difference."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Calibrate blind readers."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Rewrite a run's page from its log."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated
 

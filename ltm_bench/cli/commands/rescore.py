@@ -1,7 +1,5 @@
 """Re-score a run from its log, and show what changed."""
 
-from __future__ import annotations
-
 import asyncio
 
 from ltm_bench.cli.console import err, out

@@ -1,7 +1,5 @@
 """Resume an interrupted run exactly where it stopped."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from ltm_bench.cli.declared import command, group

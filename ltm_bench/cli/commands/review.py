@@ -1,7 +1,5 @@
 """Decide doubtful verdicts yourself."""
 
-from __future__ import annotations
-
 import asyncio
 import getpass
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Print the transcript of a run or an example."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from ltm_bench.cli.console import err, out, safe

@@ -1,7 +1,5 @@
 """Run many agents, spans, seeds and suites at the same time."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

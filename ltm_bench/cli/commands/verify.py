@@ -1,7 +1,5 @@
 """Verify a bundle or a run: hashes, schema, stored verdicts."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Show the runs in a browser."""
 
-from __future__ import annotations
-
 import os
 from secrets import token_urlsafe
 from typing import Annotated

@@ -5,8 +5,6 @@ once judged, `llm_judge_responses` (one object with `score` for each item) and, 
 `tau_norm`. Other files name question and ability in each row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

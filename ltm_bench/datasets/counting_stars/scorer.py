@@ -6,8 +6,6 @@ test each star is first counted wrongly. The files do not hold those wrong count
 (`question`), if it was kept, and in a table that the published scorer reads.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Scores prediction files of FactConsolidation: the published substring match, exact match, and a strict score."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path

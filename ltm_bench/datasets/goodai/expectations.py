@@ -1,7 +1,5 @@
 """The expectations of our matchers for the examples that GoodAI published."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

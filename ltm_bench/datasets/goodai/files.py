@@ -6,8 +6,6 @@ Two layouts are understood, and may be mixed in one folder:
 - a compact one: `definitions-<span>/<Scenario>/<n>.def.json` and `results-*.jsonl` (or `.jsonl.gz`), one result a line.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ The position of a message in their conversation was not published. It is reconst
 and the tokens of the whole example, so depths are approximate. Filler is missing.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Turns their definitions into scenarios: same scripts, waits and questions, scored by our matchers."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The files are large (up to 0.9 GB), so contexts stay on disk until they are need
 delivery. A line that cannot be read is reported and skipped.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import warnings

@@ -4,8 +4,6 @@ A length is given in tokens, or as a `size` in the units of the published genera
 (2,500), numbers (30,000 and 15,000), functions (5,000).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice, repeat

@@ -1,7 +1,5 @@
 """The prompts around a task's material, in our own words and in three styles."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files

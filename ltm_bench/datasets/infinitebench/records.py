@@ -1,7 +1,5 @@
 """The parts of a task: material, and questions about it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,8 +5,6 @@ including their accidents, so that published figures can be compared; `strict` i
 prediction and a label to a score from 0 to 1, and the score of a task is the mean over its lines.
 """
 
-from __future__ import annotations
-
 import re
 import string
 import unicodedata

@@ -3,8 +3,6 @@
 A file holds `question_id` and `hypothesis`, and, once judged, `autoeval_label` with the judge's model and its label.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@ As in SWiM the documents that fit are a fixed set, those that hold answers first
 same ones. Its depths count documents; ours count tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple

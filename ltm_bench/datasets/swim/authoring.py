@@ -1,7 +1,5 @@
 """Has models write and check tasks about a user's documents. A model's output is data, never an instruction."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import tempfile

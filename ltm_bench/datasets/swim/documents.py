@@ -1,7 +1,5 @@
 """Reads a user's documents: text and Markdown as they are, PDF and HTML through pypdf and markdownify (an extra)."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

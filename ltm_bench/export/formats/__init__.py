@@ -4,8 +4,6 @@ A module's stem is the name of the format, the first line of its docstring the h
 `write` returns the content. Whatever agents said stays text in every format.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 

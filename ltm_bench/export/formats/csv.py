@@ -1,7 +1,5 @@
 """A table with a row for every question, for spreadsheets."""
 
-from __future__ import annotations
-
 import csv
 import io
 from typing import Any

@@ -4,8 +4,6 @@ Inspect's viewer opens it under any name, but a folder's list shows only names l
 `2026-11-22T10-00-00_colours_1.json`.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """JSON Lines, with an object for every question and its texts unchanged."""
 
-from __future__ import annotations
-
 import io
 
 import jsonlines

@@ -1,7 +1,5 @@
 """JUnit XML, with a test case for every question, for continuous integration."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 from xml.etree import ElementTree
 

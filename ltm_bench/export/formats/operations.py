@@ -1,7 +1,5 @@
 """A table of a memory's operations over the conversation: calls, seconds, tokens, dollars."""
 
-from __future__ import annotations
-
 import csv
 import io
 

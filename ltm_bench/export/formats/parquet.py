@@ -1,7 +1,5 @@
 """A Parquet file with a row for every question."""
 
-from __future__ import annotations
-
 import io
 from types import NoneType
 from typing import Any, get_args, get_origin

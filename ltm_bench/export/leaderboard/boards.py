@@ -4,8 +4,6 @@ A board holds runs with comparable scores: one `bench_version`, one suite with o
 in any of these are on another board, under its own name.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import defaultdict

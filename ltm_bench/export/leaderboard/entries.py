@@ -4,8 +4,6 @@ A bundle's stated score is checked, never trusted: an entry's figures come from 
 so that all entries are measured alike.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tempfile

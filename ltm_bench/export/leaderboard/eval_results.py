@@ -1,7 +1,5 @@
 """An entry in the form that Hugging Face reads from `.eval_results/` of a model (its documentation is in progress)."""
 
-from __future__ import annotations
-
 import json
 
 from ltm_bench.export.leaderboard.boards import Board

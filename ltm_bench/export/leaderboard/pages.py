@@ -1,7 +1,5 @@
 """Writes a leaderboard's pages: an index, one page per board, the pages of every run, and the data."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -4,8 +4,6 @@ The keeper of a board draws a seed for a bundle's agent. The adapter's content a
 seed and the day; a run counts as drawn if all of them match, and if it did not start before that day.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

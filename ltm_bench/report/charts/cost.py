@@ -1,7 +1,5 @@
 """The score against the cost of a run in US dollars."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ltm_bench.report.plotting import Chart, against_score, unique, with_note

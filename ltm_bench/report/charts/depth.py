@@ -1,7 +1,5 @@
 """The score by the needle's depth and the length of the text, as in needle-in-a-haystack tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from ltm_bench.report.plotting import Chart, Row, grid

@@ -1,7 +1,5 @@
 """The score against the distance between needle and question, in bins, with 95 % intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt

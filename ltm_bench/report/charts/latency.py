@@ -1,7 +1,5 @@
 """The score against the median latency of a reply, with the Pareto frontier."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ltm_bench.report.plotting import Chart, against_score

@@ -1,7 +1,5 @@
 """Which needles were recalled: a row for every example, a column for every needle."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt

@@ -1,7 +1,5 @@
 """How long every operation of a memory takes, by position in the conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt

@@ -1,7 +1,5 @@
 """The outcomes of all questions, as stacked bars."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt

@@ -1,7 +1,5 @@
 """The score of every skill with its interval, run by run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ltm_bench.report.plotting import Chart, ForestRow, forest, named

@@ -1,7 +1,5 @@
 """The score over the span, as a share of all points, with 95 % bands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Which stars were counted at which length, as in the Counting-Stars paper."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from ltm_bench.report.plotting import Chart, Row, grid

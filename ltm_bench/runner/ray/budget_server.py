@@ -1,7 +1,5 @@
 """Collects the progress of all runs of a sweep, and grants their spending. Knows nothing of Ray."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The driver: joins the cluster, gives each run to a worker, and reports the sweep's progress."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

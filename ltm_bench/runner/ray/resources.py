@@ -1,7 +1,5 @@
 """What a run needs from a cluster's node: CPUs, GPUs, memory, and custom resources."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

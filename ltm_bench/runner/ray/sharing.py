@@ -1,7 +1,5 @@
 """A run's folder behind a URL: fetches it, claims it, and copies it back so that no log is ever ahead of its agent."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import uuid

@@ -1,7 +1,5 @@
 """The worker: resumes one run from its log, and reports to the budget server."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

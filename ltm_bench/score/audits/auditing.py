@@ -4,8 +4,6 @@ Only confident verdicts are drawn, by whatever decided but a person. The strata 
 judge does not audit verdicts that it gave.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

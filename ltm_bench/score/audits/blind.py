@@ -1,7 +1,5 @@
 """The verdict on what a blind reader read: that, as a terse reply, goes through the same matcher. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

@@ -5,8 +5,6 @@ did. How often a judge errs was measured when it was calibrated; a person is tak
 `docs/design/audit.md` derives the formulas, and shows the coverage of the intervals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

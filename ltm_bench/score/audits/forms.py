@@ -3,8 +3,6 @@
 A matcher of a user's own says so itself (`Matcher.form`). Published scorers say nothing: no model reads for them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Any

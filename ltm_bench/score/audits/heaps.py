@@ -4,8 +4,6 @@ A matcher sees the turns of its own example alone, so only the score can tell wh
 Filler belongs to no example: a message of it is longer than the heap that every matcher refuses by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple

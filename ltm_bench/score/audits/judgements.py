@@ -8,8 +8,6 @@ The log is the truth about the conversation; these are the truth about how it wa
 verdict, each judge's, and who overrode what and why.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Agreement between raters of the same replies: reviewers of doubtful verdicts, and auditors of confident ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Literal

@@ -4,8 +4,6 @@
 drawn with which seed, and how often this judge errs) or holds the reading of one reply.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Which replies a blind reader is asked about: those that the matchers may have misread. Pure."""
 
-from __future__ import annotations
-
 import re
 from itertools import chain
 

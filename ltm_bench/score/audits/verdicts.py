@@ -1,7 +1,5 @@
 """A matcher's verdict on a reply, and the words of the reply that decided it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Sums up the runs of an entrant at one span, and ranks the entrants there."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 

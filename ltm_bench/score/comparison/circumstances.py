@@ -1,7 +1,5 @@
 """Differences in how runs were made and scored, beyond agent, span and seed: they may explain differences in score."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Tells which runs belong to one entrant, and names every entrant."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Compares two entrants at one span, on the examples that both were given."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Positions of the same questions in runs of different modes: a forked question takes up no room."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median

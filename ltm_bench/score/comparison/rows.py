@@ -1,7 +1,5 @@
 """Puts the replies of all entrants to one example side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import BaseModel, computed_field

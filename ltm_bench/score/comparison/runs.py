@@ -4,8 +4,6 @@ Runs that differ only in seed and span belong to one *entrant*. Two entrants are
 examples: same scenario, same index, same seed.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations

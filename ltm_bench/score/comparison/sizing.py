@@ -1,7 +1,5 @@
 """The basis of a planned comparison: how much scores vary, measured in earlier runs or assumed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

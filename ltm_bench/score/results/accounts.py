@@ -1,7 +1,5 @@
 """A run's usage and cost, summed by purpose and model while its log is read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

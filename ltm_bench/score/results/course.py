@@ -1,7 +1,5 @@
 """The course of a run: tokens and cost along the conversation, filler, and jumps of time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple

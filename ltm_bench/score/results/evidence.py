@@ -1,7 +1,5 @@
 """What the side files of a conversation say about the agent's store: what retrieval found, and what was written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path

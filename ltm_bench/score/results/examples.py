@@ -1,7 +1,5 @@
 """The examples of a run: their needles, questions and scores, and the mean over those of a scenario."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime

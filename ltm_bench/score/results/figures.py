@@ -1,7 +1,5 @@
 """What examples show beyond their scores: by skill, by distance, and needle by needle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A run's folder, of which every file is opened once, however much is derived from it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property

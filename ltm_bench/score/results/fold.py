@@ -3,8 +3,6 @@
 The log is read once; a `TurnListener` gets every turn, for example to write the transcript.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 

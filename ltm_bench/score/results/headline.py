@@ -6,8 +6,6 @@ it counts only as far as the example proved that there was something to be silen
 are never "wrong" and never leave the denominator: a result with any of them is incomplete and has no headline score.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How much of a conversation reached the agent, and how."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel
 
 from ltm_bench.log.events import Replied, Sent

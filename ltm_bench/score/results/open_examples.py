@@ -1,7 +1,5 @@
 """One example while its log is read: what it was told, what it was asked, and the verdicts on the replies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -3,8 +3,6 @@
 Seconds and the usage of each call come from the side file `timings.jsonl`. Prices are those of the run's day.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

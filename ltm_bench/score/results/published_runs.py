@@ -1,7 +1,5 @@
 """The published figures for the public sets in a run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

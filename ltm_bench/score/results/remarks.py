@@ -1,7 +1,5 @@
 """What a reader must know before believing a run's figures, and who judged it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import mean, median
 

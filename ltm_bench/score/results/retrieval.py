@@ -1,7 +1,5 @@
 """Which needles an agent's own retrieval finds for a question, and how high it ranks them. Pure; knows no files."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Results: frozen models of a run's outcome. They know no files."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import BaseModel, Field, computed_field

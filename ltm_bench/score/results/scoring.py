@@ -1,7 +1,5 @@
 """A folded run's results: every figure that the page shows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The published scores of public sets, for single replies and for a run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pydantic import BaseModel

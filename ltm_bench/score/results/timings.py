@@ -1,7 +1,5 @@
 """What `timings.jsonl` says: how long replies and a memory's operations took, and what they cost. Read once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal

@@ -4,8 +4,6 @@ The names of the shares are HaluMem's (Chen et al. 2025); there a model judges t
 A stored sentence with both the thing and the value need not mean it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum

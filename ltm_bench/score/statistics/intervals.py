@@ -6,8 +6,6 @@ each other, and five runs of 33 examples say less than 165 independent examples 
 the reasons, and the simulated coverage of each interval.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist

@@ -6,8 +6,6 @@ one that the paired score test takes: that one is larger where examples or runs 
 Two other precautions of the test are small, and left out. `perf/power.py` compares the formula with simulated runs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """The figures of prediction files: means with intervals, by type, without wrong keys, and file against file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 

@@ -5,8 +5,6 @@ nothing keeps all of them: no rule demands a good memory, only that the agent ke
 know what it must not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 
 from ltm_bench.adapters.testing.rules.answering import answers, forking, namespaces, observing, usage

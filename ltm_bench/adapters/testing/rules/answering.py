@@ -1,7 +1,5 @@
 """What an agent says and knows: of its own conversation, and of no other."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from ltm_bench.adapters.testing.talk import BOAT, PARROT, TEACHER, Absent, Broken, Stage

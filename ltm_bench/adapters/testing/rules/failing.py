@@ -1,7 +1,5 @@
 """What an agent does when its server fails: it gives up in time, and says no key."""
 
-from __future__ import annotations
-
 import time
 
 from ltm_bench.adapters.testing.talk import PARROT, Absent, Broken, Stage, Talk

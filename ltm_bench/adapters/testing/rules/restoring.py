@@ -1,7 +1,5 @@
 """What an agent knows in a resumed run: what is in the log, and nothing else."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

@@ -1,7 +1,5 @@
 """What an agent's store holds: it can be searched and listed, per user, and forgets on request."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from ltm_bench.adapters.testing.talk import BOAT, PARROT, Absent, Broken, Stage, Talk, ToldFact
