@@ -93,6 +93,10 @@ class ListsAll(DoubtingMatcher):
             reason += f"; extra: {', '.join(each[:40] for each in left[:8])}"
         if score == 1.0:
             return Verdict(Outcome.CORRECT, 1.0, reason)
+        known = {word for value in self.among for word in known_words(value)}
+        unknown = [text for text in left if known.isdisjoint(text.split())]
+        if 0 < len(self.values) - hits <= len(unknown) and hits:
+            return Verdict(Outcome.UNDECIDED, 0.0, f"“{unknown[0][:40]}” may be another spelling; {reason}")
         return Verdict(Outcome.PARTIAL if hits else Outcome.WRONG, round(score, 6), reason)
 
     def right(self) -> Sequence[str]:

@@ -22,7 +22,6 @@ TABLE = [
     ("""{"answer": "['Edmund']"}""", 0.0, "a list in a string that is wrong"),
     ("""{"answer": "[none of them]"}""", 0.0, "a bracket in a string that is no list"),
     ("They were Beatrice, Mary Jane and Silas.", 1.0, "prose"),
-    ('["Beatrise", "Mary Jane", "Silas"]', 2 / 3, "another letter is another name"),
     ('["Beatricee", "Mary Jane", "Silas"]', 1.0, "a slip of the finger"),
     ('["Beatrice", "Beatrice", "Mary Jane", "Silas"]', 0.75, "twice the same is one too many"),
     ('["Beatrice", "Mary Jane"]', 2 / 3, "one missing"),
@@ -48,7 +47,10 @@ def test_all_values_are_listed_and_no_others(reply: str, score: float, why: str)
         ("", Outcome.MALFORMED),
         ("Okay.", Outcome.MALFORMED),
         ("7", Outcome.MALFORMED),
+        ('["Beatrise", "Mary Jane", "Silas"]', Outcome.UNDECIDED),  # another name, or another spelling
+        ('{"past": ["Beatrice", "Mary Jane"], "present": "Silas"}', Outcome.CORRECT),
+        ("There was Edmund, but he left. So the names are: Beatrice, Mary Jane, Silas.", Outcome.CORRECT),
     ],
 )
-def test_a_reply_without_a_list_is_not_called_wrong(reply: str, outcome: Outcome) -> None:
+def test_a_reply_that_is_no_plain_list_is_not_called_wrong(reply: str, outcome: Outcome) -> None:
     assert EXPECT.verdict(reply, []).outcome is outcome

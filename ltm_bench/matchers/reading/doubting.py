@@ -126,8 +126,8 @@ class DoubtingMatcher(Matcher):
     def _names_all(self, reply: str) -> bool:
         known = self.candidates()
         found = mentions(read(reply), known)
-        named, denied = {m.value for m in found}, any(m.denied for m in found)
-        few = not denied and len(words(reply)) <= (_BESIDE + 1) * len(named)
+        named, chosen = {m.value for m in found}, any(m.denied or m.final for m in found)
+        few = not chosen and len(words(reply)) <= (_BESIDE + 1) * len(named)
         return few and len(named) == len(known.values) > _BESIDE
 
     def _gives_up_at_last(self, reply: str, turns: Sequence[Turn]) -> bool:

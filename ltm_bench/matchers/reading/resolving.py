@@ -63,6 +63,8 @@ def _narrowed(standing: Sequence[Mention], found: Sequence[Mention], top: int) -
     elif top < _LEADS and any(m.next for m in group):
         last = group[-1]
         group = [m for m in group if (m.sentence, m.group, m.next) == (last.sentence, last.group, last.next)]
+    if top > _LEADS and len({(m.group, m.value) for m in group}) > len({m.group for m in group}):
+        return group  # `so both: red and blue`, whatever was said of them before
     gone = {m.value for m in found if m.denied or m.time is Time.REPLACED}
     group = [m for m in group if m.value not in gone] or group
     return [m for m in group if m.exact] or group

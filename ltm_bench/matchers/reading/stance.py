@@ -298,9 +298,10 @@ def _placed(found: Sequence[Mention], reading: Reading, sentences: int) -> Itera
     bold = {m.value for m in found if m.asserted and _is_bold(m, reading)}
     mixed = any(not m.bare for m in found)
     concluded = {m.value for m in found if m.final}
+    again = any(m.value == found[-1].value for m in found[:-1])  # one of a list, and then alone
     for m in found:
         first = m.lead and m.sentence == found[0].sentence and alone <= {m.value, *concluded}
-        last = m.bare and m.asserted and mixed and m.sentence == sentences and len(alone) == 1
+        last = m.bare and m.asserted and m.sentence == sentences and (again or (mixed and len(alone) == 1))
         strong = bold == {m.value} and m.asserted and m.time is not Time.PAST and _is_bold(m, reading)
         yield m._replace(lead=first or strong, final=m.final or last)
 
