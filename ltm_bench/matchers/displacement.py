@@ -42,9 +42,8 @@ def _statements(reading: Reading) -> list[_Statement]:
             for each in distances(block, 0, len(block.text)):
                 in_json[block.line][each.axis] += each.value  # `{"north": 3, "south": 0, …}`
     said = [_Statement(axes, True) for axes in in_json.values()]
-    for own in (
-        each for block in reading.blocks if block.form is not Form.JSON for each in _sentences(block)
-    ):
+    spoken = (block for block in reading.blocks if block.form is not Form.JSON)
+    for own in (each for block in spoken for each in _sentences(block)):
         last = said[-1] if said else own
         if len(last.axes) == len(own.axes) == 1 and last.axes.keys() != own.axes.keys():
             said[-1] = _Statement({**last.axes, **own.axes}, last.concludes or own.concludes)

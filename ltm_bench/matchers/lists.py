@@ -27,11 +27,10 @@ def read_strings(value: Any) -> list[str] | None:
 
 
 def _strings(value: Any) -> list[str] | None:
-    entries = list(value.values()) if isinstance(value, Mapping) and value else value
-    if isinstance(value, Mapping) and isinstance(
-        entries, list
-    ):  # `{"past": ["Ada", "Ben"], "present": "Cleo"}`
-        entries = list(chain.from_iterable(each if isinstance(each, list) else [each] for each in entries))
+    entries = value
+    if isinstance(value, Mapping) and value:  # `{"past": ["Ada", "Ben"], "present": "Cleo"}`
+        inner = (each if isinstance(each, list) else [each] for each in value.values())
+        entries = list(chain.from_iterable(inner))
     found = [_read_one(entry) for entry in entries] if isinstance(entries, list) else [None]
     return _opened([text for text in found if text is not None]) if None not in found else None
 
@@ -83,9 +82,8 @@ class ListsAll(DoubtingMatcher):
     def _compare(self, listed: list[str]) -> Verdict:
         left, hits = [" ".join(words(_NOTE.sub("", text)) or words(text)) for text in listed], 0
         for value in self.values:
-            same = next((text for text in left if _same(text.split(), known_words(value))), None)
-            if same is not None:
-                left.remove(same)
+            if same := [text for text in left if _same(text.split(), known_words(value))]:
+                left.remove(same[0])
                 hits += 1
         score = hits / max(len(self.values), len(listed))
         reason = f"{hits} of {len(self.values)} listed"

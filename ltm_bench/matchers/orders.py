@@ -116,13 +116,8 @@ class Orders(DoubtingMatcher):
         """Return the whole menu, orders of sold-out items, replies out of role, and nothing."""
         sold_out = [f"I would like the {item}, please." for item in self.gone]
         out_of_role = (f"Waiter: the {self.menu[-1]}, very good!", "As an AI, I do not eat or drink.")
-        return (
-            "I would like " + ", ".join(self.menu) + ".",
-            *sold_out,
-            *out_of_role,
-            "A hamburger, please.",
-            "",
-        )
+        every = "I would like " + ", ".join(self.menu) + "."
+        return (every, *sold_out, *out_of_role, "A hamburger, please.", "")
 
 
 def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:

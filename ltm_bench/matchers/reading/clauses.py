@@ -66,9 +66,7 @@ def sentences(
         lexicon: What could be named.
         silent: Whether to yield the sentences of a block that names nothing of the lexicon.
     """
-    tokens = [
-        (each.lastgroup or "", each[0], each.start(), each.end()) for each in _TOKEN.finditer(block.text)
-    ]
+    tokens = [(each.lastgroup or "", each[0], *each.span()) for each in _TOKEN.finditer(block.text)]
     said = [spelt(text.rstrip(".")) if kind == "word" else "" for kind, text, _, _ in tokens]
     heard = {begin: (end, named) for begin, end, named in lexicon.hear(said)}
     if not heard and not silent:
@@ -97,9 +95,8 @@ def sentences(
             last.said.append(":")
         else:
             last.arrow_after = kind == "arrow"
-            opener = {"arrow": "→", "dash": "-", "/": "or", "←": "("}.get(
-                kind if kind != "other" else text, text
-            )
+            sign = text if kind == "other" else kind
+            opener = {"arrow": "→", "dash": "-", "/": "or", "←": "("}.get(sign, text)
             if not last.said and last.opener == "," and opener in JOINS:
                 last.opener = opener  # `, and`
             else:

@@ -7,7 +7,7 @@ side by side (`pink, red, and white`) are meant alike. Others of the same clause
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ltm_bench.matchers.reading.clauses import JOINS, Clause, sentences
 from ltm_bench.matchers.reading.cues import Cue, Effect, Reach, cues
@@ -26,12 +26,8 @@ _REMARK = 6
 _MOST = 2000
 _NEAR = 4
 """Maximum words between a thing and a later remark about it."""
-_TIMES = {
-    Effect.REPLACED: Time.REPLACED,
-    Effect.PAST: Time.PAST,
-    Effect.PRESENT: Time.NOW,
-    Effect.NEXT: Time.NOW,
-}
+_PRESENT = dict.fromkeys((Effect.PRESENT, Effect.NEXT), Time.NOW)
+_TIMES = {Effect.REPLACED: Time.REPLACED, Effect.PAST: Time.PAST, **_PRESENT}
 
 
 @lru_cache(maxsize=8)  # a matcher asks several things of the same mentions
@@ -104,25 +100,19 @@ class _Heard:
 
     def _look_back(self, clause: Clause, found: Sequence[Cue]) -> None:
         """Apply what a clause says of things named before it: taken back, refuted, or left open."""
-        if clause.said == ["no"] or any(c.effect is Effect.CORRECTS and c.begin <= 1 for c in found):
-            for i in range(self.taken, len(self.found)):
-                self.found[i] = self.found[i]._replace(
-                    time=Time.REPLACED, lead=False, final=False, bare=False, taken_back=True
-                )
-            self.taken = len(self.found)
-        elif clause.named or not clause.said:
+        said, denies = clause.said, any(c.effect is Effect.DENIES for c in found)
+        weak: dict[str, Any] = {"lead": False, "final": False, "bare": False}
+        if said == ["no"] or any(c.effect is Effect.CORRECTS and c.begin <= 1 for c in found):
+            gone = [m._replace(time=Time.REPLACED, taken_back=True, **weak) for m in self.found[self.taken :]]
+            self.found[self.taken :], self.taken = gone, len(self.found)
+        elif clause.named or not said:
             return
-        elif any(c.effect is Effect.CHOICE and "not" in clause.said[: c.begin] for c in found):
+        elif any(c.effect is Effect.CHOICE and "not" in said[: c.begin] for c in found):
             self._remark(choice=True)  # `I am not sure which`
-        elif (
-            len(clause.said) <= _REMARK
-            and clause.said[0] in _SAYS_OF_IT
-            and clause.said[-1] in _REFUTED
-            and any(c.effect is Effect.DENIES for c in found)
-        ):
-            self._remark(denied=True, lead=False, final=False, bare=False)
+        elif denies and len(said) <= _REMARK and said[0] in _SAYS_OF_IT and said[-1] in _REFUTED:
+            self._remark(denied=True, **weak)
 
-    def _remark(self, **said: object) -> None:
+    def _remark(self, **said: Any) -> None:
         """Note a remark on the last things named side by side, or on all of them where it leaves them open."""
         last = self.found[-1]
         for i in range(len(self.found) - 1, max(-1, len(self.found) - 1 - _MOST), -1):
@@ -132,7 +122,7 @@ class _Heard:
                     return
             elif (m.sentence, m.group) != (last.sentence, last.group):
                 return
-            self.found[i] = m._replace(**said)  # type: ignore[arg-type]  # fields of a mention
+            self.found[i] = m._replace(**said)
 
 
 def _names_one(clauses: Sequence[Clause]) -> bool:
@@ -166,19 +156,12 @@ def _named(clause: Clause, own: Sequence[Cue], block: Block, before: Mention) ->
             stance = stance._replace(time=Time.REPLACED)
         elif clause.opener == "→" and number == 0 and stance.time is Time.PLAIN:
             stance = stance._replace(time=Time.NOW, next=True)
-        alternatives = {"or", "/"} & set(clause.said[start:stop])
+        choice = stance.choice or not {"or", "/"}.isdisjoint(clause.said[start:stop])
+        stance = stance._replace(group=before.group + number, choice=choice)
         for _, named, begin, end in clause.named[first : last + 1]:
-            at = -1 if block.form is Form.JSON else block.start + begin
-            yield stance._replace(
-                value=named.value,
-                start=at,
-                end=at + end - begin if at >= 0 else -1,
-                group=before.group + number,
-                exact=named.exact,
-                attached=named.attached,
-                denied=stance.denied or any(begin >= s and end <= e for s, e in block.struck),
-                choice=stance.choice or bool(alternatives),
-            )
+            span = (-1, -1) if block.form is Form.JSON else (block.start + begin, block.start + end)
+            denied = stance.denied or any(begin >= s and end <= e for s, e in block.struck)
+            yield stance._replace(start=span[0], end=span[1], denied=denied, **named._asdict())
 
 
 class _Place(NamedTuple):
@@ -210,10 +193,11 @@ def _stance(stance: Mention, place: _Place, own: Sequence[Cue]) -> Mention:
             stance = _ahead(stance, cue, place, own)
         elif place.stop < cue.begin < place.upper:
             stance = _behind(stance, cue, place)
+    if stance.time is not Time.PLAIN:
+        return stance
     changed = any(c.end <= place.start and (c.effect is Effect.CHANGES or c.words == ("from",)) for c in own)
-    if changed and place.into >= place.lower and stance.time is Time.PLAIN and not stance.denied:
-        return stance._replace(time=Time.NOW, next=True)
-    return _timed(stance, own, place) if stance.time is Time.PLAIN else stance
+    became = changed and place.into >= place.lower and not stance.denied
+    return stance._replace(time=Time.NOW, next=True) if became else _timed(stance, own, place)
 
 
 def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Mention:
@@ -277,13 +261,11 @@ def _titled(mention: Mention, above: Sequence[Cue]) -> Mention:
     return mention
 
 
-def _settled(mention: Mention) -> Mention:
+def _settled(m: Mention) -> Mention:
     """Return a mention that concludes, leads or stands alone only if it is not set aside."""
-    given = not mention.denied and mention.time is not Time.REPLACED
-    stands = given and mention.time is not Time.PAST
-    return mention._replace(
-        final=mention.final and given, lead=mention.lead and stands, bare=mention.bare and stands
-    )
+    given = not m.denied and m.time is not Time.REPLACED
+    stands = given and m.time is not Time.PAST
+    return m._replace(final=m.final and given, lead=m.lead and stands, bare=m.bare and stands)
 
 
 def _placed(found: Sequence[Mention], reading: Reading, sentences: int) -> Iterator[Mention]:
@@ -304,6 +286,4 @@ def _placed(found: Sequence[Mention], reading: Reading, sentences: int) -> Itera
 
 def _is_bold(mention: Mention, reading: Reading) -> bool:
     block = reading.blocks[mention.block]
-    if mention.start < 0 or not block.bold:
-        return False
     return any(s <= mention.start - block.start and mention.end - block.start <= e for s, e in block.bold)

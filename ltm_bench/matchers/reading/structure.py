@@ -185,8 +185,6 @@ class _Layout:
 def _block(raw: str, start: int, form: Form, path: tuple[str, ...], line: int) -> Block:
     """Return a block of a line of text, with its marks of emphasis blanked out and remembered."""
     text = flat(raw)
-    if not any(sign in text for sign in "*_`~<\\"):
-        return Block(text, start, form, path, line)
     struck = tuple(each.span() for each in _STRUCK.finditer(text))
     bold = tuple(each.span() for each in _BOLD.finditer(text))
     text = _MARKS.sub(lambda mark: " " * len(mark[0]), text)
