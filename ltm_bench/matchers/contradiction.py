@@ -62,8 +62,9 @@ class BothSaid(DoubtingMatcher):
         if lead and all(m.value == lead.value or m.sentence != lead.sentence for m in found):
             reason = f"the reply answers {lead.value}, and may name the other one of something else"
             return Verdict(Outcome.UNDECIDED, 0.0, reason)
-        reason = f"the reply says that both {self.one} and {self.other} were told"
-        return Verdict(Outcome.CORRECT, 1.0, reason)
+        return Verdict(
+            Outcome.CORRECT, 1.0, f"the reply says that both {self.one} and {self.other} were told"
+        )
 
     def candidates(self) -> Lexicon:
         """Return every value that could have been told."""

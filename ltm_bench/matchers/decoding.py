@@ -87,9 +87,8 @@ class Decodes(DoubtingMatcher):
         if not missed:
             return Verdict(Outcome.CORRECT, 1.0, "everything is decoded", tuple(1.0 for _ in self.expected))
         parts = tuple(hits)
-        reason = "; ".join(
-            f"{g}: {m} expected, {' and '.join(named[g]) or 'nothing'} named" for g, m in missed
-        )
+        said = {group: " and ".join(named[group]) or "nothing" for group, _ in missed}
+        reason = "; ".join(f"{group}: {meaning} expected, {said[group]} named" for group, meaning in missed)
         if abstains(reply) and (not used or gives_example(reply)):
             return replace(UNKNOWN, parts=parts)
         guessed = any(named[group] for group, _ in missed)

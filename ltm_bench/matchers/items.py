@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -61,15 +62,13 @@ def _read_entry(entry: Any) -> tuple[str, int | None] | None:
 
 def _written(reading: Reading, among: tuple[str, ...]) -> Items:
     """Read a table, else bulleted lines, else prose: one thing in each row, line or clause, with its number."""
-    rows: dict[int, list[str]] = {}
+    rows, bullets = defaultdict[int, list[str]](list), list[list[str]]()
     for block in reading.blocks:
-        if block.form is Form.CELL and (block.text.strip(" ~") or not block.struck):
-            rows.setdefault(block.line, []).append(block.text.strip())
-    bullets = [
-        [block.text.strip()]
-        for block in reading.blocks
-        if block.form is Form.BULLET and len(block.text.strip()) <= _LINE and not _is_struck(block)
-    ]
+        text = block.text.strip()
+        if block.form is Form.CELL and (text.strip("~") or not block.struck):
+            rows[block.line].append(text)
+        elif block.form is Form.BULLET and len(text) <= _LINE and not _is_struck(block):
+            bullets.append([text])
     listed = list(rows.values()) or bullets
     if not listed:
         return [item for block in reading.blocks for item in _in_prose(block.text, among)]
@@ -155,23 +154,19 @@ class ItemCounts(DoubtingMatcher):
         if not found:
             return Verdict(Outcome.WRONG, 0.0, "the list is empty")
         verdict = self._compare(found)
-        doubt = self._doubted(reply, reading, found, verdict, turns)
+        doubt = self._doubted(reply, found, verdict, turns)
         return verdict if doubt is None else Verdict(Outcome.UNDECIDED, 0.0, f"{doubt}; {verdict.reason}")
 
-    def _doubted(
-        self, reply: str, reading: Reading, found: Items, verdict: Verdict, turns: Sequence[Turn]
-    ) -> str | None:
+    def _doubted(self, reply: str, found: Items, verdict: Verdict, turns: Sequence[Turn]) -> str | None:
         """Return why a list that is partly right may be right in other words."""
-        prose = all(block.form is Form.PROSE for block in reading.blocks)
+        prose = all(block.form is Form.PROSE for block in read(reply).blocks)
         if verdict.outcome is not Outcome.PARTIAL:
             return None
         if "missing" in verdict.reason:
             known = {singular(word) for each in self.among for word in known_words(each)}
             names = [[word] for word in words(reply)] if prose else [words(name) for name, _ in found]
-            strange = " ".join(
-                word for each in names if known.isdisjoint(map(singular, each)) for word in each
-            )
-            word = self.strange(strange, turns, ())
+            new = (word for each in names if known.isdisjoint(map(singular, each)) for word in each)
+            word = self.strange(" ".join(new), turns, ())
             return None if word is None else f"“{word}” may be another word for what is missing"
         counts = {str(count) for _, count in self.expected}
         there = prose and "extra" not in verdict.reason and counts.issubset(words(in_figures(reply)))

@@ -126,9 +126,8 @@ def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
 
 
 _MISMATCH = re.compile(
-    r"\b(?:wrong|incorrect|mistak\w+|error|mix(?:ed|ing)?(?: |-)?(?:it |them )?up|confus\w+|misunderst\w+|"
-    r"some(?:one|body) else|"
-    r"(?:another|different) (?:table|guest|person)|supposed to|should (?:be|have been))\b|\bwhere(?:'s| is| are)\b"
+    r"\b(?:wrong|incorrect|mistak\w+|error|mix(?:ed|ing)?[ -]?(?:it |them )?up|confus\w+|misunderst\w+|supposed to|"
+    r"some\w+ else|(?:another|different) (?:table|guest|person)|should (?:be|have been)|where(?:'s| is| are))\b"
 )
 """Says that what came is not what was ordered."""
 _NOT_ORDERED = re.compile(
@@ -140,8 +139,7 @@ _NO_MISMATCH = re.compile(
     r"|\b(?:exactly|just|precisely|looks?|is|that's) (?:what|as) (?:i|we) (?:had )?(?:ordered|asked|wanted)"
 )
 _ORDERED = re.compile(
-    r"\bi(?:'d| had| have|'ve)?(?: \w+){0,2} (?:ordered|asked for|wanted|chose|requested)\b|\bmy order (?:was|"
-    r"is)\b|\bbestellt\b"
+    r"\bi(?:'\w+)?(?: \w+){0,3} (?:ordered|asked for|wanted|chose|requested)\b|\bmy order (?:was|is)\b|\bbestellt\b"
 )
 _CONTRAST = re.compile(r"\b(?:but|however|not|though)\b")
 _PLEASED = re.compile(
@@ -178,8 +176,9 @@ class Notices(DoubtingMatcher):
         if (objects and (ordered or not pleased)) or (named and ordered and not pleased):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest notices that the {self.served} was not ordered")
         if named and not pleased:
-            reason = f"the guest mentions the {self.wanted}, but does not object"
-            return Verdict(Outcome.UNDECIDED, 0.0, reason)
+            return Verdict(
+                Outcome.UNDECIDED, 0.0, f"the guest mentions the {self.wanted}, but does not object"
+            )
         return Verdict(Outcome.WRONG, 0.0, "the guest does not notice")
 
     def in_words(self) -> str:

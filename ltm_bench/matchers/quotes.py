@@ -22,7 +22,7 @@ _FEW = 2
 
 _READ = 10_000
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
-_STOP = COMMON | frozenset(
+_STOP = COMMON.union(
     "come each find long over part such very even every first great back under until".split()
 )
 _ABOUT = re.compile(
@@ -80,9 +80,8 @@ class Retells(DoubtingMatcher):
         told = self._told(said, reading, about, asked(turns))
         if told == [self.text]:
             if self._ends_otherwise(said):
-                return Verdict(
-                    Outcome.UNDECIDED, 0.0, "the reply begins like the right one and ends differently"
-                )
+                reason = "the reply begins like the right one and ends differently"
+                return Verdict(Outcome.UNDECIDED, 0.0, reason)
             if len(words(said)) > GENEROUS + TIMES * len(words(self.text)):
                 return RECITAL
             return Verdict(Outcome.CORRECT, 1.0, "the reply retells the right one")

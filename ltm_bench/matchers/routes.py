@@ -77,32 +77,24 @@ def _apart(one: re.Match[str], other: re.Match[str]) -> int:
 
 def _lines(reading: Reading, among: tuple[str, ...]) -> Iterator[str]:
     """Yield the reply with everything about a leg on one line: its heading, its sub-points, its row or object."""
-    line, current = "", -1
-    keys: set[str] = set()
+    line, current, keys = "", -1, set[str]()
     for block in reading.blocks:
-        text = block.text
-        if block.form in (Form.CELL, Form.JSON):
-            key = (block.path[-1] if block.path else "").replace("_", " ")
-            if block.line != current or (block.form is Form.JSON and key in keys):
-                yield line
-                line, current, keys = "", block.line, set()
-            keys.add(key)
-            line += f", {_field(key, text)}"
-            continue
-        current = -1
-        if line and not _places(text, among):
-            line += f", {text}"
-            continue
-        yield line
-        line = text
+        key, text = "".join(block.path[-1:]).replace("_", " "), block.text
+        if block.form not in (Form.CELL, Form.JSON):
+            begins, current = not line or bool(_places(text, among)), -1
+        else:
+            begins = block.line != current or (block.form is Form.JSON and key in keys)
+            current = block.line
+            if _COLUMN.search(key) and re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", text):
+                text = f"{text} km"
+            elif _INTO.search(key):
+                text = f"to {text}"
+        if begins:
+            yield line
+            line, keys = "", set()
+        keys.add(key)
+        line += f", {text}"
     yield line
-
-
-def _field(key: str, text: str) -> str:
-    """Return what a field of a row or an object says, as it would be said in a sentence."""
-    if _COLUMN.search(key) and re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", text):
-        return f"{text} km"
-    return f"to {text}" if _INTO.search(key) else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,7 @@ _HARD = re.compile(
 )
 _SOFT = re.compile(r"\b(?:not|n't)(?: [\w'-]+){0,2} (?:sure|certain|clear)\b|\b(?:unsure|uncertain)\b")
 """Says that the answer is uncertain, and perhaps gives one."""
-_NOTHING = frozenset(
-    "null none n/a na unknown nil undefined nothing ? ?? ??? - -- --- … ... {} [] \"\" ''".split()
-)
+_NOTHING = frozenset("null none n/a na unknown nil undefined nothing ? ?? ??? - -- --- … {} []".split())
 _EMPTY = re.compile(r"""^\W*["']?\w{1,24}["']?\s*:\s*(?:null|none|""|"unknown"|"n/a"|\[\]|\{\})\W*$""")
 _BARE = re.compile(r"[\s.`*\"']+")
 
@@ -111,8 +109,8 @@ _KEPT_BACK = re.compile(
 
 
 _CONFLICT = re.compile(
-    r"\b(?:conflict|contradict|inconsisten|discrepan|disagree|incompatib)\w*|\b(?:both|two different|which (?:one|of)|"
-    r"cannot both|can't both|don't agree|do not agree|don't match|do not match)\b"
+    r"\b(?:conflict|contradict|inconsisten|discrepan|disagree|incompatib)|"
+    r"\b(?:both|two different|which (?:one|of)|do(?:n't| not) (?:agree|match))\b"
 )
 
 

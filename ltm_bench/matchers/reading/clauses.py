@@ -56,10 +56,12 @@ def _is_joined(between: Sequence[str]) -> bool:
     return all(word in JOINS or word in _ARTICLES for word in between)
 
 
-def sentences(
-    block: Block, lexicon: Lexicon, *, silent: bool = True
-) -> Iterator[tuple[list[Clause], str, tuple[int, int]]]:
-    """Yield the clauses of each sentence of a block, the sign at its end, and where it begins and ends.
+Sentence = tuple[list[Clause], str, tuple[int, int]]
+"""Its clauses, the sign at its end, and where it begins and ends."""
+
+
+def sentences(block: Block, lexicon: Lexicon, *, silent: bool = True) -> Iterator[Sentence]:
+    """Yield each sentence of a block.
 
     Args:
         block: The block.

@@ -34,12 +34,9 @@ def told_numbers(reply: str) -> Iterator[int]:
     …`).
     """
     reading = read(in_figures(reply))
-    found = _numbers(reading)
-    indexes = _indexes(reading)
-    places = range(len(found) - 1, -1, -1)
-    first = next(
-        (m for rest, m in zip(places, found, strict=True) if rest and _announces(reading, m, rest)), None
-    )
+    found, indexes = _numbers(reading), _indexes(reading)
+    followed = enumerate(reversed(found[:-1]), start=1)
+    *_, first = None, *(m for rest, m in followed if _announces(reading, m, rest))
     for m in found:
         if m is not first and m.start not in indexes and not _labels(reading, m):
             yield int(m.value)

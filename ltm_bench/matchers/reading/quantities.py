@@ -106,9 +106,8 @@ def _amount(found: re.Match[str]) -> Decimal:
 
 
 def _between(text: str, number: re.Match[str], way: re.Match[str]) -> str:
-    return (
-        text[number.end() : way.start()] if number.end() <= way.start() else text[way.end() : number.start()]
-    )
+    first, last = sorted((number, way), key=re.Match.start)
+    return text[first.end() : last.start()]
 
 
 def _apart(text: str, number: re.Match[str], way: re.Match[str]) -> int:
