@@ -174,18 +174,17 @@ class ItemCounts(DoubtingMatcher):
 
     def _compare(self, found: Items) -> Verdict:
         left = [(name, count) for name, count in found if count != 0]
-        present = amounts = 0
-        missing: list[str] = []
+        amounts, missing = 0, list[str]()
         for name, count in self.expected:
             same = [entry for entry in left if _same_thing(entry[0], name)]
             told = [n for _, n in same if n is not None]
             left = [entry for entry in left if entry not in same]
             if len(same) > 1 and sum(told) != count:
                 left += same[1:]  # the same thing again, and not a part of it
-            present += bool(same)
             missing += [] if same else [name]
             amounts += bool(told) and count in (told[-1], sum(told))
         size, extra = len(self.expected), [name[:40] for name, _ in left]
+        present = size - len(missing)
         reason = f"{present} of {size} items, {amounts} amounts right"
         reason += f"; missing: {', '.join(missing)}" if missing else ""
         reason += f"; extra: {', '.join(extra[:8])}" if extra else ""

@@ -16,9 +16,8 @@ _GARNISH = re.compile(r"\s(?:with|served|in|on|of|from|topped|and its)\b")
 _NO_GUEST = "the reply does not speak as the guest"
 
 _OUT_OF_ROLE = re.compile(
-    r"\b(?:as|i am|i'm) (?:just )?an? (?:ai|artificial|language model|assistant|large language|digital|virtual)\b"
-    r"|\b(?:do not|don't|cannot|can't) (?:(?:actually|physically|really) )?(?:consume|eat or drink|drink or eat)\b"
-    r"|^\W*waiter\b|\btake your order\b|\bhere is (?:the|our) menu\b"
+    r"\b(?:as|i am|i'm) (?:just )?an? (?:ai|artificial|language model|assistant)\b|^\W*waiter\b|\btake your order\b"
+    r"|\b(?:do not|don't|cannot|can't) (?:(?:actually|physically|really) )?(?:consume|eat or drink)\b"
 )
 
 
@@ -127,12 +126,11 @@ def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
 
 _MISMATCH = re.compile(
     r"\b(?:wrong|incorrect|mistak\w+|error|mix(?:ed|ing)?[ -]?(?:it |them )?up|confus\w+|misunderst\w+|supposed to|"
-    r"some\w+ else|(?:another|different) (?:table|guest|person)|should (?:be|have been)|where(?:'s| is| are))\b"
+    r"some(?:one|body) else|(?:another|different) (?:table|guest|person)|should (?:be|have been))\b"
 )
 """Says that what came is not what was ordered."""
 _NOT_ORDERED = re.compile(
-    r"(?:\b(?:not|never)|n't)(?: [\w']+){0,4} (?:order(?:ed)?|ask(?:ed)? for|request(?:ed)?|what i|mine|for me|"
-    r"right|correct)\b"
+    r"(?:\b(?:not|never)|n't)(?: [\w']+){0,4} (?:order(?:ed)?|ask(?:ed)? for|what i|mine|for me|right|correct)\b"
 )
 _NO_MISMATCH = re.compile(
     r"\b(?:no|not|n't|never|without) (?:\w+ ){0,2}(?:mistake|error|problem|wrong|mix-up)"
@@ -142,9 +140,7 @@ _ORDERED = re.compile(
     r"\bi(?:'\w+)?(?: \w+){0,3} (?:ordered|asked for|wanted|chose|requested)\b|\bmy order (?:was|is)\b|\bbestellt\b"
 )
 _CONTRAST = re.compile(r"\b(?:but|however|not|though)\b")
-_PLEASED = re.compile(
-    r"\b(?:delicious|lovely|wonderful|perfect|great|tasty|excellent|fantastic|enjoy|smells?|looks? good|can't wait)\b"
-)
+_PLEASED = re.compile(r"\b(?:delicious|lovely|wonderful|perfect|great|tasty|enjoy|smells?|looks? good)\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,13 +66,9 @@ def _nearest(left: list[re.Match[str]], turn: re.Match[str], begin: int, end: in
     near = [k for k in range(max(0, i - 1), min(i + 1, len(left))) if begin <= left[k].start() < end]
     if not near:
         return None
-    found = left.pop(min(near, key=lambda k: _apart(left[k], turn)))
+    found = left.pop(min(near, key=lambda k: max(left[k].start() - turn.end(), turn.start() - left[k].end())))
     value = float(number(found["number"] or found["given"] or found["bare"]) or found["number"] or 0)
     return value / 1000 if (found["unit"] or "").startswith("m") else value
-
-
-def _apart(one: re.Match[str], other: re.Match[str]) -> int:
-    return max(one.start() - other.end(), other.start() - one.end())
 
 
 def _lines(reading: Reading, among: tuple[str, ...]) -> Iterator[str]:

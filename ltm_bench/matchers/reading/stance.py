@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ltm_bench.matchers.reading.clauses import JOINS, Clause, sentences
+from ltm_bench.matchers.reading.clauses import JOINS, Clause, Sentence, sentences
 from ltm_bench.matchers.reading.cues import Cue, Effect, Reach, cues
 from ltm_bench.matchers.reading.lexicon import Lexicon
 from ltm_bench.matchers.reading.mention import Force, Mention, Time
@@ -42,13 +42,12 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
     heard = _Heard(frozenset(words(question)))
     for number, block in enumerate(reading.blocks):
         # Words that retract something named before, or leave it open, matter only after something was named.
-        for clauses, ending, within in sentences(block, lexicon, silent=bool(heard.found)):
+        for sentence in sentences(block, lexicon, silent=bool(heard.found)):
             heard.sentence += 1
-            heard.hear(clauses, ending, block, number, within)
+            heard.hear(sentence, block, number)
             if len(heard.found) > _MOST:
                 return tuple(heard.found)
-    found = heard.found
-    return tuple(_placed(found, reading, heard.sentence))
+    return tuple(_placed(heard.found, reading, heard.sentence))
 
 
 @dataclass
@@ -61,10 +60,9 @@ class _Heard:
     taken: int = 0
     """The number of mentions, from the first, that have been taken back."""
 
-    def hear(
-        self, clauses: Sequence[Clause], ending: str, block: Block, number: int, within: tuple[int, int]
-    ) -> None:
+    def hear(self, sentence: Sentence, block: Block, number: int) -> None:
         """Hear a sentence, clause by clause."""
+        clauses, ending, within = sentence
         own = [cues(clause.said, self.asked) for clause in clauses]
         above = [cue for title in block.path for cue in cues(words(title), self.asked)]
         light = self.asked | LIGHT
