@@ -98,10 +98,9 @@ def read(reply: str) -> Reading:
 def _lines(text: str, start: int, stop: int, before: list[Block]) -> Iterator[Block]:
     """Yield the blocks of a part of the text that is not JSON."""
     layout = _Layout(text, stop, len(before))
-    position = start
     for raw in text[start:stop].splitlines(keepends=True):
-        at, position = position, position + len(raw)
-        yield from layout.read(raw.rstrip("\r\n"), at, position)
+        at, start = start, start + len(raw)
+        yield from layout.read(raw.rstrip("\r\n"), at, start)
 
 
 @dataclass
