@@ -33,17 +33,15 @@ def _named(of: int) -> Lexicon:
 @lru_cache(maxsize=64)
 def _figures(of: int) -> Lexicon:
     """Return the numbers alone, which may also count something else."""
-    return Lexicon(
-        {str(n): (str(n), *_NUMBERS[1:][max(0, n - 2) : n - 1]) for n in range(1, of + 1)}, shortened=False
-    )
+    ways = {str(n): (str(n), *_NUMBERS[max(1, n - 1) : n]) for n in range(1, of + 1)}  # `one` is a pronoun
+    return Lexicon(ways, shortened=False)
 
 
 def _names(n: int) -> list[str]:
     figures = [str(n), *_NUMBERS[n - 1 : n]]
     ordinal = _ORDINALS[n - 1] if n <= len(_ORDINALS) else f"{n}th"
-    return [f"{noun} {figure}" for noun in _NOUNS for figure in figures] + [
-        f"{ordinal} {noun}" for noun in ("option", "one", "choice", "beginning", "of")
-    ]
+    counted = [f"{ordinal} {noun}" for noun in ("option", "one", "choice", "beginning", "of")]
+    return counted + [f"{noun} {figure}" for noun in _NOUNS for figure in figures]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
     speaks of a change.
     """
     change = any(cue.effect is Effect.CHANGES for cue in cues(words(reading.text)))
-    now = [m for m in found if m.final or (m.time is Time.NOW and (change or not m.next))]
-    return {m.value for m in now}
+    return {m.value for m in found if m.final or (m.time is Time.NOW and (change or not m.next))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +58,13 @@ class BothSaid(DoubtingMatcher):
         if len(settled) == 1 or len(given_up) == 1:
             value = next(iter(settled)) if len(settled) == 1 else next(v for v in both if v not in given_up)
             return Verdict(Outcome.PARTIAL, 0.5, f"{_SETTLED} {value}")
-        if (
-            not conflict
-            and (lead := next((m for m in found if m.lead), None))
-            and not any(m.value != lead.value and m.sentence == lead.sentence for m in found)
-        ):
+        lead = next((m for m in found if m.lead and not conflict), None)
+        if lead and all(m.value == lead.value or m.sentence != lead.sentence for m in found):
             reason = f"the reply answers {lead.value}, and may name the other one of something else"
             return Verdict(Outcome.UNDECIDED, 0.0, reason)
-        reason = f"the reply says that both {self.one} and {self.other} were told"
-        return Verdict(Outcome.CORRECT, 1.0, reason)
+        return Verdict(
+            Outcome.CORRECT, 1.0, f"the reply says that both {self.one} and {self.other} were told"
+        )
 
     def candidates(self) -> Lexicon:
         """Return every value that could have been told."""

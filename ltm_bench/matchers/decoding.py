@@ -20,30 +20,19 @@ _HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
 _SHARP = re.compile(r"\b(\d{1,2})[:.h](?=00\b)")
 """A full hour: `12:00` is read as 1200."""
 
-_SAME = {
-    first: (first, *rest)
-    for first, *rest in (
-        each.split("|")
-        for each in (
-            "midnight|12 am|12am|twelve at night|dead of night|1200 am|1200am|12 at night|1200 at night|"
-            "12 in the night|twelve in the night|12 o'clock at night|twelve o'clock at night|12 o'clock midnight|"
-            "twelve o'clock midnight|12 uhr nachts|0 uhr|000|0000|2400|24|24h",
-            "dawn|sunrise|daybreak|first light|sun rises|sun comes up|early morning|rooster crows",
-            "noon|midday|12 pm|12pm|lunchtime|lunch time|1200|12 o'clock|twelve o'clock|12 hours|12 uhr|12 h|12h",
-            "dusk|sunset|sundown|nightfall|twilight|sun sets|sun goes down",
-            "sunday",
-            "harbour|port|dock|pier|quay|marina|wharf",
-            "library|public library|reading room",
-            "station|railway station|train station|train terminal|terminus|railway|platform",
-            "church|cathedral|chapel|churchyard|steeple|bell tower",
-            "bakery|baker|bakehouse|bread shop",
-            "umbrella|parasol|brolly",
-            "rope|cord|lasso",
-            "lantern|torch|flashlight|lamp|candle|source of light",
-            "mirror|looking glass|hand mirror",
-        )
-    )
-}
+_WAYS = (
+    "midnight|12 am|12am|twelve at night|dead of night|1200 am|1200am|12 at night|1200 at night|12 in the night|"
+    "twelve in the night|12 o'clock at night|twelve o'clock at night|12 o'clock midnight|twelve o'clock midnight|"
+    "12 uhr nachts|0 uhr|000|0000|2400|24|24h; "
+    "dawn|sunrise|daybreak|first light|sun rises|sun comes up|early morning|rooster crows; "
+    "noon|midday|12 pm|12pm|lunchtime|lunch time|1200|12 o'clock|twelve o'clock|12 hours|12 uhr|12 h|12h; "
+    "dusk|sunset|sundown|nightfall|twilight|sun sets|sun goes down; sunday; harbour|port|dock|pier|quay|marina|wharf; "
+    "library|public library|reading room; church|cathedral|chapel|churchyard|steeple|bell tower; "
+    "station|railway station|train station|train terminal|terminus|railway|platform; umbrella|parasol|brolly; "
+    "bakery|baker|bakehouse|bread shop; lantern|torch|flashlight|lamp|candle|source of light; rope|cord|lasso; "
+    "mirror|looking glass|hand mirror"
+)
+_SAME = {ways.split("|")[0]: ways.split("|") for ways in _WAYS.split("; ")}
 """What any speaker of English calls an hour, a place or a thing, so that no scenario needs to repeat it."""
 
 _OTHER_THINGS = (
@@ -98,18 +87,15 @@ class Decodes(DoubtingMatcher):
         if not missed:
             return Verdict(Outcome.CORRECT, 1.0, "everything is decoded", tuple(1.0 for _ in self.expected))
         parts = tuple(hits)
-        reason = "; ".join(
-            f"{g}: {m} expected, {' and '.join(named[g]) or 'nothing'} named" for g, m in missed
-        )
+        said = {group: " and ".join(named[group]) or "nothing" for group, _ in missed}
+        reason = "; ".join(f"{group}: {meaning} expected, {said[group]} named" for group, meaning in missed)
         if abstains(reply) and (not used or gives_example(reply)):
             return replace(UNKNOWN, parts=parts)
         guessed = any(named[group] for group, _ in missed)
         if used and not guessed and (word := self.strange(reply, turns, ())) is not None:
             return Verdict(Outcome.UNDECIDED, 0.0, f"“{word}” may say the rest; {reason}", parts)
         score = max(0.0, (sum(parts) - guessed) / len(parts))
-        if score > 0:
-            return Verdict(Outcome.PARTIAL, round(score, 6), reason, parts)
-        return Verdict(Outcome.WRONG, 0.0, reason, parts)
+        return Verdict(Outcome.PARTIAL if score else Outcome.WRONG, round(score, 6), reason, parts)
 
     def candidates(self) -> Lexicon:
         """Return the words for all meanings."""
@@ -126,10 +112,8 @@ class Decodes(DoubtingMatcher):
     def right(self) -> Sequence[str]:
         """Return the first keyword of every meaning, as a list and as prose."""
         said = [(group, dict(dict(self.groups)[group])[meaning][0]) for group, meaning in self.expected]
-        return (
-            "; ".join(f"{group}: {keyword}" for group, keyword in said),
-            " ".join(f"As for {group}, it is {keyword.upper()}." for group, keyword in said),
-        )
+        listed = "; ".join(f"{group}: {keyword}" for group, keyword in said)
+        return (listed, " ".join(f"As for {group}, it is {keyword.upper()}." for group, keyword in said))
 
     def wrong(self) -> Sequence[str]:
         """Return every meaning, something else, and an abstention."""
@@ -140,13 +124,8 @@ class Decodes(DoubtingMatcher):
 
 def decodes(expected: Mapping[str, str], groups: Mapping[str, Mapping[str, Sequence[str]]]) -> Decodes:
     """Expect one meaning per group; `groups` maps group to meaning to the words that express it."""
-    return Decodes(
-        tuple(expected.items()),
-        tuple(
-            (group, tuple((meaning, tuple(keywords)) for meaning, keywords in meanings.items()))
-            for group, meanings in groups.items()
-        ),
-    )
+    told = {group: tuple((m, tuple(said)) for m, said in each.items()) for group, each in groups.items()}
+    return Decodes(tuple(expected.items()), tuple(told.items()))
 
 
 EXAMPLES: tuple[Matcher, ...] = (

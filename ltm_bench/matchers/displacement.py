@@ -15,12 +15,7 @@ from ltm_bench.matchers.reading.quantities import distances
 from ltm_bench.matchers.reading.text import sentences
 
 _BACK = re.compile(r"\b(?:back|return(?:ing)?|reverse[ds]?|opposite|the other way)\b")
-_TOTAL = re.compile(
-    r"\b(?:total|net|altogether|in all|sum|combined|displacement|offset|relative to|final position)\b"
-)
-
-Place = tuple[Decimal, Decimal]
-"""Kilometres to the east and to the north."""
+_TOTAL = re.compile(r"\b(?:total|net|in all|sum|combined|displacement|offset|relative to)\b")
 
 
 class _Statement(NamedTuple):
@@ -30,7 +25,8 @@ class _Statement(NamedTuple):
     concludes: bool = False
 
     @property
-    def place(self) -> Place:
+    def place(self) -> tuple[Decimal, Decimal]:
+        """Kilometres to the east and to the north."""
         return self.axes.get("ew", Decimal(0)), self.axes.get("ns", Decimal(0))
 
 
@@ -42,9 +38,8 @@ def _statements(reading: Reading) -> list[_Statement]:
             for each in distances(block, 0, len(block.text)):
                 in_json[block.line][each.axis] += each.value  # `{"north": 3, "south": 0, …}`
     said = [_Statement(axes, True) for axes in in_json.values()]
-    for own in (
-        each for block in reading.blocks if block.form is not Form.JSON for each in _sentences(block)
-    ):
+    spoken = (block for block in reading.blocks if block.form is not Form.JSON)
+    for own in (each for block in spoken for each in _sentences(block)):
         last = said[-1] if said else own
         if len(last.axes) == len(own.axes) == 1 and last.axes.keys() != own.axes.keys():
             said[-1] = _Statement({**last.axes, **own.axes}, last.concludes or own.concludes)
@@ -95,8 +90,7 @@ class Displaced(DoubtingMatcher):
 
     def right(self) -> Sequence[str]:
         """Return the displacement in a sentence, with its axes swapped, and after some working."""
-        vertical = f"{abs(self.north)} km {'north' if self.north >= 0 else 'south'}"
-        across = f"{abs(self.east)} km {'east' if self.east >= 0 else 'west'}"
+        vertical, across = _spelt(Decimal(self.east), Decimal(self.north)).split(" and ")
         worked_out = f"First it is 9 km north and then 8 km west, so in all {vertical} and {across}."
         return (f"It lies {vertical} and {across}.", f"{across}, {vertical}", worked_out)
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -61,15 +62,13 @@ def _read_entry(entry: Any) -> tuple[str, int | None] | None:
 
 def _written(reading: Reading, among: tuple[str, ...]) -> Items:
     """Read a table, else bulleted lines, else prose: one thing in each row, line or clause, with its number."""
-    rows: dict[int, list[str]] = {}
+    rows, bullets = defaultdict[int, list[str]](list), list[list[str]]()
     for block in reading.blocks:
-        if block.form is Form.CELL and (block.text.strip(" ~") or not block.struck):
-            rows.setdefault(block.line, []).append(block.text.strip())
-    bullets = [
-        [block.text.strip()]
-        for block in reading.blocks
-        if block.form is Form.BULLET and len(block.text.strip()) <= _LINE and not _is_struck(block)
-    ]
+        text = block.text.strip()
+        if block.form is Form.CELL and (text.strip("~") or not block.struck):
+            rows[block.line].append(text)
+        elif block.form is Form.BULLET and len(text) <= _LINE and not _is_struck(block):
+            bullets.append([text])
     listed = list(rows.values()) or bullets
     if not listed:
         return [item for block in reading.blocks for item in _in_prose(block.text, among)]
@@ -83,13 +82,24 @@ def _written(reading: Reading, among: tuple[str, ...]) -> Items:
 
 
 def _in_prose(text: str, among: tuple[str, ...]) -> Iterator[tuple[str, int | None]]:
-    """Yield what prose lists: `2 sponges, a baguette and light bulb ×1`."""
-    for clause in _CLAUSE.split(text):
-        said = words(clause)
-        heard = list(lexicon(among, shortened=False).hear(said))
-        if len(heard) == 1 and not any(cue.effect in _NOT_LISTED for cue in cues(said)):
-            begin, end, named = heard[0]
-            yield named.value, number(" ".join([*said[:begin], ",", *said[end:]]))
+    """Yield what prose lists: `2 sponges, a baguette and light bulb ×1`; a few words are one clause: `brooms, 1`."""
+    known = lexicon(among, shortened=False)
+    for part in _parts(text):
+        said = words(part)
+        whole = len(said) <= _FEW and len(list(known.hear(said))) == 1
+        for clause in [said] if whole else map(words, _CLAUSE.split(part)):
+            heard = list(known.hear(clause))
+            if len(heard) == 1 and not any(cue.effect in _NOT_LISTED for cue in cues(clause)):
+                begin, end, named = heard[0]
+                yield named.value, number(" ".join([*clause[:begin], ",", *clause[end:]]))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the sentences, at their colons, without those whose label denies what is in them: `Not on it: milk`."""
+    for sentence in _SENTENCE.split(text):
+        label, _, _ = sentence.rpartition(":")
+        if not any(cue.effect in _NOT_LISTED for cue in cues(words(label))):
+            yield from sentence.split(":")
 
 
 def _is_amount(cell: str) -> bool:
@@ -105,7 +115,10 @@ _LINE = 80
 """Characters of a bulleted line that can be an entry of a list."""
 
 _NOT_LISTED = (Effect.DENIES, Effect.REPLACED, Effect.CONDITIONS)
-_CLAUSE = re.compile(r"[,;.!?():\n]|\band\b|\bplus\b|&|\+")
+_SENTENCE = re.compile(r"[.!?;\n]")
+_CLAUSE = re.compile(r"[,()]|\band\b|\bplus\b|&|\+")
+_FEW = 4
+"""Maximum words of what names one thing and its number: `brooms, 1`."""
 
 
 def _json_lines(reading: Reading) -> Items | None:
@@ -155,23 +168,19 @@ class ItemCounts(DoubtingMatcher):
         if not found:
             return Verdict(Outcome.WRONG, 0.0, "the list is empty")
         verdict = self._compare(found)
-        doubt = self._doubted(reply, reading, found, verdict, turns)
+        doubt = self._doubted(reply, found, verdict, turns)
         return verdict if doubt is None else Verdict(Outcome.UNDECIDED, 0.0, f"{doubt}; {verdict.reason}")
 
-    def _doubted(
-        self, reply: str, reading: Reading, found: Items, verdict: Verdict, turns: Sequence[Turn]
-    ) -> str | None:
+    def _doubted(self, reply: str, found: Items, verdict: Verdict, turns: Sequence[Turn]) -> str | None:
         """Return why a list that is partly right may be right in other words."""
-        prose = all(block.form is Form.PROSE for block in reading.blocks)
+        prose = all(block.form is Form.PROSE for block in read(reply).blocks)
         if verdict.outcome is not Outcome.PARTIAL:
             return None
         if "missing" in verdict.reason:
             known = {singular(word) for each in self.among for word in known_words(each)}
             names = [[word] for word in words(reply)] if prose else [words(name) for name, _ in found]
-            strange = " ".join(
-                word for each in names if known.isdisjoint(map(singular, each)) for word in each
-            )
-            word = self.strange(strange, turns, ())
+            new = (word for each in names if known.isdisjoint(map(singular, each)) for word in each)
+            word = self.strange(" ".join(new), turns, ())
             return None if word is None else f"“{word}” may be another word for what is missing"
         counts = {str(count) for _, count in self.expected}
         there = prose and "extra" not in verdict.reason and counts.issubset(words(in_figures(reply)))
@@ -179,18 +188,17 @@ class ItemCounts(DoubtingMatcher):
 
     def _compare(self, found: Items) -> Verdict:
         left = [(name, count) for name, count in found if count != 0]
-        present = amounts = 0
-        missing: list[str] = []
+        amounts, missing = 0, list[str]()
         for name, count in self.expected:
             same = [entry for entry in left if _same_thing(entry[0], name)]
             told = [n for _, n in same if n is not None]
             left = [entry for entry in left if entry not in same]
             if len(same) > 1 and sum(told) != count:
                 left += same[1:]  # the same thing again, and not a part of it
-            present += bool(same)
             missing += [] if same else [name]
             amounts += bool(told) and count in (told[-1], sum(told))
         size, extra = len(self.expected), [name[:40] for name, _ in left]
+        present = size - len(missing)
         reason = f"{present} of {size} items, {amounts} amounts right"
         reason += f"; missing: {', '.join(missing)}" if missing else ""
         reason += f"; extra: {', '.join(extra[:8])}" if extra else ""

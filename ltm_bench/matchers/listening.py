@@ -32,10 +32,9 @@ class Listener(Generic[T]):
         if word not in self._begun:
             if len(self._begun) >= MOST_WORDS:
                 self._begun.clear()
-            near = (
-                self._phrases[i] for i in sorted({i for end in ends(word) for i in self._by_end.get(end, ())})
-            )
-            self._begun[word] = [each for each in near if same_word(word, each[0][0])]
+            near = sorted({i for end in ends(word) for i in self._by_end.get(end, ())})
+            found = (self._phrases[i] for i in near)
+            self._begun[word] = [each for each in found if same_word(word, each[0][0])]
         return self._begun[word]
 
     def hear(self, said: Sequence[str]) -> Iterator[tuple[int, int, T]]:

@@ -13,6 +13,8 @@ from ltm_bench.matchers.reading.doubting import UNKNOWN, DoubtingMatcher, unansw
 from ltm_bench.matchers.reading.json_values import unwrapped
 from ltm_bench.matchers.sameness import same_word
 
+_CLOSE = 75
+"""Minimum ratio (rapidfuzz) of two spellings of a name."""
 _NOTE = re.compile(r"\([^()]{0,60}\)")
 """A note beside a value: `Ada (the first)`."""
 
@@ -27,11 +29,10 @@ def read_strings(value: Any) -> list[str] | None:
 
 
 def _strings(value: Any) -> list[str] | None:
-    entries = list(value.values()) if isinstance(value, Mapping) and value else value
-    if isinstance(value, Mapping) and isinstance(
-        entries, list
-    ):  # `{"past": ["Ada", "Ben"], "present": "Cleo"}`
-        entries = list(chain.from_iterable(each if isinstance(each, list) else [each] for each in entries))
+    entries = value
+    if isinstance(value, Mapping) and value:  # `{"past": ["Ada", "Ben"], "present": "Cleo"}`
+        inner = (each if isinstance(each, list) else [each] for each in value.values())
+        entries = list(chain.from_iterable(inner))
     found = [_read_one(entry) for entry in entries] if isinstance(entries, list) else [None]
     return _opened([text for text in found if text is not None]) if None not in found else None
 
@@ -83,9 +84,8 @@ class ListsAll(DoubtingMatcher):
     def _compare(self, listed: list[str]) -> Verdict:
         left, hits = [" ".join(words(_NOTE.sub("", text)) or words(text)) for text in listed], 0
         for value in self.values:
-            same = next((text for text in left if _same(text.split(), known_words(value))), None)
-            if same is not None:
-                left.remove(same)
+            if same := [text for text in left if _same(text.split(), known_words(value))]:
+                left.remove(same[0])
                 hits += 1
         score = hits / max(len(self.values), len(listed))
         reason = f"{hits} of {len(self.values)} listed"
@@ -93,11 +93,18 @@ class ListsAll(DoubtingMatcher):
             reason += f"; extra: {', '.join(each[:40] for each in left[:8])}"
         if score == 1.0:
             return Verdict(Outcome.CORRECT, 1.0, reason)
-        known = {word for value in self.among for word in known_words(value)}
-        unknown = [text for text in left if known.isdisjoint(text.split())]
-        if 0 < len(self.values) - hits <= len(unknown) and hits:
-            return Verdict(Outcome.UNDECIDED, 0.0, f"“{unknown[0][:40]}” may be another spelling; {reason}")
+        if hits and (spelt := self._spelt_otherwise(left)) is not None:
+            return Verdict(Outcome.UNDECIDED, 0.0, f"“{spelt[:40]}” may be another spelling; {reason}")
         return Verdict(Outcome.PARTIAL if hits else Outcome.WRONG, round(score, 6), reason)
+
+    def _spelt_otherwise(self, left: Sequence[str]) -> str | None:
+        """Return what is listed, is no candidate, and is nearly spelt like one that is expected: `Rafael`."""
+        from rapidfuzz import fuzz
+
+        meant = [" ".join(known_words(value)) for value in self.values]
+        known = {" ".join(known_words(value)) for value in self.among}
+        near = (text for text in left if any(fuzz.ratio(text, each) >= _CLOSE for each in meant))
+        return next((text for text in near if text not in known), None)
 
     def right(self) -> Sequence[str]:
         """Return the list in several notations."""

@@ -47,9 +47,8 @@ class NamesOnly(OneOf):
         if gives_up(reply) and not any(m.asserted and m.force is Force.FLAT for m in found):
             named = list(dict.fromkeys(m.value for m in found if m.asserted))
             outcome = Outcome.UNDECIDED if named == [self.value] else Outcome.ABSTAINED
-            return Verdict(
-                outcome, 0.0, f"the reply does not know, and guesses: {', '.join(named) or 'nothing'}"
-            )
+            guess = ", ".join(named) or "nothing"
+            return Verdict(outcome, 0.0, f"the reply does not know, and guesses: {guess}")
         return self._weighed(reply, turns, found)
 
     def _weighed(self, reply: str, turns: Sequence[Turn], found: Sequence[Mention]) -> Verdict:

@@ -16,9 +16,8 @@ _GARNISH = re.compile(r"\s(?:with|served|in|on|of|from|topped|and its)\b")
 _NO_GUEST = "the reply does not speak as the guest"
 
 _OUT_OF_ROLE = re.compile(
-    r"\b(?:as|i am|i'm) (?:just )?an? (?:ai|artificial|language model|assistant|large language|digital|virtual)\b"
-    r"|\b(?:do not|don't|cannot|can't) (?:(?:actually|physically|really) )?(?:consume|eat or drink|drink or eat)\b"
-    r"|^\W*waiter\b|\btake your order\b|\bhere is (?:the|our) menu\b"
+    r"\b(?:as|i am|i'm) (?:just )?an? (?:ai|artificial|language model|assistant)\b|^\W*waiter\b|\btake your order\b"
+    r"|\b(?:do not|don't|cannot|can't) (?:(?:actually|physically|really) )?(?:consume|eat or drink)\b"
 )
 
 
@@ -116,13 +115,8 @@ class Orders(DoubtingMatcher):
         """Return the whole menu, orders of sold-out items, replies out of role, and nothing."""
         sold_out = [f"I would like the {item}, please." for item in self.gone]
         out_of_role = (f"Waiter: the {self.menu[-1]}, very good!", "As an AI, I do not eat or drink.")
-        return (
-            "I would like " + ", ".join(self.menu) + ".",
-            *sold_out,
-            *out_of_role,
-            "A hamburger, please.",
-            "",
-        )
+        every = "I would like " + ", ".join(self.menu) + "."
+        return (every, *sold_out, *out_of_role, "A hamburger, please.", "")
 
 
 def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
@@ -131,27 +125,22 @@ def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
 
 
 _MISMATCH = re.compile(
-    r"\b(?:wrong|incorrect|mistak\w+|error|mix(?:ed|ing)?(?: |-)?(?:it |them )?up|confus\w+|misunderst\w+|"
-    r"some(?:one|body) else|"
-    r"(?:another|different) (?:table|guest|person)|supposed to|should (?:be|have been))\b|\bwhere(?:'s| is| are)\b"
+    r"\b(?:wrong|incorrect|mistak\w+|error|mix(?:ed|ing)?[ -]?(?:it |them )?up|confus\w+|misunderst\w+|supposed to|"
+    r"some(?:one|body) else|(?:another|different) (?:table|guest|person)|should (?:be|have been))\b"
 )
 """Says that what came is not what was ordered."""
 _NOT_ORDERED = re.compile(
-    r"(?:\b(?:not|never)|n't)(?: [\w']+){0,4} (?:order(?:ed)?|ask(?:ed)? for|request(?:ed)?|what i|mine|for me|"
-    r"right|correct)\b"
+    r"(?:\b(?:not|never)|n't)(?: [\w']+){0,4} (?:order(?:ed)?|ask(?:ed)? for|what i|mine|for me|right|correct)\b"
 )
 _NO_MISMATCH = re.compile(
     r"\b(?:no|not|n't|never|without) (?:\w+ ){0,2}(?:mistake|error|problem|wrong|mix-up)"
     r"|\b(?:exactly|just|precisely|looks?|is|that's) (?:what|as) (?:i|we) (?:had )?(?:ordered|asked|wanted)"
 )
 _ORDERED = re.compile(
-    r"\bi(?:'d| had| have|'ve)?(?: \w+){0,2} (?:ordered|asked for|wanted|chose|requested)\b|\bmy order (?:was|"
-    r"is)\b|\bbestellt\b"
+    r"\bi(?:'\w+)?(?: \w+){0,3} (?:ordered|asked for|wanted|chose|requested)\b|\bmy order (?:was|is)\b|\bbestellt\b"
 )
 _CONTRAST = re.compile(r"\b(?:but|however|not|though)\b")
-_PLEASED = re.compile(
-    r"\b(?:delicious|lovely|wonderful|perfect|great|tasty|excellent|fantastic|enjoy|smells?|looks? good|can't wait)\b"
-)
+_PLEASED = re.compile(r"\b(?:delicious|lovely|wonderful|perfect|great|tasty|enjoy|smells?|looks? good)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,18 +164,25 @@ class Notices(DoubtingMatcher):
         mismatch, ordered = _MISMATCH.search(text) is not None, _ORDERED.search(text) is not None
         if _OUT_OF_ROLE.search(text):
             return Verdict(Outcome.ABSTAINED if forgets and not ordered else Outcome.WRONG, 0.0, _NO_GUEST)
-        contrast = ordered and not pleased and _CONTRAST.search(text) is not None
-        refused = named and any(m.denied for m in found if m.value == self.served)  # `the stew, not the tart`
-        objects = mismatch or refused or _NOT_ORDERED.search(text) is not None or contrast
+        contrast = ordered and _CONTRAST.search(text) is not None
+        refused = self._refuses(text, found)
         if forgets and not mismatch and (pleased or not ordered or gives_up(reply)):
             outcome = Outcome.WRONG if pleased else Outcome.ABSTAINED
             return Verdict(outcome, 0.0, "the guest does not remember")
-        if (objects and (ordered or not pleased)) or (named and ordered and not pleased):
+        if (ordered and (mismatch or refused)) or (
+            not pleased and (mismatch or refused or contrast or (named and ordered))
+        ):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest notices that the {self.served} was not ordered")
         if named and not pleased:
-            reason = f"the guest mentions the {self.wanted}, but does not object"
-            return Verdict(Outcome.UNDECIDED, 0.0, reason)
+            return Verdict(
+                Outcome.UNDECIDED, 0.0, f"the guest mentions the {self.wanted}, but does not object"
+            )
         return Verdict(Outcome.WRONG, 0.0, "the guest does not notice")
+
+    def _refuses(self, text: str, found: Sequence[Mention]) -> bool:
+        """Whether the guest says that it was not ordered: `the stew, not the tart`."""
+        denied, named = {m.value for m in found if m.denied}, {m.value for m in found}
+        return _NOT_ORDERED.search(text) is not None or (self.wanted in named and self.served in denied)
 
     def in_words(self) -> str:
         """Say what is to be noticed."""

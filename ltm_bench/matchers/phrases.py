@@ -38,18 +38,15 @@ class Says(DoubtingMatcher):
             return RECITAL if others else Verdict(Outcome.CORRECT, 1.0, "the reply says it")
         if others:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says another phrase: {others[0]}")
-        if found.match is Match.REFUSED:
-            return Verdict(Outcome.WRONG, 0.0, _REFUSED)
-        if found.match is Match.CHANGED:
-            return Verdict(Outcome.WRONG, 0.0, _CHANGED)
+        if found.match in (Match.REFUSED, Match.CHANGED):
+            return Verdict(Outcome.WRONG, 0.0, _REFUSED if found.match is Match.REFUSED else _CHANGED)
         if found.match is Match.REWORDED:
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be saying it in other words")
         return unanswered(reply, Outcome.WRONG, "the reply does not say it")
 
     def used(self, reply: str) -> Sequence[Span]:
         """Return where the phrase is said."""
-        found = how_said(reply, self.phrase)
-        return ((found.start, found.end),)
+        return (how_said(reply, self.phrase)[1:],)
 
     def right(self) -> Sequence[str]:
         """Return the phrase alone, within a reply, and without its punctuation."""

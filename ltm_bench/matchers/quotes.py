@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import Lexicon, Mention, Reading, mentions, read, resolve
@@ -22,7 +22,7 @@ _FEW = 2
 
 _READ = 10_000
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
-_STOP = COMMON | frozenset(
+_STOP = COMMON.union(
     "come each find long over part such very even every first great back under until".split()
 )
 _ABOUT = re.compile(
@@ -54,22 +54,12 @@ def _quotes(reply: str, text: str) -> bool:
     return any(_has(reply, sentence) for sentence in _sentences(text))
 
 
-class _Telling(NamedTuple):
-    """The words of several texts."""
-
-    content: Mapping[str, frozenset[str]]
-    own: Mapping[str, Collection[str]]
-    """For each text, the words that no other text has."""
-    lexicon: Lexicon
-    """The texts, named by any of their own words."""
-
-
 @lru_cache(maxsize=16)
-def _telling(texts: frozenset[str]) -> _Telling:
-    content = {text: _content(text) for text in texts}
-    texts_with = Counter(word for each in content.values() for word in each)
-    own = {text: [word for word in each if texts_with[word] == 1] for text, each in content.items()}
-    return _Telling(content, own, Lexicon(own, shortened=False))
+def _owned(texts: frozenset[str]) -> tuple[Mapping[str, Collection[str]], Lexicon]:
+    """Return the words that each of several texts has alone, and the texts, named by any of them."""
+    texts_with = Counter(word for text in texts for word in _content(text))
+    own = {text: [word for word in _content(text) if texts_with[word] == 1] for text in texts}
+    return own, Lexicon(own, shortened=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +74,9 @@ class Retells(DoubtingMatcher):
 
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge which of the known texts the reply retells, or tells apart by what it is about."""
-        telling = _telling(frozenset((self.text, *self.others)))
+        texts = (self.text, *self.others)
         said, reading = plain(answer(reply)[:_READ]), read(reply)
-        about = mentions(reading, telling.lexicon)
+        about = mentions(reading, _owned(frozenset(texts))[1])
         told = self._told(said, reading, about, asked(turns))
         if told == [self.text]:
             if self._ends_otherwise(said):
@@ -101,7 +91,7 @@ class Retells(DoubtingMatcher):
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells another one: {told[0]}")
         verdict = unanswered(reply, Outcome.WRONG, "the reply retells none of them")
         heard, named = _content(said), {m.value for m in about if m.asserted}
-        near = [text for text, own in telling.content.items() if len(heard & own) >= _FEW or text in named]
+        near = [text for text in texts if len(heard & _content(text)) >= _FEW or text in named]
         if verdict.outcome is Outcome.WRONG and near == [self.text]:
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply may be retelling the right one in other words")
         return verdict
@@ -117,10 +107,10 @@ class Retells(DoubtingMatcher):
     def _told(self, said: str, reading: Reading, about: Sequence[Mention], question: str) -> list[str]:
         """Return the texts that the reply retells: quoted, described, or named by what they are about."""
         texts = (self.text, *self.others)
-        telling = _telling(frozenset(texts))
+        own, _ = _owned(frozenset(texts))
         heard = {(m.value, singular(flat(reading.text[m.start : m.end]))) for m in about}
         counts = Counter(text for text, _ in heard)
-        described = [text for text in counts if 3 * counts[text] >= max(6, len(telling.own[text]))]
+        described = [text for text in counts if 3 * counts[text] >= max(6, len(own[text]))]
         asserted = {m.value for m in about if not m.denied}
         unnamed = set(texts).difference(m.value for m in about)
         told = [t for t in texts if (t in described or _quotes(said, t)) and (t in asserted or t in unnamed)]
@@ -131,8 +121,8 @@ class Retells(DoubtingMatcher):
         if not told and meant.sure and len(meant.values) == 1:  # `the one about the boomerang`
             named = [*_ABOUT.findall(said), *_NAMED.findall(said)]
             topics = {singular(word) for each in named for word in words(each)}
-            own = set(map(singular, telling.own[meant.values[0]])).difference(map(singular, words(question)))
-            return [] if own.isdisjoint(topics) else list(meant.values)
+            new = set(map(singular, own[meant.values[0]])).difference(map(singular, words(question)))
+            return [] if new.isdisjoint(topics) else list(meant.values)
         return told
 
     def _ends_otherwise(self, said: str) -> bool:

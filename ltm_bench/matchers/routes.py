@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -12,21 +12,21 @@ from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import Form, Lexicon, Reading, lexicon, number, plain, read
 from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, unanswered
 from ltm_bench.matchers.reading.figures import in_figures
+from ltm_bench.matchers.reading.quantities import LETTERS, UNIT
 
 Leg = tuple[str, int, str]
 """Direction, kilometres, and the place at the end."""
 
 _Told = tuple[str | None, float | None, str | None]
 
-_UNIT = r"(?:kms?|kilomet(?:er|re)s?|m|met(?:er|re)s)"
 _WAY = r"(?:north|south|east|west)"
 _TURN = re.compile(
     r"\b(?P<way>(?:(?:north|south)[\s-]?)?(?:north|south|east|west))(?:wards?|erly|ern)?\b(?!\s{0,3}(?:side|end)\b)"
     r"|(?<![\w.'’])(?P<letter>[nsew])(?![\w.'’])"
 )
 _DISTANCE = re.compile(
-    rf"\b(?P<number>\d+(?:\.\d+)?|one)(?:[\s-]+[a-z]{{2,10}}\b)?[\s-]*(?P<unit>{_UNIT})\b"
-    rf"|\b(?:{_UNIT}|distance)[\"']?\s*[:=]\s*[\"']?(?P<given>\d+)"
+    rf"\b(?P<number>\d+(?:\.\d+)?|one)(?:[\s-]+[a-z]{{2,10}}\b)?[\s-]*(?P<unit>{UNIT})\b"
+    rf"|\b(?:{UNIT}|distance)[\"']?\s*[:=]\s*[\"']?(?P<given>\d+)"
     r"|\b(?P<bare>\d{1,4})(?=,?\s(?:north|south|east|west|[nsew])\b)"
 )
 _CORRECTED = re.compile(rf"\b{_WAY}\W{{1,4}}(?:no|sorry|wait|i mean)\b[^\d\n.]{{0,20}}(?={_WAY})")
@@ -42,9 +42,8 @@ _INTO = re.compile(r"\b(?:to|next|destination|end|place|arrive|reach)")
 
 def _names(text: str) -> list[re.Match[str]]:
     """Return the words of which names of places consist; whose founder a statue shows is no part of them."""
-    return [
-        each for each in _NAME.finditer(text) if each[0] not in _LITTLE and each[0][-2:] not in ("'s", "’s")
-    ]
+    found = (each for each in _NAME.finditer(text) if each[0] not in _LITTLE)
+    return [each for each in found if not each[0].endswith(("'s", "’s"))]
 
 
 @lru_cache(maxsize=64)
@@ -67,43 +66,31 @@ def _nearest(left: list[re.Match[str]], turn: re.Match[str], begin: int, end: in
     near = [k for k in range(max(0, i - 1), min(i + 1, len(left))) if begin <= left[k].start() < end]
     if not near:
         return None
-    found = left.pop(min(near, key=lambda k: _apart(left[k], turn)))
+    found = left.pop(min(near, key=lambda k: max(left[k].start() - turn.end(), turn.start() - left[k].end())))
     value = float(number(found["number"] or found["given"] or found["bare"]) or found["number"] or 0)
     return value / 1000 if (found["unit"] or "").startswith("m") else value
 
 
-def _apart(one: re.Match[str], other: re.Match[str]) -> int:
-    return max(one.start() - other.end(), other.start() - one.end())
-
-
 def _lines(reading: Reading, among: tuple[str, ...]) -> Iterator[str]:
     """Yield the reply with everything about a leg on one line: its heading, its sub-points, its row or object."""
-    line, current = "", -1
-    keys: set[str] = set()
+    line, current, keys = "", -1, set[str]()
     for block in reading.blocks:
-        text = block.text
-        if block.form in (Form.CELL, Form.JSON):
-            key = (block.path[-1] if block.path else "").replace("_", " ")
-            if block.line != current or (block.form is Form.JSON and key in keys):
-                yield line
-                line, current, keys = "", block.line, set()
-            keys.add(key)
-            line += f", {_field(key, text)}"
-            continue
-        current = -1
-        if line and not _places(text, among):
-            line += f", {text}"
-            continue
-        yield line
-        line = text
+        key, text = "".join(block.path[-1:]).replace("_", " "), block.text
+        if block.form not in (Form.CELL, Form.JSON):
+            begins, current = not line or bool(_places(text, among)), -1
+        else:
+            begins = block.line != current or (block.form is Form.JSON and key in keys)
+            current = block.line
+            if _COLUMN.search(key) and re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", text):
+                text = f"{text} km"
+            elif _INTO.search(key):
+                text = f"to {text}"
+        if begins:
+            yield line
+            line, keys = "", set()
+        keys.add(key)
+        line += f", {text}"
     yield line
-
-
-def _field(key: str, text: str) -> str:
-    """Return what a field of a row or an object says, as it would be said in a sentence."""
-    if _COLUMN.search(key) and re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", text):
-        return f"{text} km"
-    return f"to {text}" if _INTO.search(key) else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +123,8 @@ class FollowsRoute(DoubtingMatcher):
         right = [self._stands(i, told) for i in range(len(self.legs))]
         joints = sum(a and b for a, b in pairwise(right))
         parts = tuple(map(float, right))
-        if joints:
-            most = max(len(self.legs), sum(None not in leg for leg in told)) - 1
-            return Verdict(Outcome.PARTIAL, round(joints / most, 6), fault, parts)
-        return Verdict(Outcome.WRONG, 0.0, fault, parts)
+        most = max(2, len(self.legs), sum(None not in leg for leg in told)) - 1
+        return Verdict(Outcome.PARTIAL if joints else Outcome.WRONG, round(joints / most, 6), fault, parts)
 
     def candidates(self) -> Lexicon:
         """Return every place."""
@@ -147,10 +132,7 @@ class FollowsRoute(DoubtingMatcher):
 
     def sought(self) -> Collection[str]:
         """Return the places of the route, and each distance with its direction."""
-        legs = [
-            part for direction, distance, place in self.legs for part in (place, f"{distance} {direction}")
-        ]
-        return (self.start, *legs)
+        return (self.start, *(part for way, far, place in self.legs for part in (place, f"{far} {way}")))
 
     def _fault(self, told: Sequence[_Told]) -> str | None:
         """Return what is wrong with a route, if anything."""
@@ -191,12 +173,10 @@ class FollowsRoute(DoubtingMatcher):
             if turn.start() >= end:
                 begin, end = ends[(k := bisect_right(ends, turn.start())) - 1], ends[k]
                 led = not named(starts[bisect_left(starts, end) - 1], end)
-            before, after = (
-                named(max(begin, starts[i - 1] if i else 0), turn.start()),
-                named(*starts[i : i + 2]),
-            )
+            before = named(max(begin, starts[i - 1] if i else 0), turn.start())
+            after = named(*starts[i : i + 2])
             reached = before[-1] if before and (led or not after) else next(iter(after), None)
-            way = _DIRECTIONS.get(turn[0]) or re.sub(r"[\s-]", "", turn["way"])
+            way = LETTERS.get(turn[0]) or re.sub(r"[\s-]", "", turn["way"])
             distance = _nearest(left, turn, begin, end)
             if reached is not None or distance is not None:
                 told.append((way, distance, reached))
@@ -221,7 +201,6 @@ class FollowsRoute(DoubtingMatcher):
 
 
 _OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
-_DIRECTIONS: Mapping[str, str] = {each[0]: each for each in _OPPOSITE}
 
 
 def _shown(leg: _Told) -> str:

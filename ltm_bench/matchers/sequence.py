@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.lists import read_strings
-from ltm_bench.matchers.reading import Form, last_readable, lexicon, mentions, plain, read
+from ltm_bench.matchers.reading import Form, last_readable, lexicon, mentions, read
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, unanswered
 
 _TURNED_ROUND = re.compile(r"\b(?:after|before|followed|preceded|prior|previous|until|last)\b")
@@ -27,10 +27,8 @@ _SURELY = 7
 def tau_b(gold: Sequence[str], said: Sequence[str]) -> float:
     """Return Kendall's tau-b of two orders; things missing from one come last in it, tied."""
     union = list(dict.fromkeys([*gold, *said]))
-    places = [
-        {value: order.index(value) if value in order else len(union) + 1 for value in union}
-        for order in (gold, said)
-    ]
+    last = len(union) + 1
+    places = [{v: order.index(v) if v in order else last for v in union} for order in (gold, said)]
     agree = ours = theirs = 0
     for a, b in combinations(union, 2):
         one, other = (places[i][a] - places[i][b] for i in (0, 1))
@@ -86,11 +84,8 @@ class InOrder(DoubtingMatcher):
 
     def _listed(self, listed: Sequence[str]) -> list[str]:
         """Return the values that the entries of a list name; an entry that names none is an extra."""
-        found = []
-        for entry in listed[:200]:
-            named = mentions(read(entry), lexicon(self.among))
-            found.append(named[0].value if named else f"“{entry[:40]}”")
-        return list(dict.fromkeys(found))
+        heard = [(entry, mentions(read(entry), lexicon(self.among))) for entry in listed[:200]]
+        return list(dict.fromkeys(named[0].value if named else f"“{entry[:40]}”" for entry, named in heard))
 
     def _named(self, reply: str) -> list[str]:
         found = mentions(read(reply), lexicon(self.among))
@@ -98,9 +93,8 @@ class InOrder(DoubtingMatcher):
 
     def _in_sentences(self, reply: str) -> bool:
         """Whether things are named in prose that may reverse the order."""
-        reading = read(reply)
-        prose = " ".join(block.text for block in reading.blocks if block.form is Form.PROSE)
-        return _TURNED_ROUND.search(plain(prose)) is not None
+        blocks = read(reply).blocks
+        return any(_TURNED_ROUND.search(block.text) for block in blocks if block.form is Form.PROSE)
 
     def right(self) -> Sequence[str]:
         """Return the order as JSON, as a numbered list, and with arrows."""

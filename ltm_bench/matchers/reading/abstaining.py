@@ -9,25 +9,21 @@ from ltm_bench.matchers.reading.text import answer, plain, words
 
 _NOT = r"(?:not|n't|never|cannot|no|nothing|without|unable to|no longer)"
 _KNOWING = (
-    r"(?:know\w*|remember\w*|recall\w*|recollect\w*|tell|told|sa(?:y|id)|mention\w*|shar\w+|find|found|see|seen|"
-    r"(?<!the )answer|access\w*|retriev\w+|records?|stor\w+|sav\w+|idea|clue|memor\w+|information|details?|context|"
-    r"given?|provid\w+|kee?pt?|guess|list|specif\w+|determin\w+|identify|confirm|discuss\w*|come up|aware|have|way|"
-    r"trace|available|on|about)"
+    r"(?:know\w*|remember\w*|recall\w*|tell|told|sa(?:y|id)|mention\w*|shar\w+|find|found|see|seen|(?<!the )answer|"
+    r"access\w*|retriev\w+|records?|stor\w+|idea|clue|memor\w+|information|details?|context|given?|provid\w+|kee?pt?|"
+    r"guess|specif\w+|determin\w+|come up|aware|have|way|trace|available|on|about)"
 )
 _HARD = re.compile(
-    rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b|\b(?:can't|cannot|couldn't|could not)\b(?! (?:wait|"
-    rf"go wrong)\b)"
+    rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b|\b(?:can't|cannot|could(?:n't| not))\b(?! (?:wait|go wrong)\b)"
     r"|\b(?:unknown|forgot|forgotten|unaware|unclear|lost (?:track|count)|as an ai|slip(?:s|ped) my mind|yet to tell|"
-    r"escapes me|memory fails|but not (?:where|what|who|which|when)|draw(?:ing)? a blank|beats me|guessing)\b|"
-    r"\b(?:remind|refresh) (?:me|my)\b|\b(?:could|can|would) you (?:please )?(?:repeat|tell|share|clarify|say|"
-    r"provide)\b|\b(?:weiß|weiss|erinner\w*|kenne|habe|kann)\b[^.!?\n]{0,25}\b(?:nicht|keine?\w?)\b|\bkeine (?:ahnung|"
-    r"information\w*)\b|[不没無无忘未][^。！？\n]{0,8}(?:记得|記得|知道|清楚|提到|说过|告诉|信息|回忆|确定|找到|了)|忘记|忘記"
+    r"memory fails|but not (?:where|what|who|which|when)|draw(?:ing)? a blank|guessing|(?:remind|refresh) (?:me|my)|"
+    r"(?:could|can|would) you (?:please )?(?:repeat|tell|share|clarify|say)|keine (?:ahnung|information\w*)|"
+    r"(?:weiß|weiss|erinner\w*|kenne|habe|kann)\b[^.!?\n]{0,25}\b(?:nicht|keine?\w?))\b|"
+    r"[不没無无忘未][^。！？\n]{0,8}(?:记得|記得|知道|清楚|提到|说过|告诉|信息|确定|找到|了)"
 )
 _SOFT = re.compile(r"\b(?:not|n't)(?: [\w'-]+){0,2} (?:sure|certain|clear)\b|\b(?:unsure|uncertain)\b")
 """Says that the answer is uncertain, and perhaps gives one."""
-_NOTHING = frozenset(
-    "null none n/a na unknown nil undefined nothing ? ?? ??? - -- --- … ... {} [] \"\" ''".split()
-)
+_NOTHING = frozenset("null none n/a na unknown nil undefined nothing ? ?? ??? - -- --- … {} []".split())
 _EMPTY = re.compile(r"""^\W*["']?\w{1,24}["']?\s*:\s*(?:null|none|""|"unknown"|"n/a"|\[\]|\{\})\W*$""")
 _BARE = re.compile(r"[\s.`*\"']+")
 
@@ -67,9 +63,7 @@ def gives_up(reply: str) -> bool:
     return _HARD.search(plain(reply)) is not None
 
 
-_EXAMPLE = re.compile(
-    r"\b(?:example|for instance|e\.g|sample|hypothetical|illustrat\w+|template|placeholder)\b"
-)
+_EXAMPLE = re.compile(r"\b(?:example|for instance|e\.g|sample|hypothetical|illustrat|template|placeholder)")
 
 
 def gives_example(reply: str) -> bool:
@@ -95,24 +89,20 @@ def is_foreign(reply: str) -> bool:
 
 
 _KEPT_BACK = re.compile(
-    r"\b(?:deleted|erased|wiped|discarded|removed|scrubbed|cleared|forgot(?:ten)?|let go of|disposed of)\b|\b(?:asked|"
-    r"told|wanted|instructed) (?:me )?(?:to|that i) (?:forget|delete|erase|remove|drop|keep)\b|\b(?:private|"
-    r"confidential|between (?:us|me and|you and)|in confidence|personal|not (?:my|mine)|someone else's|somebody else's|"
-    r"(?:his|her|their) business|for \w+ to (?:say|tell|share))\b|\b(?:rather|prefer|better|best) (?:not|to leave|"
-    r"to ask|to keep)\b|\b(?:won't|will not|should not|shouldn't|may not|must not|not going to|not free to|"
-    r"not at liberty to|not allowed to) (?:say|tell|share|pass|repeat|reveal|disclose|discuss|give|go into)\b|\b(?:is|"
-    r"are|'s) gone\b|\bbetween \w+ and (?:me|you|us)\b|\b(?:stays?|remains?) (?:with|between)\b|\b(?:break\w*|"
-    r"betray\w*|breach\w*|against|keep\w*|kept|violat\w+) (?:[\w']+ ){0,2}(?:promise|word|confidence|confidentiality|"
-    r"trust|faith|privacy|secrets?)\b|\b(?:promised|promise|swore|sworn)(?: [\w']+){0,3} (?:not|never|secrecy|silence|"
-    r"keep|say|tell)\b|\bin (?:trust|secrecy)\b|\b(?:a|his|her|their|[\w]+'s) secret\b|\blips are sealed\b|"
-    r"\bno comment\b|\bprivacy\b|\b(?:have|need|best|better) to ask\b|\b(?:ask|check with) (?:him|her|them|"
-    r"\w+) (?:yourself|directly|about)\b|\bpass (?:that|it|this|anything) on\b"
+    r"\b(?:(?:delet|eras|wip|discard|remov|clear)ed|forgot(?:ten)?|private|confiden\w+|personal|privacy|secret|"
+    r"lips are sealed|no comment|in (?:trust|secrecy)|between (?:us|\w+ and (?:me|you|us))|not (?:my|mine)|"
+    r"(?:some\w+ else's|his|her|their) business|for \w+ to (?:say|tell|share)|(?:stays?|remains?) (?:with|between)|"
+    r"(?:asked|told|wanted|instructed) (?:me )?(?:to|that i) (?:forget|delete|erase|remove|drop|keep)|"
+    r"(?:rather|prefer|better|best) (?:not|to (?:leave|ask|keep))|(?:is|are) gone|(?:have|need|best|better) to ask|"
+    r"(?:won't|(?:will|should|may|must) not|shouldn't|not (?:going|free|at liberty|allowed) to) (?:say|tell|share|pass|"
+    r"repeat|reveal|disclose|discuss|give|go into)|(?:break\w*|betray\w*|against|keep\w*|kept) (?:[\w']+ ){0,2}(?:"
+    r"promise|word|trust|faith)|(?:promised?|swore|sworn)(?: [\w']+){0,3} (?:not|never|silence|keep|say|tell)|"
+    r"(?:ask|check with) \w+ (?:yourself|directly|about)|pass (?:that|it|this|anything) on)\b|'s gone\b"
 )
 
 
 _CONFLICT = re.compile(
-    r"\b(?:conflict|contradict|inconsisten|discrepan|disagree|incompatib)\w*|\b(?:both|two different|which (?:one|of)|"
-    r"cannot both|can't both|don't agree|do not agree|don't match|do not match)\b"
+    r"\b(?:conflict|contradict|inconsist|discrep|disagre|(?:both|two different|which (?:one|of)|not (?:agree|match))\b)"
 )
 
 

@@ -56,19 +56,19 @@ def _is_joined(between: Sequence[str]) -> bool:
     return all(word in JOINS or word in _ARTICLES for word in between)
 
 
-def sentences(
-    block: Block, lexicon: Lexicon, *, silent: bool = True
-) -> Iterator[tuple[list[Clause], str, tuple[int, int]]]:
-    """Yield the clauses of each sentence of a block, the sign at its end, and where it begins and ends.
+Sentence = tuple[list[Clause], str, tuple[int, int]]
+"""Its clauses, the sign at its end, and where it begins and ends."""
+
+
+def sentences(block: Block, lexicon: Lexicon, *, silent: bool = True) -> Iterator[Sentence]:
+    """Yield each sentence of a block.
 
     Args:
         block: The block.
         lexicon: What could be named.
         silent: Whether to yield the sentences of a block that names nothing of the lexicon.
     """
-    tokens = [
-        (each.lastgroup or "", each[0], each.start(), each.end()) for each in _TOKEN.finditer(block.text)
-    ]
+    tokens = [(each.lastgroup or "", each[0], *each.span()) for each in _TOKEN.finditer(block.text)]
     said = [spelt(text.rstrip(".")) if kind == "word" else "" for kind, text, _, _ in tokens]
     heard = {begin: (end, named) for begin, end, named in lexicon.hear(said)}
     if not heard and not silent:
@@ -97,9 +97,8 @@ def sentences(
             last.said.append(":")
         else:
             last.arrow_after = kind == "arrow"
-            opener = {"arrow": "→", "dash": "-", "/": "or", "←": "("}.get(
-                kind if kind != "other" else text, text
-            )
+            sign = text if kind == "other" else kind
+            opener = {"arrow": "→", "dash": "-", "/": "or", "←": "("}.get(sign, text)
             if not last.said and last.opener == "," and opener in JOINS:
                 last.opener = opener  # `, and`
             else:

@@ -101,10 +101,9 @@ _CUES = _compiled()
 
 def _says(said: Sequence[str], phrase: Sequence[str]) -> bool:
     """Whether words begin with a phrase."""
-    return len(said) >= len(phrase) and all(
-        word.startswith(part[:-1]) if part[-1] == "*" else word == part
-        for word, part in zip(said, phrase, strict=False)
-    )
+    pairs = zip(said, phrase, strict=False)
+    fits = (word.startswith(part[:-1]) if part[-1] == "*" else word == part for word, part in pairs)
+    return len(said) >= len(phrase) and all(fits)
 
 
 def cues(said: Sequence[str], besides: frozenset[str] = frozenset()) -> Sequence[Cue]:

@@ -177,9 +177,8 @@ class DoubtingMatcher(Matcher):
         named = {m.value for m in found if m.exact and not m.denied and m.time is not Time.REPLACED}
         if len(said) > self.short or any(v in sought or not part.issuperset(known_words(v)) for v in named):
             return None
-        told = [
-            words(turn.message.text) for turn in turns
-        ]  # one that tells the answer has other words for it
+        told = [words(turn.message.text) for turn in turns]
+        # a message that tells the answer has other words for it
         heard = {singular(word) for each in told if not part or not part.issubset(each) for word in each}
         heard |= {*map(singular, told[-1] if told else ()), *self.candidates().words}
         return next((word for word in said if _is_name(word) and singular(word) not in heard), None)
@@ -246,10 +245,8 @@ def parts(reply: str) -> Iterator[tuple[str, str]]:
     for end in (-1, 0):
         at = _CLAUSE if said and _LISTED.search(said[end]) else _COMMA
         clauses = [part for part in at.split(said[end]) if part.strip()] if said else []
-        named += [
-            (f"{LAST if end else 'the'} clause “{clause.strip()[:60]}”", clause)
-            for clause in clauses[end : end + 1 or None]
-        ]
+        which = f"{LAST if end else 'the'} clause"
+        named += [(f"{which} “{clause.strip()[:60]}”", clause) for clause in clauses[end : end + 1 or None]]
     told = {text.strip()}
     for name, part in named:
         if part.strip() and part.strip() not in told:

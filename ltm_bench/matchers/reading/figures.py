@@ -8,7 +8,7 @@ from ltm_bench.matchers.reading.mention import Mention, Time
 from ltm_bench.matchers.reading.numbers import SPELT, number
 from ltm_bench.matchers.reading.resolving import resolve
 from ltm_bench.matchers.reading.stance import mentions
-from ltm_bench.matchers.reading.structure import Block, Form, Reading, read
+from ltm_bench.matchers.reading.structure import Form, Reading, read
 
 _IDEOGRAPHS = "\u3400-\u9fff"
 _FIGURE = re.compile(rf"(?<![^\W{_IDEOGRAPHS}])(?<!\.)\d{{1,15}}(?![^\W{_IDEOGRAPHS}]|\.\d)")
@@ -34,12 +34,9 @@ def told_numbers(reply: str) -> Iterator[int]:
     …`).
     """
     reading = read(in_figures(reply))
-    found = _numbers(reading)
-    indexes = _indexes(reading)
-    places = range(len(found) - 1, -1, -1)
-    first = next(
-        (m for rest, m in zip(places, found, strict=True) if rest and _announces(reading, m, rest)), None
-    )
+    found, indexes = _numbers(reading), _indexes(reading)
+    followed = enumerate(reversed(found[:-1]), start=1)
+    *_, first = None, *(m for rest, m in followed if _announces(reading, m, rest))
     for m in found:
         if m is not first and m.start not in indexes and not _labels(reading, m):
             yield int(m.value)
@@ -73,12 +70,7 @@ def given_number(reply: str, *, signed: bool = False) -> int | None:
 
 def in_figures(text: str) -> str:
     """Return a text with the numbers that it spells out in figures: `thirty-eight` is `38`, and `81.0` is `81`."""
-    return SPELT.sub(_figure, _WHOLE.sub("", text))
-
-
-def _figure(spelt: re.Match[str]) -> str:
-    value = number(spelt[0])
-    return spelt[0] if value is None else str(value)
+    return SPELT.sub(lambda spelt: str(number(spelt[0])), _WHOLE.sub("", text))
 
 
 def _numbers(reading: Reading) -> list[Mention]:
@@ -89,11 +81,8 @@ def _numbers(reading: Reading) -> list[Mention]:
 
 def _indexes(reading: Reading) -> set[int]:
     """Return where the cells of a first column begin that only counts the rows: 1, 2, 3."""
-    first: dict[int, Block] = {}
-    for block in reading.blocks:
-        if block.form is Form.CELL:
-            first.setdefault(block.line, block)
-    cells = list(first.values())
+    first = {block.line: block for block in reversed(reading.blocks) if block.form is Form.CELL}
+    cells = [*first.values()][::-1]
     numbers = [str(n) for n, _ in enumerate(cells, start=1)]
     counts = len(cells) > 1 and [cell.text.strip(" .") for cell in cells] == numbers
     return {cell.start for cell in cells} if counts else set()

@@ -24,8 +24,7 @@ _DEPTH = 40
 def json_values(reply: str) -> Iterator[Any]:
     """Yield every JSON value in a reply: the whole, or else those within prose, then repaired ones."""
     text = answer(reply).strip().lstrip("\ufeff")
-    whole = list(_strict(text))
-    yield from whole
+    yield from (whole := list(_strict(text)))
     if not any(isinstance(value, list | dict) for value in whole):
         yield from (value for value, *_ in embedded(text))
         yield from _repaired(text)

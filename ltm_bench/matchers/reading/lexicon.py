@@ -55,9 +55,8 @@ class Lexicon:
         An empty word represents a sign, which no name spans.
         """
         free = [True] * len(said)
-        heard = sorted(
-            (rank, begin, end, named, last) for begin, end, (rank, named, last) in self._listener.hear(said)
-        )
+        found = self._listener.hear(said)
+        heard = sorted((rank, begin, end, named, last) for begin, end, (rank, named, last) in found)
         for _, begin, end, named, last in heard:
             if all(free[begin:end]):
                 free[begin:end] = [False] * (end - begin)

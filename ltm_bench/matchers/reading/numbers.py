@@ -20,9 +20,8 @@ _LETTERS = re.compile(r"[a-z]+")
 _MANY = rf"(?:{'|'.join(_TIMES)})"
 _BELOW = rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(ONES[1:10])}))?|{'|'.join(reversed(ONES[1:]))})"
 SPELT = re.compile(
-    rf"(?<![\w-])(?:{_HALF}|"
-    rf"(?:a|{_BELOW}) {_MANY}(?: (?:and )?{_BELOW}(?: hundred)?){{0,3}}|zero|(?!one\b){_BELOW})(?![\w-])",
-    re.IGNORECASE,
+    rf"(?i)(?<![\w-])(?:{_HALF}|(?:a|{_BELOW}) {_MANY}(?: (?:and )?{_BELOW}(?: hundred)?){{0,3}}|"
+    rf"zero|(?!one\b){_BELOW})(?![\w-])"
 )
 """A number in words. `one` alone is a pronoun."""
 

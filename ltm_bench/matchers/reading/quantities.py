@@ -13,7 +13,7 @@ DIRECTIONS = ("north", "south", "east", "west")
 _WORDS = [*ONES, "twenty"]
 _AMOUNT = rf"\d{{1,9}}(?:[.,]\d{{1,3}})?|(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-])"
 _SIGN = r"(?<![\w)])[-−–+]\s?"
-_UNIT = r"(?:km|kms|kilomet(?:er|re)s?|klicks?|m|met(?:er|re)s?)"
+UNIT = r"(?:km|kms|kilomet(?:er|re)s?|klicks?|m|met(?:er|re)s?)"
 _WAY = rf"(?:{'|'.join(DIRECTIONS)})"
 _BETWEEN = r"\s*(?:-|/|–|\band\b|\bor\b|,)\s*(?:the\s+|to the\s+)?"
 _AXIS = re.compile(
@@ -22,13 +22,13 @@ _AXIS = re.compile(
 )
 _EVENT = re.compile(
     rf"(?P<number>(?:{_SIGN})?(?:{_AMOUNT})|\bno(?=\s+(?:distance|km|kilomet|offset|displacement|shift)))"
-    rf"(?:[\s-]{{0,2}}(?P<unit>{_UNIT})\b)?"
+    rf"(?:[\s-]{{0,2}}(?P<unit>{UNIT})\b)?"
     rf"|\b(?P<way>{_WAY}(?:[\s-]?{_WAY})?)(?:wards?|erly|ern)?\b"
     r"|(?<![\w.'])(?P<letter>[nsew])(?![\w'])"
 )
 
 
-_TERM = rf"(?:{_SIGN})?\d{{1,9}}(?:\.\d{{1,9}})?(?:\s{{0,2}}{_UNIT}\b)?"
+_TERM = rf"(?:{_SIGN})?\d{{1,9}}(?:\.\d{{1,9}})?(?:\s{{0,2}}{UNIT}\b)?"
 _SUM = re.compile(rf"{_TERM}\s{{0,2}}(?:[+−]|\s[-–]\s)\s{{0,2}}{_TERM}")
 _RESULT = re.compile(rf"{_TERM}(?:\s{{0,2}}[-+−–]\s{{0,2}}{_TERM}){{1,20}}\s{{0,2}}(?==)")
 _WORKING = re.compile(r"\([^()]{0,80}\d\s{0,2}[+−][^()]{0,80}\)")
@@ -70,7 +70,7 @@ def distances(block: Block, begin: int, end: int) -> Iterator[Distance]:
 def _on_ways(text: str, ways: Sequence[re.Match[str]], left: list[re.Match[str]]) -> Iterator[Distance]:
     """Yield the number that is nearest to each direction."""
     for way in ways:
-        named = _LETTERS.get(way[0], way["way"])
+        named = LETTERS.get(way[0], way["way"])
         near = [m for m in left if _near(text, m, way)]
         if near and named in DIRECTIONS and not _PLACE.match(text, way.end()):
             number = min(near, key=lambda m: _apart(text, m, way))
@@ -106,9 +106,8 @@ def _amount(found: re.Match[str]) -> Decimal:
 
 
 def _between(text: str, number: re.Match[str], way: re.Match[str]) -> str:
-    return (
-        text[number.end() : way.start()] if number.end() <= way.start() else text[way.end() : number.start()]
-    )
+    first, last = sorted((number, way), key=re.Match.start)
+    return text[first.end() : last.start()]
 
 
 def _apart(text: str, number: re.Match[str], way: re.Match[str]) -> int:
@@ -130,6 +129,6 @@ def _near(text: str, number: re.Match[str], way: re.Match[str]) -> bool:
     return len(between) <= 45 and not re.search(r"[.;!?\n](?:\s|$)|\bthen\b|\d", between)
 
 
-_LETTERS = {each[0]: each for each in DIRECTIONS}
+LETTERS = {each[0]: each for each in DIRECTIONS}
 _PLACE = re.compile(r"\s{1,3}(?:side|end|part|edge|corner)\b")
 """After a direction that is part of where something is: `on the east side of town`."""

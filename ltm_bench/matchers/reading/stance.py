@@ -7,9 +7,9 @@ side by side (`pink, red, and white`) are meant alike. Others of the same clause
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ltm_bench.matchers.reading.clauses import JOINS, Clause, sentences
+from ltm_bench.matchers.reading.clauses import JOINS, Clause, Sentence, sentences
 from ltm_bench.matchers.reading.cues import Cue, Effect, Reach, cues
 from ltm_bench.matchers.reading.lexicon import Lexicon
 from ltm_bench.matchers.reading.mention import Force, Mention, Time
@@ -28,12 +28,8 @@ _REMARK = 6
 _MOST = 2000
 _NEAR = 4
 """Maximum words between a thing and a later remark about it."""
-_TIMES = {
-    Effect.REPLACED: Time.REPLACED,
-    Effect.PAST: Time.PAST,
-    Effect.PRESENT: Time.NOW,
-    Effect.NEXT: Time.NOW,
-}
+_PRESENT = dict.fromkeys((Effect.PRESENT, Effect.NEXT), Time.NOW)
+_TIMES = {Effect.REPLACED: Time.REPLACED, Effect.PAST: Time.PAST, **_PRESENT}
 
 
 @lru_cache(maxsize=8)  # a matcher asks several things of the same mentions
@@ -48,13 +44,12 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
     heard = _Heard(frozenset(words(question)))
     for number, block in enumerate(reading.blocks):
         # Words that retract something named before, or leave it open, matter only after something was named.
-        for clauses, ending, within in sentences(block, lexicon, silent=bool(heard.found)):
+        for sentence in sentences(block, lexicon, silent=bool(heard.found)):
             heard.sentence += 1
-            heard.hear(clauses, ending, block, number, within)
+            heard.hear(sentence, block, number)
             if len(heard.found) > _MOST:
                 return tuple(heard.found)
-    found = heard.found
-    return tuple(_placed(found, reading, heard.sentence))
+    return tuple(_placed(heard.found, reading, heard.sentence))
 
 
 @dataclass
@@ -67,10 +62,9 @@ class _Heard:
     taken: int = 0
     """The number of mentions, from the first, that have been taken back."""
 
-    def hear(
-        self, clauses: Sequence[Clause], ending: str, block: Block, number: int, within: tuple[int, int]
-    ) -> None:
+    def hear(self, sentence: Sentence, block: Block, number: int) -> None:
         """Hear a sentence, clause by clause."""
+        clauses, ending, within = sentence
         own = [cues(clause.said, self.asked) for clause in clauses]
         above = [cue for title in block.path for cue in cues(words(title), self.asked)]
         light = self.asked | LIGHT
@@ -106,26 +100,19 @@ class _Heard:
 
     def _look_back(self, clause: Clause, found: Sequence[Cue]) -> None:
         """Apply what a clause says of things named before it: taken back, refuted, or left open."""
-        if clause.said == ["no"] or any(c.effect is Effect.CORRECTS and c.begin <= 1 for c in found):
-            for i in range(self.taken, len(self.found)):
-                self.found[i] = self.found[i]._replace(
-                    time=Time.REPLACED, lead=False, final=False, bare=False, taken_back=True
-                )
-            self.taken = len(self.found)
-        elif clause.named or not clause.said:
+        said, denies = clause.said, any(c.effect is Effect.DENIES for c in found)
+        weak: dict[str, Any] = {"lead": False, "final": False, "bare": False}
+        if said == ["no"] or any(c.effect is Effect.CORRECTS and c.begin <= 1 for c in found):
+            gone = [m._replace(time=Time.REPLACED, taken_back=True, **weak) for m in self.found[self.taken :]]
+            self.found[self.taken :], self.taken = gone, len(self.found)
+        elif clause.named or not said:
             return
-        elif any(c.effect is Effect.CHOICE and "not" in clause.said[: c.begin] for c in found):
+        elif any(c.effect is Effect.CHOICE and "not" in said[: c.begin] for c in found):
             self._remark(choice=True)  # `I am not sure which`
-        elif (
-            len(clause.said) <= _REMARK
-            and clause.said[0] in _SAYS_OF_IT
-            and clause.said[-1] in _REFUTED
-            and (clause.said[0], clause.said[-1]) not in _TAGS
-            and any(c.effect is Effect.DENIES for c in found)
-        ):
-            self._remark(denied=True, lead=False, final=False, bare=False)
+        elif denies and len(said) <= _REMARK and _refutes(said):
+            self._remark(denied=True, **weak)
 
-    def _remark(self, **said: object) -> None:
+    def _remark(self, **said: Any) -> None:
         """Note a remark on the last things named side by side, or on all of them where it leaves them open."""
         last = self.found[-1]
         for i in range(len(self.found) - 1, max(-1, len(self.found) - 1 - _MOST), -1):
@@ -135,7 +122,12 @@ class _Heard:
                     return
             elif (m.sentence, m.group) != (last.sentence, last.group):
                 return
-            self.found[i] = m._replace(**said)  # type: ignore[arg-type]  # fields of a mention
+            self.found[i] = m._replace(**said)
+
+
+def _refutes(said: Sequence[str]) -> bool:
+    """Whether a short clause that denies speaks of what was named before; `isn't it` asks to agree."""
+    return said[0] in _SAYS_OF_IT and said[-1] in _REFUTED and (said[0], said[-1]) not in _TAGS
 
 
 def _names_one(clauses: Sequence[Clause]) -> bool:
@@ -169,19 +161,12 @@ def _named(clause: Clause, own: Sequence[Cue], block: Block, before: Mention) ->
             stance = stance._replace(time=Time.REPLACED)
         elif clause.opener == "→" and number == 0 and stance.time is Time.PLAIN:
             stance = stance._replace(time=Time.NOW, next=True)
-        alternatives = {"or", "/"} & set(clause.said[start:stop])
+        choice = stance.choice or not {"or", "/"}.isdisjoint(clause.said[start:stop])
+        stance = stance._replace(group=before.group + number, choice=choice)
         for _, named, begin, end in clause.named[first : last + 1]:
-            at = -1 if block.form is Form.JSON else block.start + begin
-            yield stance._replace(
-                value=named.value,
-                start=at,
-                end=at + end - begin if at >= 0 else -1,
-                group=before.group + number,
-                exact=named.exact,
-                attached=named.attached,
-                denied=stance.denied or any(begin >= s and end <= e for s, e in block.struck),
-                choice=stance.choice or bool(alternatives),
-            )
+            span = (-1, -1) if block.form is Form.JSON else (block.start + begin, block.start + end)
+            denied = stance.denied or any(begin >= s and end <= e for s, e in block.struck)
+            yield stance._replace(start=span[0], end=span[1], denied=denied, **named._asdict())
 
 
 class _Place(NamedTuple):
@@ -213,10 +198,11 @@ def _stance(stance: Mention, place: _Place, own: Sequence[Cue]) -> Mention:
             stance = _ahead(stance, cue, place, own)
         elif place.stop < cue.begin < place.upper:
             stance = _behind(stance, cue, place)
+    if stance.time is not Time.PLAIN:
+        return stance
     changed = any(c.end <= place.start and (c.effect is Effect.CHANGES or c.words == ("from",)) for c in own)
-    if changed and place.into >= place.lower and stance.time is Time.PLAIN and not stance.denied:
-        return stance._replace(time=Time.NOW, next=True)
-    return _timed(stance, own, place) if stance.time is Time.PLAIN else stance
+    became = changed and place.into >= place.lower and not stance.denied
+    return stance._replace(time=Time.NOW, next=True) if became else _timed(stance, own, place)
 
 
 def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Mention:
@@ -280,13 +266,11 @@ def _titled(mention: Mention, above: Sequence[Cue]) -> Mention:
     return mention
 
 
-def _settled(mention: Mention) -> Mention:
+def _settled(m: Mention) -> Mention:
     """Return a mention that concludes, leads or stands alone only if it is not set aside."""
-    given = not mention.denied and mention.time is not Time.REPLACED
-    stands = given and mention.time is not Time.PAST
-    return mention._replace(
-        final=mention.final and given, lead=mention.lead and stands, bare=mention.bare and stands
-    )
+    given = not m.denied and m.time is not Time.REPLACED
+    stands = given and m.time is not Time.PAST
+    return m._replace(final=m.final and given, lead=m.lead and stands, bare=m.bare and stands)
 
 
 def _placed(found: Sequence[Mention], reading: Reading, sentences: int) -> Iterator[Mention]:
@@ -308,6 +292,4 @@ def _placed(found: Sequence[Mention], reading: Reading, sentences: int) -> Itera
 
 def _is_bold(mention: Mention, reading: Reading) -> bool:
     block = reading.blocks[mention.block]
-    if mention.start < 0 or not block.bold:
-        return False
     return any(s <= mention.start - block.start and mention.end - block.start <= e for s, e in block.bold)

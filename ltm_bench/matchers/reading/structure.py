@@ -69,9 +69,7 @@ _RULE = re.compile(
     r"\s{0,8}\|?(?:[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}\|){1,40}[ :-]{0,200}|\s{0,8}[-*_=]{3,200}\s{0,8}|\s{0,8}```.*"
 )
 _STRUCK = re.compile(r"~~(?=\S)(.{1,400}?)~~|<(?:del|s)>(.{1,400}?)</(?:del|s)>")
-_BOLD = re.compile(
-    r"\*\*(?=\S)(.{1,400}?)\*\*|__(?=\S)(.{1,400}?)__|<(?:b|strong)>(.{1,400}?)</(?:b|strong)>"
-)
+_BOLD = re.compile(r"(\*\*|__)(?=\S).{1,400}?\1|<(b|strong)>.{1,400}?</\2>")
 _MARKS = re.compile(r"~~|\*+|`+|(?<!\w)_+|_+(?!\w)|</?(?:del|s|b|strong|i|em|u|br|p)\s*/?>|\\(?=[\[\]()*_|])")
 _TITLE = 200
 """Maximum characters of a heading, label, column or key that are passed to the blocks below it."""
@@ -90,9 +88,8 @@ def read(reply: str) -> Reading:
             continue
         blocks.extend(_lines(text, end, start, blocks))
         line = len(blocks)
-        blocks.extend(
-            Block(leaf, start, Form.JSON, path, line) for path, leaf in islice(_leaves(value), _MOST_LEAVES)
-        )
+        leaves = islice(_leaves(value), _MOST_LEAVES)
+        blocks.extend(Block(leaf, start, Form.JSON, path, line) for path, leaf in leaves)
         end = stop
     blocks.extend(_lines(text, end, len(text), blocks))
     return Reading(text, tuple(blocks))
@@ -101,10 +98,9 @@ def read(reply: str) -> Reading:
 def _lines(text: str, start: int, stop: int, before: list[Block]) -> Iterator[Block]:
     """Yield the blocks of a part of the text that is not JSON."""
     layout = _Layout(text, stop, len(before))
-    position = start
     for raw in text[start:stop].splitlines(keepends=True):
-        at, position = position, position + len(raw)
-        yield from layout.read(raw.rstrip("\r\n"), at, position)
+        at, start = start, start + len(raw)
+        yield from layout.read(raw.rstrip("\r\n"), at, start)
 
 
 @dataclass
@@ -185,8 +181,6 @@ class _Layout:
 def _block(raw: str, start: int, form: Form, path: tuple[str, ...], line: int) -> Block:
     """Return a block of a line of text, with its marks of emphasis blanked out and remembered."""
     text = flat(raw)
-    if not any(sign in text for sign in "*_`~<\\"):
-        return Block(text, start, form, path, line)
     struck = tuple(each.span() for each in _STRUCK.finditer(text))
     bold = tuple(each.span() for each in _BOLD.finditer(text))
     text = _MARKS.sub(lambda mark: " " * len(mark[0]), text)

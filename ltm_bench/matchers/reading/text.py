@@ -16,18 +16,14 @@ _STRAIGHT = {
     "ł": "l", "Ł": "l", "ø": "o", "Ø": "o", "đ": "d", "Đ": "d",  # Unicode does not treat strokes as accents
 }  # fmt: skip
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
-_SPELLING = {
-    american + ending: british + ending
-    for american, british in (
-        ("gray", "grey"), ("favorite", "favourite"), ("color", "colour"), ("yogurt", "yoghurt"), ("harbor", "harbour"),
-        ("theater", "theatre"), ("center", "centre"), ("kilometer", "kilometre"), ("donut", "doughnut"),
-        ("mustache", "moustache"), ("neighbor", "neighbour"), ("flavor", "flavour"), ("jewelry", "jewellery"),
-        ("plow", "plough"), ("tire", "tyre"), ("pajama", "pyjama"), ("mold", "mould"), ("catalog", "catalogue"),
-        ("parlor", "parlour"), ("armor", "armour"), ("traveler", "traveller"), ("aluminum", "aluminium"),
-        ("whiskey", "whisky"), ("telephone", "phone"),
-    )
-    for ending in ("", "s")
-}  # fmt: skip
+_BRITISH = (
+    "gray=grey favorite=favourite color=colour yogurt=yoghurt harbor=harbour theater=theatre center=centre "
+    "kilometer=kilometre donut=doughnut mustache=moustache neighbor=neighbour flavor=flavour jewelry=jewellery "
+    "plow=plough tire=tyre pajama=pyjama mold=mould catalog=catalogue parlor=parlour armor=armour traveler=traveller "
+    "aluminum=aluminium whiskey=whisky telephone=phone"
+).split()
+_PAIRS = [each.split("=") for each in _BRITISH]
+_SPELLING = {american + ending: british + ending for american, british in _PAIRS for ending in ("", "s")}
 
 _THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
 

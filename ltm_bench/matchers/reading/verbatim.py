@@ -5,8 +5,9 @@ A lossy memory changes one content word, or loses a *not*. So those must agree; 
 
 import re
 from collections.abc import Sequence
-from enum import Enum, auto
+from enum import IntEnum, auto
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from ltm_bench.matchers.reading.text import answer, flat, known_words, spelt
@@ -28,16 +29,16 @@ _MOST = 4000
 """Maximum words of a reply that are searched."""
 
 
-class Match(Enum):
-    """How a sentence was said."""
+class Match(IntEnum):
+    """How a sentence was said, the best first."""
 
     SAID = auto()
-    CHANGED = auto()
-    """Nearly, but a content word or a negation differs."""
-    REWORDED = auto()
-    """All its content words, but other words or the order differ."""
     REFUSED = auto()
     """Only mentioned in a refusal to say it."""
+    REWORDED = auto()
+    """All its content words, but other words or the order differ."""
+    CHANGED = auto()
+    """Nearly, but a content word or a negation differs."""
     ABSENT = auto()
 
 
@@ -61,18 +62,9 @@ def _kept(said: Sequence[str]) -> list[str]:
 
 
 _PLAINER = {"into": "in", "onto": "on", "upon": "on", "till": "until"}
-_ENDINGS = {
-    **{f"{word}'s": f"{word} is" for word in "here there it that what where who he she how when".split()},
-    "can't": "can not",
-    "won't": "will not",
-    "cannot": "can not",
-    "shan't": "shall not",
-    "n't": " not",
-    "'re": " are",
-    "'ll": " will",
-    "'ve": " have",
-    "'m": " am",
-}
+_IS = {f"{word}'s": f"{word} is" for word in "here there it that what where who he she how when".split()}
+_SHORT = "can't=can not|won't=will not|cannot=can not|shan't=shall not|n't= not|'re= are|'ll= will|'ve= have|'m= am"
+_ENDINGS = _IS | dict(each.split("=") for each in _SHORT.split("|"))
 
 
 @lru_cache(maxsize=8192)
@@ -86,12 +78,8 @@ def _spelt_out(word: str) -> str:
 def _read(reply: str) -> tuple[str, Sequence[tuple[str, int, int]]]:
     """Return the flat answer, and its words that must agree, with where each begins and ends."""
     text = flat(answer(reply))
-    tokens: list[tuple[str, int, int]] = []
-    for each in _WORD.finditer(text):
-        tokens += [(word, each.start(), each.end()) for word in _kept([spelt(each[0])])]
-        if len(tokens) > _MOST:
-            break
-    return text, tokens
+    said = islice(_WORD.finditer(text), _MOST)
+    return text, [(word, each.start(), each.end()) for each in said for word in _kept([spelt(each[0])])]
 
 
 def says(reply: str, phrase: str) -> Occurrence:
@@ -100,31 +88,20 @@ def says(reply: str, phrase: str) -> Occurrence:
     if not meant:
         return Occurrence(Match.ABSENT)
     text, tokens = _read(reply)
-    vocabulary = set(map(singular, meant))
-    hits = [
-        i for i, (word, *_) in enumerate(tokens) if singular(word) in vocabulary or same_word(word, meant[0])
-    ]
-    best = Occurrence(Match.ABSENT)
-    for begin in sorted({max(0, i - back) for i in hits for back in range(3)}):
-        for length in (len(meant), len(meant) + 1, len(meant) - 1, len(meant) + 2):
-            window = tokens[begin : begin + length]
-            if len(window) < max(1, len(meant) - 1):
-                continue
-            (_, start, _), (_, _, end) = window[0], window[-1]
-            match = _compare([word for word, *_ in window], meant)
-            refused = _REFUSES.search(text[max(0, start - 80) : start]) or _DECLINES.match(
-                text[end : end + 60]
-            )
-            if match is Match.SAID and refused:
-                match = Match.REFUSED
-            if _ORDER.index(match) < _ORDER.index(best.match):
-                best = Occurrence(match, start, end)
-            if match is Match.SAID:
-                return best
-    return best
+    known, many = set(map(singular, meant)), len(meant)
+    hits = [i for i, (word, *_) in enumerate(tokens) if singular(word) in known or same_word(word, meant[0])]
+    begins = sorted({max(0, i - back) for i in hits for back in range(3)})
+    windows = (tokens[begin : begin + many + more] for begin in begins for more in (0, 1, -1, 2))
+    found = (_occurrence(text, window, meant) for window in windows if len(window) >= max(1, many - 1))
+    return min((Occurrence(Match.ABSENT), *found), key=lambda each: each.match)
 
 
-_ORDER = (Match.SAID, Match.REFUSED, Match.REWORDED, Match.CHANGED, Match.ABSENT)
+def _occurrence(text: str, window: Sequence[tuple[str, int, int]], meant: Sequence[str]) -> Occurrence:
+    match, start, end = _compare([word for word, *_ in window], meant), window[0][1], window[-1][2]
+    if match is Match.SAID:
+        refused = _REFUSES.search(text, max(0, start - 80), start) or _DECLINES.match(text, end, end + 60)
+        match = Match.REFUSED if refused else match
+    return Occurrence(match, start, end)
 
 
 def _compare(said: Sequence[str], meant: Sequence[str]) -> Match:
@@ -144,13 +121,10 @@ def _compare(said: Sequence[str], meant: Sequence[str]) -> Match:
 
 def _common(said: Sequence[str], meant: Sequence[str]) -> int:
     left = list(said)
-    common = 0
     for word in meant:
-        same = next((each for each in left if _same(each, word)), None)
-        if same is not None:
+        if (same := next((each for each in left if _same(each, word)), None)) is not None:
             left.remove(same)
-            common += 1
-    return common
+    return len(said) - len(left)
 
 
 @lru_cache(maxsize=8192)  # the words of a reply are compared again with each window of each phrase
