@@ -21,7 +21,10 @@ RUNS = sorted(Path(__file__).parent.glob("golden/*/*/events.jsonl"))
 EACH = pytest.mark.parametrize("log", RUNS, ids=lambda log: "/".join(log.parts[-3:-1]))
 COLLECTED = Path(__file__).parents[2] / "shared" / "data" / "replies" / "questions.jsonl.gz"
 
-CHANGED: dict[str, str] = {}
+CHANGED = {
+    f"{version}/abilities/standing_order/0/40": "the reply has an unknown word, and may mean the right place by it"
+    for version in ("0.2.0", "0.3.0")
+}
 """Verdicts that are meant to differ from those of the release: `version/run/example/turn`, and why."""
 
 
