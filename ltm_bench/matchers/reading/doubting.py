@@ -3,10 +3,12 @@
 A reply that reads as wrong is undecided where
 
 - *A*, some part of it, read alone, is right: its first or last sentence, or all of it without parentheses;
-- *B*, a short one has a word in the answer's place that nobody has used: it may be another word for the answer;
-- *C*, all that is expected stands in it, and no rival does.
+- *B*, a short one, or what it announces at its end, has a word that nobody has used: it may be another word for the
+  answer;
+- *C*, all that is expected stands in it, and no rival does;
+- or it is in a language that is not read.
 
-A recital stays wrong: every answer is a part of it.
+Partial credit is doubted where the end alone would be right. A recital stays wrong: every answer is a part of it.
 """
 
 import re
@@ -33,6 +35,7 @@ RECITAL = Verdict(Outcome.WRONG, 0.0, f"{RECITES} what it was told")
 _UNREAD = (Outcome.ABSTAINED, Outcome.MALFORMED)
 _FLAT = (Outcome.WRONG, Outcome.STALE, Outcome.MALFORMED)
 LAST = "its last"
+"""How the names of the parts begin after which nothing else is said."""
 _REFUSED = (*_FLAT, Outcome.PARTIAL)
 _BESIDE = 2
 """Words besides each value, at most, in a recital of all values: `first red, later blue, finally grey`."""

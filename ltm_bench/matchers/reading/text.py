@@ -45,7 +45,8 @@ _HIDDEN = re.compile(
 
 def shown(reply: str) -> str:
     """Return the part of a reply that its reader sees."""
-    return _HIDDEN.sub(" ", answer(reply)) if any(each in reply for each in ("<", "](")) else reply
+    text = answer(reply)
+    return _HIDDEN.sub(" ", text) if any(each in text for each in ("<", "](")) else text
 
 
 def plain(text: str) -> str:

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ltm_bench.matchers.reading import READ, flat, plain, words
-from ltm_bench.matchers.reading.text import sentences
+from ltm_bench.matchers.reading.text import sentences, shown
 
 STRAIGHT = str.maketrans("’‘ʼ“”„–—łŁøØđĐ", "'''\"\"\"--lloodd")
 
@@ -50,3 +50,8 @@ def test_a_sentence_ends_at_its_full_stop_or_at_a_semicolon_but_not_within_a_num
     text = "it is 2.5 km north. then east; 红色。done"
     found = [text[begin:end].strip() for begin, end in sentences(text)]
     assert found == ["it is 2.5 km north.", "then east;", "红色。", "done"]
+
+
+def test_what_a_reply_shows_is_no_longer_than_what_is_read_of_it() -> None:
+    assert len(shown("red, " * READ)) == len(shown("< red, " * READ)) == READ
+    assert shown("<think>blue</think>red") == "red"
