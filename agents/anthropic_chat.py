@@ -1,25 +1,27 @@
 """Anthropic's Claude models, through the Messages API.
 
-The key is read from ANTHROPIC_API_KEY. Automatic prompt caching is on. Claude no longer takes a temperature, so there
-is no such setting.
+The key is read from ANTHROPIC_API_KEY. Prompts are cached: what later prompts begin with is written once, and of many
+forked questions at one place the first goes alone. Claude no longer takes a temperature, so there is no such setting.
 """
 
-import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import anthropic
 
-from ltm_bench import Finding, Finish, Reply, Usage
+from ltm_bench import Finding, Finish, Message, Reply, Usage
 from ltm_bench.adapters import (
     Compacted,
     ConfigError,
     Endpoint,
     Inheriting,
     Prompt,
+    PromptCache,
     SdkChatModel,
     Tool,
     ToolAnswer,
+    Toolbox,
     ToolCall,
     ToolUse,
     counter,
@@ -61,12 +63,14 @@ class AnthropicChat(Inheriting, SdkChatModel):
     Args:
         model: The model's name.
         base_url: Another server that speaks the Messages API; default: ANTHROPIC_BASE_URL, else Anthropic's.
-        window: The model's context window in its own tokens; history beyond it is dropped in steps.
-        max_output: Maximum tokens of one reply, thinking included; subtracted from the window.
+        window: The model's context window in its own tokens; history beyond it is dropped in steps. Default: what the
+            server says, if it is not Anthropic's own, or else 200,000.
+        max_output: Maximum tokens of one reply, thinking included; subtracted from the window. Default: 4,096, or a
+            quarter of a smaller window.
         effort: How much the model thinks and writes (low, medium, high, …); not sent unless set.
         compact_at: Prompt tokens above which Anthropic replaces the conversation by a summary (beta); default: never.
         clear_tools_at: Prompt tokens above which Anthropic removes older tool results (beta); only matters with tools.
-        ttl: Lifetime of the provider's prompt cache, 5m or 1h; with 1h the cost is unknown.
+        ttl: Lifetime of the provider's prompt cache, 5m or 1h; with 1h writing to it costs more.
         timeout: Seconds to wait for one reply.
         max_retries: Retries of a failed request (rate limits, server errors, broken connections).
         settings: Those of every `ChatModel`.
@@ -75,8 +79,9 @@ class AnthropicChat(Inheriting, SdkChatModel):
     sdk = anthropic
     client_class = anthropic.AsyncAnthropic
     sdk_error = anthropic.AnthropicError
-    too_long = re.compile(r"prompt is too long|exceeds? (the )?context|context.?(window|size)", re.IGNORECASE)
     writes_cost = True
+    usual_window = 200_000
+    usual_output = 4096
     lacks_settings = frozenset({"ratio"})
 
     def __init__(
@@ -84,8 +89,8 @@ class AnthropicChat(Inheriting, SdkChatModel):
         *,
         model: str,
         base_url: str | None = None,
-        window: int = 200_000,
-        max_output: int = 4096,
+        window: int | None = None,
+        max_output: int | None = None,
         effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None,
         compact_at: int | None = None,
         clear_tools_at: int | None = None,
@@ -108,14 +113,31 @@ class AnthropicChat(Inheriting, SdkChatModel):
             raise ConfigError(f"{model}: ttl = {ttl!r}: use '5m' or '1h'")
         self.lists_models = endpoint.is_vendor
         self._ttl, self._effort = ttl, effort
+        self._cache = PromptCache()
         self.compact(compact_at)
         self._edits = _edits(compact_at, clear_tools_at)
 
     @property
     def provider(self) -> str | None:
         """Anthropic, if it is its own server and the prices are known."""
-        # One-hour cache writes cost more, and usage does not distinguish them: the cost stays unknown.
-        return "anthropic" if self.endpoint.is_list_priced and self._ttl == "5m" else None
+        return "anthropic" if self.endpoint.is_list_priced else None
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze the conversation with this message at its end, once the cache holds what is being written of it."""
+        prompt = self.frozen(message)
+        if prompt is not None:
+            await self._cache.wait(prompt)  # here, since a question's time counts from its request
+        return await super().fork(message)
+
+    async def ask(self, prompt: Prompt, toolbox: Toolbox | None = None) -> Reply:
+        """Send a request as `SdkChatModel` does, with marks for the prompt cache."""
+        async with self._cache.marked(prompt) as marked:
+            return await super().ask(marked, toolbox)
+
+    def reserve(self, message: Message) -> Usage:
+        """Return the most that a reply can use: all of the prompt written to the cache, and a full reply."""
+        most = super().reserve(message)
+        return replace(most, cache_write_1h=most.cache_write if self._ttl == "1h" else 0)
 
     async def request(
         self, client: anthropic.AsyncAnthropic, prompt: Prompt, use: ToolUse | None = None
@@ -125,8 +147,9 @@ class AnthropicChat(Inheriting, SdkChatModel):
         body: dict[str, object] = {
             "model": self.model,
             "max_tokens": self._max_output,
-            "cache_control": caching,
         }
+        if prompt.continues or use is not None:  # or no later request begins with this one
+            body["cache_control"] = caching
         if prompt.system:
             body["system"] = prompt.system
         output: dict[str, object] = {} if self._effort is None else {"effort": self._effort}
@@ -139,14 +162,15 @@ class AnthropicChat(Inheriting, SdkChatModel):
             if not use.allowed:
                 body["tool_choice"] = {"type": "none"}
         # The SDK's own create() inspects every message of every request, which takes longer than everything else.
+        if self._edits:
+            body["context_management"] = {"edits": self._edits}
         more = use.messages if use else ()
+        content = prompt.request(body, "messages", system=False, more=more, mark=caching)
         if not self._edits:
-            content = prompt.request(body, "messages", system=False, more=more)
             return await client.post("/v1/messages", content=content, cast_to=anthropic.types.Message)
-        body["context_management"] = {"edits": self._edits}
         return await client.post(
             "/v1/messages?beta=true",
-            content=prompt.request(body, "messages", system=False, more=more),
+            content=content,
             cast_to=anthropic.types.beta.BetaMessage,
             options={
                 "headers": {"anthropic-beta": ",".join(_BETAS[str(each["type"])] for each in self._edits)}
@@ -217,7 +241,14 @@ class AnthropicChat(Inheriting, SdkChatModel):
             reasoning=0 if details is None else details.thinking_tokens,
             model=answer.model or self.model,
             provider=self.provider,
+            cache_write_1h=sum(map(self._written_for_an_hour, each)),
         )
+
+    def _written_for_an_hour(self, spent: Any) -> int:
+        """Return that part of the tokens written to the cache; servers that do not tell do as they are asked."""
+        if spent.cache_creation is not None:
+            return int(spent.cache_creation.ephemeral_1h_input_tokens)
+        return int(spent.cache_creation_input_tokens or 0) if self._ttl == "1h" else 0
 
     def describe(self, model: Any) -> list[Finding]:
         """Report how long the server will offer the model, and how large its window is."""

@@ -112,7 +112,7 @@ class AnthropicMemory(DurableAgent, AnthropicChat):
         folder = self._folder(message.user)
         before = folder.read()
         try:
-            reply = await self.answer(self.frozen(message), self._toolbox(folder))
+            reply = await self.answer(self.frozen(message, continues=True), self._toolbox(folder))
         except BaseException:  # any failure, cancellation included
             folder.write(before)
             raise

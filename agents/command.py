@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench import Agent, AgentError, Message, Reply, Turn
-from ltm_bench.adapters import json_of, scrubbed
+from ltm_bench.adapters import json_of, scrubbed, too_long
 
 _PATIENCE = 5.0
 """Seconds that a program gets to exit once its input is closed."""
@@ -24,7 +24,8 @@ class Command(Agent):
 
     Every line that it receives is an object, which it answers with one line:
 
-    - `{"message": "…", "at": "2026-01-05T09:00:00+00:00", "turn": 7}` with `{"reply": "…"}`;
+    - `{"message": "…", "at": "2026-01-05T09:00:00+00:00", "turn": 7}` with `{"reply": "…"}`; where the message also
+      says how to answer, `"search_by": "…"` is the text to search a memory by;
     - with `observe=true` also `{"observe": {"message": "…", "reply": "…"}, "at": "…", "turn": 8}` (filler, or a resumed
       run) with `{}`. Otherwise it is asked everything, filler included, and in a resumed run the program has heard
       nothing.
@@ -85,6 +86,8 @@ class Command(Agent):
 
     async def _ask(self, kind: str, message: Message) -> Reply:
         line = {kind: message.text, "at": message.at.isoformat(), "turn": message.turn}
+        if message.search_by is not None:
+            line["search_by"] = message.search_by
         answer = await self._exchange(line)
         text = answer.get("reply")
         if not isinstance(text, str):
@@ -135,7 +138,7 @@ class Command(Agent):
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                limit=1 << 26,
+                limit=self.max_bytes,
                 start_new_session=True,  # a shell's own programs end with it
                 env={**os.environ, "LTM_BENCH_HOME": str(self._home.resolve())},
             )
@@ -168,7 +171,7 @@ class Command(Agent):
             self._kill()
             raise AgentError(f"{self._words[0]} did not answer within {self._timeout:g} s") from None
         except ValueError as error:
-            raise AgentError(f"{self._words[0]} answered with a line of more than 64 MB") from error
+            raise AgentError(f"{self._words[0]}: {too_long(self.max_bytes)}") from error
         if not answer.endswith(b"\n"):
             raise EOFError
         try:

@@ -15,9 +15,10 @@ class Function(FunctionAgent):
     """Calls `target`, `package.module:name`: a function, sync or async, or a class whose instances can be called.
 
     It takes `(message: str)` or `(message: str, at: datetime)`, where `at` is the benchmark's time, and returns the
-    reply. The module is imported from the current directory or Python's path. Every conversation gets its own instance
-    of a class. If it has a method `observe(message, reply)`, which may also take `at`, it observes the turns that it
-    did not answer itself (filler, a resumed run); otherwise it is asked everything.
+    reply: a string, or a `Reply` with the tokens that it used. The module is imported from the current directory or
+    Python's path. Every conversation gets its own instance of a class; what a function keeps in its module is shared by
+    all. If it has a method `observe(message, reply)`, which may also take `at`, it observes the turns that it did not
+    answer itself (filler, a resumed run); otherwise it is asked everything.
 
     Args:
         target: The function or class, as `package.module:name`.

@@ -17,19 +17,24 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ltm_bench import AgentError, Memory, Turn
 from ltm_bench.adapters import (
     ConfigError,
     ExtractingProduct,
+    Spoken,
     is_about,
     json_of,
     need,
     sendable,
     user_name,
+    utterances_in,
     write_whole,
 )
+
+_ENTITIES = 4
+"""Of how many memories one is an entity's summary, and the others are facts, as with Zep, by the same makers."""
 
 _STATES = 3
 """How many states of the graphs are kept."""
@@ -50,14 +55,17 @@ class Graphiti(ExtractingProduct):
     """Remembers the facts that Graphiti extracts, separately for every user, and answers through another adapter.
 
     Args:
+        rerank: What ranks the facts and entities that a search finds: `rrf`, their places in it; or `cross_encoder`,
+            one request to `model` for each of them, which must give log probabilities.
         settings: Those of every `ExtractingProduct`; the model must follow JSON schemas.
     """
 
     package = "graphiti-core"
     lacks_settings = frozenset({"dimensions"})
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, *, rerank: Literal["rrf", "cross_encoder"] = "rrf", **settings: Any) -> None:
         super().__init__(**settings)
+        self._recipe = f"COMBINED_HYBRID_SEARCH_{rerank.upper()}"
         self._server: Any = None
         self._falkor: Any = None
         self._graphs: dict[str | None, Any] = {}
@@ -212,22 +220,29 @@ class Graphiti(ExtractingProduct):
 
     async def hear(self, turn: Turn) -> None:
         """Have Graphiti extract what a turn says."""
+        await self.hear_session((turn,))
+
+    async def hear_session(self, turns: Sequence[Turn]) -> None:
+        """Have Graphiti extract what a session says; every part of it is an episode."""
+        spoken = utterances_in(turns)
+        for turn in turns:
+            await self._extract(turn, [each for each in spoken if each.turn == turn.message.turn])
+
+    async def _extract(self, turn: Turn, spoken: Sequence[Spoken]) -> None:
         self._ledger.begin(turn.message.turn)
-        said = f"User: {sendable(turn.message.text)}"
-        if turn.reply.text.strip():
-            said += f"\nAssistant: {sendable(turn.reply.text)}"
+        at = spoken[0].at if spoken else turn.message.at
         user = turn.message.user
         with self._explaining():
             graph = await self._graph(user)
             added = await graph.add_episode(
                 name=f"turn {turn.message.turn}",
-                episode_body=said,
-                source_description="a conversation with an assistant",
-                reference_time=turn.message.at,
+                episode_body="\n".join(sendable(each.named) for each in spoken),
+                source_description="a conversation",
+                reference_time=at,
                 group_id=user_name(user),
             )
             await self._keep(len(self._ledger.heard) + 1)
-        known = {"episode": added.episode.uuid, "user": user, "at": turn.message.at.isoformat()}
+        known = {"episode": added.episode.uuid, "user": user, "at": at.isoformat()}
         self._ledger.finish(turn, {**known, "spent": self._tally.turn()})
         for deletion in self._due:
             if deletion.heard == len(self._ledger.heard):
@@ -247,13 +262,21 @@ class Graphiti(ExtractingProduct):
         return count
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
-        """Return the facts that Graphiti finds for a user, by their words and by their vectors."""
+        """Return the facts that Graphiti finds for a user, then entities with a summary."""
         if not (query := sendable(query).strip()):
             return []
+        recipe = getattr(need("graphiti", "graphiti_core.search.search_config_recipes"), self._recipe)
+        both = recipe.model_copy(update={"episode_config": None, "community_config": None, "limit": limit})
         with self._explaining():
             graph = await self._graph(user)
-            found = await graph.search(query, group_ids=[user_name(user)], num_results=limit)
-        return [self._memory(edge, user) for edge in found]
+            found = await graph.search_(query, config=both, group_ids=[user_name(user)])
+        known = [
+            Memory(f"{node.name}: {node.summary}", id=node.uuid, user=user)
+            for node in found.nodes[: limit // _ENTITIES]
+            if node.summary
+        ]
+        facts = [self._memory(edge, user) for edge in found.edges[: limit - limit // _ENTITIES]]
+        return facts + known
 
     def _memory(self, edge: Any, user: str | None) -> Memory:
         told = {heard.data["episode"]: heard for heard in self._ledger.heard}

@@ -8,11 +8,12 @@ before it searches. Times are the benchmark's. A reply's usage is the core's, wi
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ltm_bench import AgentError, Finding, Memory, Message, Turn
 from ltm_bench.adapters import (
@@ -22,6 +23,8 @@ from ltm_bench.adapters import (
     HeardTurn,
     Patience,
     ServedProduct,
+    Spoken,
+    at_least,
     aware_time,
     halves_about,
     installed,
@@ -32,8 +35,12 @@ from ltm_bench.adapters import (
     retrying,
     scrubbed,
     sendable,
+    utterances_in,
     write_whole,
 )
+
+_ALL = 10_000
+"""More memories than any number of tokens holds."""
 
 _PAGE = 100
 """Memories, or operations, of one request."""
@@ -44,6 +51,18 @@ _PAUSE = 1.0
 _POLL = 2.0
 """The longest pause between two questions whether Hindsight has finished, in seconds."""
 
+_ENTITY_TOKENS = 2048
+"""Tokens of what is known of entities, as in Hindsight's own evaluation."""
+
+_PROMPT = (
+    "You have facts and entities from a conversation. Read all of them, with their times, and look for direct evidence "
+    "of what is asked. Where they contradict each other, or tell of something that happened several times, say all of "
+    "it. Turn relative times into dates, months or years. Be as specific as possible about people, places and events. "
+    "What they do not say outright, work out from what they do say, for instance how long something took."
+)
+"""What Hindsight's own evaluation says to the model that answers (vectorize-io/hindsight,
+hindsight-dev/benchmarks/locomo/locomo_benchmark.py), in our words."""
+
 _UNDER_WAY = ("pending", "processing")
 
 
@@ -51,6 +70,10 @@ class Hindsight(ServedProduct):
     """Remembers in Hindsight's banks, separately for every user, and answers through another adapter.
 
     Args:
+        facts: Tokens of the facts recalled per message; the defaults of this and of `budget` are those of
+            Hindsight's own evaluation.
+        budget: How thoroughly Hindsight searches.
+        chunks: Tokens of the conversation's own words, recalled besides; `window` must have room for them.
         timeout: Seconds to wait for one answer of Hindsight, whose model has to extract first, and of the core.
         settings: Those of every `ServedProduct`.
     """
@@ -58,9 +81,28 @@ class Hindsight(ServedProduct):
     keeps_users = True
     vendor_url = "https://api.hindsight.vectorize.io"
     core_waits_alike = True
+    lacks_settings = frozenset({"memories"})
+    maker_prompt = _PROMPT
 
-    def __init__(self, *, timeout: float = 300.0, **settings: Any) -> None:
-        super().__init__(timeout=timeout, **settings)
+    def __init__(
+        self,
+        *,
+        facts: int = 4096,
+        budget: Literal["low", "mid", "high"] = "high",
+        chunks: int = 8192,
+        timeout: float = 300.0,
+        **settings: Any,
+    ) -> None:
+        at_least("hindsight", facts=(facts, 64), chunks=(chunks, 0))
+        super().__init__(timeout=timeout, memories=_ALL, **settings)
+        self._recall = {
+            "max_tokens": facts,
+            "budget": budget,
+            "include_entities": True,
+            "max_entity_tokens": _ENTITY_TOKENS,
+            "include_chunks": chunks > 0,
+            "max_chunk_tokens": chunks,
+        }
         self._client: Any = None
         self._busy = set[str]()
         """Banks that Hindsight may still be working on."""
@@ -117,17 +159,17 @@ class Hindsight(ServedProduct):
         names: list[str] = json_of(self._known.read_text("utf-8")) if self._known.exists() else []
         return names
 
-    async def _tell(self, number: int, user: str | None, at: str, said: Sequence[str]) -> None:
+    async def _tell(self, number: int, known: Mapping[str, Any]) -> None:
         """Have Hindsight store the halves of a turn that are not empty, instead of what it has of this turn."""
-        if not (text := "\n".join(filter(None, said))):
+        if not (text := "\n".join(filter(None, known["said"]))):
             return
-        bank = self._bank(user)
+        bank = self._bank(known["user"])
         if bank not in (banks := self._banks()):
             write_whole(self._known, json.dumps([*banks, bank]))
         item = {
             "content": text,
-            "timestamp": at,
-            "context": "a conversation",
+            "timestamp": known["at"],
+            "context": f"a conversation between {known.get('between', 'a user and an assistant')}",
             "document_id": _document(number),
         }
         self._busy.add(bank)
@@ -143,14 +185,29 @@ class Hindsight(ServedProduct):
 
     async def hear(self, turn: Turn) -> None:
         """Have Hindsight extract what a turn says."""
+        await self.hear_session((turn,))
+
+    async def hear_session(self, turns: Sequence[Turn]) -> None:
+        """Have Hindsight extract what a session says; every part of it is a document."""
+        spoken = utterances_in(turns)
+        for turn in turns:
+            await self._retain(turn, [each for each in spoken if each.turn == turn.message.turn])
+
+    async def _retain(self, turn: Turn, spoken: Sequence[Spoken]) -> None:
         message = turn.message
         self._ledger.begin(message.turn)
-        both = (("User", message.text), ("Assistant", turn.reply.text))
-        said = [f"{who}: {sendable(text)}" if text.strip() else "" for who, text in both]
-        said = self._forgotten.left(turn, said)
+        halves: list[list[str]] = [[], []]
+        for each in spoken:
+            halves[turn.session is None and each.role == "assistant"].append(sendable(each.named))
         self._now = message.at
-        await self._tell(message.turn, message.user, message.at.isoformat(), said)
-        self._ledger.finish(turn, {"user": message.user, "at": message.at.isoformat(), "said": said})
+        known = {
+            "user": message.user,
+            "at": (spoken[0].at if spoken else message.at).isoformat(),
+            "between": " and ".join(dict.fromkeys(each.speaker for each in spoken)),
+            "said": self._forgotten.left(turn, ["\n".join(half) for half in halves]),
+        }
+        await self._tell(message.turn, known)
+        self._ledger.finish(turn, known)
 
     async def settle(self) -> None:
         """Wait until Hindsight has consolidated everything."""
@@ -217,8 +274,21 @@ class Hindsight(ServedProduct):
             return []
         await self.settle()
         now = None if self._now is None else self._now.isoformat()
-        found = await self._call(lambda: self._client.arecall(self._bank(user), query, query_timestamp=now))
-        return [_memory(each, user) for each in found.results[:limit]]
+        recall = partial(self._client.arecall, self._bank(user), query, query_timestamp=now, **self._recall)
+        found = await self._call(recall)
+        facts = [_memory(each, user) for each in found.results]
+        known = [
+            Memory(f"{name}: {each.text}", aware_time(each.mentioned_at), user=user)
+            for name, entity in (found.entities or {}).items()
+            for each in entity.observations
+        ]
+        source = {each.chunk_id: fact for each, fact in zip(found.results, facts, strict=True)}
+        said = [
+            replace(source[name], text=chunk.text, id=name)
+            for name, chunk in (found.chunks or {}).items()
+            if name in source
+        ]
+        return [*facts, *known, *said][:limit]
 
     async def _listed(self, user: str | None) -> list[Any]:
         """Return all facts and observations of a user."""
@@ -267,7 +337,7 @@ class Hindsight(ServedProduct):
             data, gone_halves = each.data, halves[each.turn]
             data["said"] = ["" if half in gone_halves else text for half, text in enumerate(data["said"])]
             await self._delete(self._bank(data["user"]), each.turn)
-            await self._tell(each.turn, data["user"], data["at"], data["said"])
+            await self._tell(each.turn, data)
         self._ledger.cut(len(self._ledger.heard))  # rewritten
         await self.settle()
         return count

@@ -5,6 +5,7 @@ import re
 import ssl
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -16,10 +17,10 @@ import httpx2
 from ltm_bench import Agent, AgentError, CannotResume, Finding, Finish, Message, Reply, Turn
 from ltm_bench.adapters import (
     Again,
-    ConfigError,
     attempt,
     json_of,
     object_set,
+    proxies_from_environment,
     read_key,
     retrying,
     scrubbed,
@@ -33,7 +34,7 @@ _EXAMINING = 30.0
 """Maximum seconds that `doctor` waits for an answer."""
 
 _SHOWN = 200
-"""Maximum characters of an answer quoted in an error."""
+"""Maximum characters of a request or an answer quoted in an error."""
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A header's name (RFC 9110, section 5.6.2)."""
@@ -51,6 +52,7 @@ class Http(Agent):
         reply: The path of the reply in the answer: `choices.0.message.content`. Numbers are list indices.
         session: The path of this conversation's id in the request; not sent by default.
         time: The path of the benchmark time (ISO 8601) in the request; not sent by default.
+        search_by: The path of the text to search a memory by, without instructions how to answer; not sent by default.
         extra: More fields of the request, as JSON: `{"stream": false}`.
         headers: Headers whose values come from environment variables: `Authorization=MY_TOKEN, X-Team=TEAM`.
         observe: Where to post turns that need no answer: a URL, or a path on the server of `url` (`/observe`). The
@@ -79,6 +81,7 @@ class Http(Agent):
         reply: str = "reply",
         session: str = "",
         time: str = "",
+        search_by: str = "",
         extra: str = "{}",
         headers: str = "",
         observe: str = "",
@@ -98,6 +101,7 @@ class Http(Agent):
         if fork:
             self.forks = "barrier"
         self._request, self._reply, self._session, self._time = request, reply, session, time
+        self._search_by = search_by
         self._extra = object_set("http", "extra", extra)
         self._told, self._told_extra = (
             observe_reply,
@@ -176,19 +180,24 @@ class Http(Agent):
         write_whole(self._last, str(turn.message.turn))
 
     async def examine(self) -> Sequence[Finding]:
-        """Post one message as a run does, once, in a separate conversation; report what is at the reply's path."""
+        """Post one message as a run does, once, in a separate conversation; report what is at the reply's path.
+
+        If it observes, post a turn there as well.
+        """
         self._conversation = f"doctor-{uuid.uuid4().hex}"
-        self._client = _client(self._headers)
         self._timeout, self._max_retries = min(self._timeout, _EXAMINING), 0
         hello = Message("Hello, can you hear me?", datetime(2026, 1, 5, 9, tzinfo=UTC), 0)
         try:
             reply = await self.reply(hello)
+            await self.observe(Turn(replace(hello, text="By the way, it rains.", turn=1), Reply("Okay.")))
         except AgentError as error:
             return [Finding(False, str(error))]
         if reply.finish is Finish.OVERFLOW:
             return [Finding(False, f"{self._place} finds the first message too long (HTTP 413)")]
+        heard = [Finding(True, f"{scrubbed(self._told_at)} observes")] if self.observes else []
         return [
             Finding(True, f"{self._place} answers; at reply={self._reply!r} it says {reply.text!r:.100}"),
+            *heard,
             Finding(
                 True,
                 f"conversations are kept apart by the id at session={self._session!r}"
@@ -205,6 +214,7 @@ class Http(Agent):
             (self._request, message.text),
             (self._session, self._conversation),
             (self._time, message.at.isoformat()),
+            (self._search_by, message.query),
         ):
             if path:
                 _put(body, path.split("."), value)
@@ -240,16 +250,16 @@ class Http(Agent):
             settings = {self._beside: "fork", self._told_at: "observe", self._url: "url"}
             setting = settings[url]
             raise AgentError(f"{place} has moved ({what}): set {setting} to {there!r}")
-        raise AgentError(f"{place} refused the request: {what}{self._said(answer)}")
+        raise AgentError(f"{place} refused the request: {what}{self._said(answer, content)}")
 
     @property
     def _often(self) -> str:
         return f" {self._max_retries + 1} times, last" if self._max_retries else ""
 
-    def _said(self, answer: httpx2.Response) -> str:
-        """Return an answer's text for an error; its body names the missing field."""
-        said = self._clean(" ".join(answer.text.split()))[:_SHOWN]
-        return f": {said}" if said else ""
+    def _said(self, answer: httpx2.Response, body: bytes) -> str:
+        """Return the beginnings of an answer and of its request, for an error: often a field is missing."""
+        said, asked = (self._clean(" ".join(text.split()))[:_SHOWN] for text in (answer.text, body.decode()))
+        return f": {said or '(no text)'} (the request was {asked})"
 
     async def _once(self, client: httpx2.AsyncClient, url: str, body: bytes) -> httpx2.Response:
         """Make one attempt. Raises _Failed if another one may succeed."""
@@ -267,7 +277,8 @@ class Http(Agent):
         wait = answer.headers.get("Retry-After", "")
         if answer.status_code == 429 or answer.status_code >= 500:
             raise _Failed(
-                f"HTTP {answer.status_code}{self._said(answer)}", float(wait) if wait.isdecimal() else None
+                f"HTTP {answer.status_code}{self._said(answer, body)}",
+                float(wait) if wait.isdecimal() else None,
             )
         return answer
 
@@ -292,7 +303,7 @@ def _again(error: Exception) -> Again | None:
 def _client(headers: Mapping[str, str]) -> httpx2.AsyncClient:
     """Return a client without state between requests. Raises ConfigError."""
     own = {"content-type": "application/json", "accept-encoding": "identity"}
-    try:
+    with proxies_from_environment():
         return httpx2.AsyncClient(
             headers=own | {name.lower(): value for name, value in headers.items()},
             # A cookie set by an answer would be lost in a crash.
@@ -302,11 +313,6 @@ def _client(headers: Mapping[str, str]) -> httpx2.AsyncClient:
             # If a server sends too much, or closes silently, the next message would fail, and go out twice.
             limits=httpx2.Limits(max_keepalive_connections=0),
         )
-    except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
-        raise ConfigError(
-            f"http: {type(error).__name__}: the environment names proxies (ALL_PROXY, HTTP_PROXY, HTTPS_PROXY) or "
-            "certificates (SSL_CERT_FILE, SSL_CERT_DIR) that cannot be used; fix or unset them"
-        ) from None  # the error may quote a proxy's password
 
 
 @cache
@@ -336,7 +342,7 @@ def _is_url(text: str) -> bool:
         url = httpx2.URL(text)
     except httpx2.InvalidURL:
         return False
-    return url.scheme in ("http", "https") and bool(url.host)
+    return url.scheme in ("http", "https") and bool(url.host) and (url.port is None or 0 < url.port < 65536)
 
 
 def _from_environment(headers: str) -> list[tuple[str, str]]:

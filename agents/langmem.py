@@ -18,11 +18,12 @@ from ltm_bench.adapters import (
     ConfigError,
     ExtractingProduct,
     at_least,
+    chat_messages,
     is_about,
     need,
     sendable,
-    stamped,
     usage_of,
+    utterances_in,
 )
 
 
@@ -105,17 +106,15 @@ class LangMem(ExtractingProduct):
             raise ConfigError(f"langmem: {wrong}")
         return rows
 
-    async def _manage(self, turn: Turn) -> None:
-        messages = need("langmem", "langchain_core.messages")
-        said = [messages.HumanMessage(sendable(stamped(turn.message)))]
-        if turn.reply.text.strip():
-            said.append(messages.AIMessage(sendable(turn.reply.text)))
+    async def _manage(self, turns: Sequence[Turn]) -> None:
+        *before, last = turns
+        said = chat_messages(utterances_in(turns))
         self._changes.clear()
         self._failures.clear()
-        self._ledger.begin(turn.message.turn)
+        self._ledger.begin(turns[0].message.turn)
         try:
             with need("langmem", "langsmith").tracing_context(enabled=False):
-                manager = self._manager(turn.message.user)
+                manager = self._manager(last.message.user)
                 await manager.ainvoke({"messages": said}, config={"callbacks": [self._counter()]})
         except ConfigError:
             raise
@@ -123,8 +122,9 @@ class LangMem(ExtractingProduct):
             raise self.endpoint.explain(next(iter(self._failures), error)) from error
         if self._failures:  # LangMem treats them as mistakes of the model and continues
             raise self.endpoint.explain(self._failures[0])
-        self._note(turn, self._changes)
-        self._ledger.finish(turn, {"changes": dict(self._changes), "spent": self._tally.turn()})
+        self._note(last, self._changes)
+        known = {"changes": dict(self._changes), "spent": self._tally.turn()}
+        self._ledger.finish(last, known, with_it=before)
 
     def _note(self, turn: Turn, changes: dict[str, Any]) -> None:
         for name, value in changes.items():
@@ -155,12 +155,17 @@ class LangMem(ExtractingProduct):
 
     async def hear(self, turn: Turn) -> None:
         """Pass a turn to the manager."""
-        await self._manage(turn)
+        await self._manage((turn,))
+
+    async def hear_session(self, turns: Sequence[Turn]) -> None:
+        """Pass a session to the manager once it has ended, as LangMem advises."""
+        await self._manage(turns)
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
         """Keep only the changes of these turns; `resumed` rebuilds the store from them."""
-        self._ledger.cut(len(turns))
-        return len(turns)
+        kept = self._ledger.whole(len(turns))  # a session cut in the middle is managed again
+        self._ledger.cut(kept)
+        return kept
 
     async def resumed(self, turns: Sequence[Turn]) -> None:
         """Rebuild the store from the recorded changes of every turn."""
@@ -169,8 +174,9 @@ class LangMem(ExtractingProduct):
             self._told.clear()
         kept: dict[str, Any] = {}
         for heard, turn in zip(self._ledger.heard, turns, strict=True):
-            kept.update(heard.data["changes"])
-            self._note(turn, heard.data["changes"])
+            changes = (heard.data or {}).get("changes", {})  # those of a session are with its last turn
+            kept.update(changes)
+            self._note(turn, changes)
         for name, value in kept.items():
             if value is not None:
                 await self._store.aput(self._space(self._told[name][2]), name, value)

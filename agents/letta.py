@@ -104,15 +104,14 @@ class Letta(DurableAgent):
         self._passages: set[str] = set()
 
     async def open(self, home: Path) -> None:
-        """Find the run's agent on the server, or create it."""
+        """Find the run's agent on the server; a new one is created once it is told something."""
         package = need("letta", "letta_client")
         self._client = self._connect(package, self._endpoint.timeout, self._endpoint.max_retries)
         self._home = home
         self._ledger = Ledger(home / "heard.jsonl")
-        name = name_in(home)
         with self._endpoint.explaining():
-            found = await self._client.agents.list(tags=[name], match_all_tags=True, limit=1)
-            self._agent = found.items[0].id if found.items else await self._make(name)
+            found = await self._client.agents.list(tags=[name_in(home)], match_all_tags=True, limit=1)
+        self._agent = found.items[0].id if found.items else ""
 
     def _connect(self, package: Any, timeout: float, max_retries: int) -> Any:
         return package.AsyncLetta(
@@ -236,6 +235,9 @@ class Letta(DurableAgent):
 
     async def restore(self, turns: Iterable[Turn]) -> None:
         """Restore the agent's recorded state after these turns."""
+        if not self._agent:
+            with self._endpoint.explaining():
+                self._agent = await self._make(name_in(self._home))
         turns = list(turns)
         agreed = self._ledger.agreed(turns)
         heard = self._ledger.heard[:agreed]
@@ -274,6 +276,7 @@ class Letta(DurableAgent):
         """Return what the agent's archival memory has about `query`."""
         if not query.strip():
             return []
+        await self._ready()
         with self._endpoint.explaining():
             found = await self._client.agents.passages.search(self._agent, query=sendable(query), top_k=limit)
         return [Memory(row.content, aware_time(row.timestamp), _turn(row.tags)) for row in found.results]

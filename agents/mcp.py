@@ -298,7 +298,8 @@ class Mcp(DurableAgent):
         return reply
 
     async def _answer(self, chat: SdkChatModel, message: Message, server: McpServer) -> Reply:
-        return await chat.answer(chat.frozen(message), McpTools(server, self._rounds, self._room))
+        prompt = chat.frozen(message, continues=True)
+        return await chat.answer(prompt, McpTools(server, self._rounds, self._room))
 
     @property
     def _room(self) -> int:
@@ -309,7 +310,7 @@ class Mcp(DurableAgent):
         """Return the core's prompt, with what the server finds for a message."""
         assert self._chosen is not None
         with operating("retrieve"):
-            found = await self._search(mind, message.text, self._limit, message)
+            found = await self._search(mind, message.query, self._limit, message)
         return replace(message, text=self._chosen.prompt(message, found, mind.recent))
 
     async def _search(

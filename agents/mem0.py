@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequen
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -25,23 +26,33 @@ from ltm_bench.adapters import (
     ConfigError,
     CountedEmbedder,
     ExtractingProduct,
+    chat_messages,
     fingerprint,
     is_about,
     need,
-    sendable,
+    session_of,
     stamp,
-    stamped,
+    utterances_in,
 )
 
 T = TypeVar("T")
 
 _CONTEXT = 5
-"""Number of turns that Mem0 shows its model besides the new one: its last ten messages."""
+"""Number of turns or sessions that hold what Mem0 shows its model besides a new one: its last ten messages."""
 
 _DATES = (
     "This conversation takes place at {now}. That is the observation date and the current date; the dates given above "
     "are wrong. Every message of the user begins with the time at which it was sent, in brackets."
 )
+
+_PROMPT = (
+    "You have memories of the speakers of a conversation. Read all of them, with their times, and look for direct "
+    "evidence of what is asked; where they contradict each other, follow the latest. Work out relative times from the "
+    "time of the memory, and answer with the date, month or year: if a memory of 4 May 2022 says 'went to India last "
+    "year', that was in 2021. Do not take people named in a memory for the speaker it came from. Think step by step, "
+    "show any calculation, and give an answer that is specific, rests on the memories alone, and has at most six words."
+)
+"""What Mem0's own evaluation says to the model that answers (mem0ai/mem0, evaluation/prompts.py), in our words."""
 
 _alone = Lock()
 """Held while Mem0 is set up, because it imports more modules then."""
@@ -56,6 +67,7 @@ class Mem0(ExtractingProduct):
     """
 
     package = "mem0ai"
+    maker_prompt = _PROMPT
 
     def __init__(self, *, reasoning: bool | None = None, **settings: Any) -> None:
         super().__init__(**settings)
@@ -126,16 +138,17 @@ class Mem0(ExtractingProduct):
 
     def _add(self, turns: Sequence[Turn]) -> None:
         *before, last = turns
-        since, message = turns[0].message.turn, last.message
+        since, message, spoken = turns[0].message.turn, last.message, utterances_in(turns)
         self._ledger.begin(since)
-        at = message.at.isoformat()
+        now = spoken[-1].at if spoken else message.at
+        at = now.isoformat()
         labels = {"turn": message.turn, "said": fingerprint(last), "at": at, "created_at": at}
         with self._failing():
             self._memory.add(
-                [said for turn in turns for said in _messages(turn)],
+                chat_messages(spoken),
                 user_id=self._named(message.user),
                 metadata=labels | ({"since": since} if before else {}),
-                prompt=_DATES.format(now=stamp(message.at)),
+                prompt=_DATES.format(now=stamp(now)),
             )
         self._ledger.finish(last, self._tally.turn(), with_it=before)
 
@@ -195,12 +208,14 @@ class Mem0(ExtractingProduct):
                     self._memory.delete(name)
             with self._memory.db.connection as connection:
                 connection.execute("DELETE FROM messages")
-            newest: dict[str | None, deque[Turn]] = {}
-            for turn in turns:
-                newest.setdefault(turn.message.user, deque(maxlen=_CONTEXT)).append(turn)
+            newest: dict[str | None, deque[list[Turn]]] = {}
+            for _, together in groupby(turns, key=lambda turn: session_of(turn) or turn.message.turn):
+                told = list(together)
+                newest.setdefault(told[0].message.user, deque(maxlen=_CONTEXT)).append(told)
             for user, own in newest.items():
-                for turn in own:
-                    self._memory.db.save_messages(_messages(turn), f"user_id={self._named(user)}")
+                for told in own:
+                    said = chat_messages(utterances_in(told))
+                    self._memory.db.save_messages(said, f"user_id={self._named(user)}")
         except Exception as error:  # SQLite's, Qdrant's or Mem0's own
             raise CannotResume(
                 f"Mem0's memory in {self._home} cannot be cut back to the log ({type(error).__name__}: {error}); "
@@ -219,10 +234,7 @@ class Mem0(ExtractingProduct):
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
         """Delete the facts of all other turns."""
-        kept = len(turns)
-        # a session cut in the middle is deleted whole
-        while kept and self._ledger.heard[kept - 1].data is None:
-            kept -= 1
+        kept = self._ledger.whole(len(turns))  # a session cut in the middle is deleted whole
         await self._call(self._cut, turns[:kept])
         self._ledger.cut(kept)
         return kept
@@ -260,13 +272,6 @@ def _memory(name: str, fact: dict[str, Any], run: str) -> Memory:
     user = fact["user_id"].removeprefix(run).removeprefix("/") or None
     at, since = datetime.fromisoformat(fact["at"]), fact.get("since")
     return Memory(fact["data"], at, fact["turn"], id=name, user=user, since=since)
-
-
-def _messages(turn: Turn) -> list[dict[str, str]]:
-    said = [{"role": "user", "content": sendable(stamped(turn.message))}]
-    if turn.reply.text.strip():
-        said.append({"role": "assistant", "content": sendable(turn.reply.text)})
-    return said
 
 
 @contextmanager

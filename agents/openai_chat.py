@@ -6,13 +6,14 @@ The key is read from OPENAI_API_KEY, or from the variable that key_variable name
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import openai
 from openai.types.chat import ChatCompletion
 
 from ltm_bench import Finding, Finish, Reply, Usage
 from ltm_bench.adapters import (
+    ConfigError,
     Endpoint,
     Inheriting,
     Prompt,
@@ -20,6 +21,7 @@ from ltm_bench.adapters import (
     ToolAnswer,
     ToolCall,
     ToolUse,
+    is_too_long,
     object_in,
     usage_of,
 )
@@ -29,6 +31,11 @@ from ltm_bench.adapters import (
 _VENDOR_RATIO = 1.05
 _OTHER_RATIO = 1.25
 
+_UNKNOWN = r"\b(un(support|recogni[sz]|known|expected)|extra|not (support|permit|allow|recogni))"
+_FIELD = r"\bmax_(completion_)?tokens\b"
+_REFUSED = re.compile(rf"(?is){_UNKNOWN}.{{0,80}}{_FIELD}|{_FIELD}.{{0,80}}{_UNKNOWN}")
+"""How servers refuse a field of requests."""
+
 
 class OpenAIChat(Inheriting, SdkChatModel):
     """A conversation with one model. Sends only the settings that are given: by default no temperature, no effort.
@@ -37,8 +44,12 @@ class OpenAIChat(Inheriting, SdkChatModel):
         model: The model's name, as the server knows it.
         base_url: Another server that speaks the protocol; default: OPENAI_BASE_URL, else OpenAI's.
         key_variable: The environment variable that holds the key.
-        window: The model's context window in its own tokens; history beyond it is dropped in steps.
-        max_output: Maximum tokens of one reply, reasoning included; subtracted from the window.
+        output_field: The field of requests that holds max_output, max_tokens or max_completion_tokens; default: the
+            second at OpenAI, where reasoning models take no other, and the first elsewhere.
+        window: The model's context window in its own tokens; history beyond it is dropped in steps. Default: what the
+            server says, if it is not OpenAI's own, or else 128,000.
+        max_output: Maximum tokens of one reply, reasoning included; subtracted from the window. Default: 1,024, or a
+            quarter of a smaller window.
         effort: Reasoning effort, for models that have it.
         temperature: Sampling temperature, for models that still accept one.
         timeout: Seconds to wait for one reply.
@@ -49,7 +60,6 @@ class OpenAIChat(Inheriting, SdkChatModel):
     sdk = openai
     client_class = openai.AsyncOpenAI
     sdk_error = openai.OpenAIError
-    too_long = re.compile(r"context.?length|context.?size|context.?window|prompt is too long", re.IGNORECASE)
     lacks_settings = frozenset({"ratio"})
 
     def __init__(
@@ -58,8 +68,9 @@ class OpenAIChat(Inheriting, SdkChatModel):
         model: str,
         base_url: str | None = None,
         key_variable: str = "OPENAI_API_KEY",
-        window: int = 128_000,
-        max_output: int = 1024,
+        output_field: Literal["max_tokens", "max_completion_tokens"] | None = None,
+        window: int | None = None,
+        max_output: int | None = None,
         effort: str | None = None,
         temperature: float | None = None,
         timeout: float = 120.0,
@@ -73,6 +84,13 @@ class OpenAIChat(Inheriting, SdkChatModel):
         super().__init__(endpoint, window=window, max_output=max_output, ratio=ratio, **settings)
         self.lists_models = endpoint.is_vendor
         self._effort, self._temperature = effort, temperature
+        if output_field not in (None, "max_tokens", "max_completion_tokens"):
+            raise ConfigError(
+                f"{model}: output_field = {output_field!r}: use 'max_tokens' or 'max_completion_tokens'"
+            )
+        self._output_field = output_field or ("max_completion_tokens" if endpoint.is_vendor else "max_tokens")
+        other = "max_tokens" if self._output_field == "max_completion_tokens" else "max_completion_tokens"
+        endpoint.hint = (_REFUSED, f"set output_field={other}")
         self._cache_key = ""
 
     @property
@@ -88,11 +106,7 @@ class OpenAIChat(Inheriting, SdkChatModel):
     async def request(self, client: openai.AsyncOpenAI, prompt: Prompt, use: ToolUse | None = None) -> Any:
         """Send a request, with tools if there are any, and return the answer as the SDK parses it."""
         vendor = self.endpoint.is_vendor
-        body: dict[str, object] = {
-            "model": self.model,
-            # Reasoning models accept only the first of these two, most other servers only the second.
-            "max_completion_tokens" if vendor else "max_tokens": self._max_output,
-        }
+        body: dict[str, object] = {"model": self.model, self._output_field: self._max_output}
         if vendor:
             body["prompt_cache_key"] = self._cache_key
         if self._temperature is not None:
@@ -127,7 +141,10 @@ class OpenAIChat(Inheriting, SdkChatModel):
                 raise TypeError("the text of the reply is not a string")
             usage = self.used(answer)
         except (AttributeError, IndexError, TypeError) as error:
-            raise self.endpoint.unreadable(_told(answer) or str(error)) from error
+            told = _told(answer)
+            if is_too_long(400, told):
+                return self._overflow()
+            raise self.endpoint.unreadable(told or str(error)) from error
         if refusal or finish == "content_filter":
             return Reply(refusal or text, usage, Finish.REFUSAL)
         if not text.strip():

@@ -10,7 +10,7 @@ questions are sent in full, and stored nowhere.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import openai
@@ -49,11 +49,6 @@ _PAUSE = 0.5
 """Seconds before a failed request is retried here, where the SDK must not retry by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Next(Prompt):
-    """The prompt of a reply that continues the conversation kept by OpenAI."""
-
-
 def _again(error: Exception) -> Again | None:
     if isinstance(error, openai.APIConnectionError):
         return Again()
@@ -71,6 +66,8 @@ class OpenAIResponses(OpenAIChat):
         conversation: Where the conversation is kept: here, or there, as one of OpenAI's conversations.
         settings: Those of `openai_chat`.
     """
+
+    lacks_settings = frozenset({"output_field"})
 
     def __init__(
         self,
@@ -93,13 +90,13 @@ class OpenAIResponses(OpenAIChat):
         """Continue the conversation, wherever it is kept."""
         if not self._stored:
             return await self.ask(prompt)
-        reply = await self.ask(_Next(prompt.system, prompt.history, prompt.message, prompt.tokens))
+        reply = await self.ask(prompt)
         self._said = (prompt, sendable(reply.text))
         return reply
 
     async def request(self, client: openai.AsyncOpenAI, prompt: Prompt, use: ToolUse | None = None) -> Any:
         """Send a request, with tools if there are any, and return the answer as the SDK parses it."""
-        if not isinstance(prompt, _Next):
+        if not (self._stored and prompt.continues):
             return await self._post(client, prompt, use, {"store": False})
         # The SDK would retry a request whose answer was lost, although the server had answered it: the message would
         # be in the conversation twice.

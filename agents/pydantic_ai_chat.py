@@ -32,6 +32,7 @@ from ltm_bench.adapters import (
     begin,
     client,
     installed,
+    is_too_long,
     json_of,
     need,
     object_set,
@@ -45,10 +46,6 @@ from ltm_bench.adapters import (
 # Upper bound of a model's tokens per token of our counter (cl100k_base), for any model.
 _RATIO = 1.5
 
-_TOO_LONG = re.compile(
-    r"context.?(length|size|window|limit)|(prompt|input) is too long|input token count", re.IGNORECASE
-)
-
 _PAUSE = 0.5
 """Seconds before the first retry."""
 
@@ -60,8 +57,10 @@ class PydanticAIChat(Inheriting, ChatModel):
         model: The provider and the model, `provider:model`, as Pydantic AI names them.
         base_url: Another server that speaks the provider's protocol, if the provider allows one.
         key_variable: The environment variable that holds the key; default: the one that Pydantic AI reads.
-        window: The model's context window in its own tokens; history beyond it is dropped in steps.
-        max_output: Maximum tokens of one reply, reasoning included; subtracted from the window.
+        window: The model's context window in its own tokens; history beyond it is dropped in steps. Default: what the
+            server says, if it is not the provider's own, or else 128,000.
+        max_output: Maximum tokens of one reply, reasoning included; subtracted from the window. Default: 4,096, or a
+            quarter of a smaller window.
         effort: How much the model thinks (minimal, low, medium, high, …); not sent unless set.
         temperature: Sampling temperature, for models that still accept one.
         settings: More of Pydantic AI's model settings, as JSON: `{"google_safety_settings": []}`.
@@ -71,6 +70,7 @@ class PydanticAIChat(Inheriting, ChatModel):
         shared: Those of every `ChatModel`.
     """
 
+    usual_output = 4096
     lacks_settings = frozenset({"ratio"})
 
     def __init__(
@@ -79,8 +79,8 @@ class PydanticAIChat(Inheriting, ChatModel):
         model: str,
         base_url: str | None = None,
         key_variable: str = "",
-        window: int = 128_000,
-        max_output: int = 4096,
+        window: int | None = None,
+        max_output: int | None = None,
         effort: str | None = None,
         temperature: float | None = None,
         settings: str = "{}",
@@ -105,7 +105,7 @@ class PydanticAIChat(Inheriting, ChatModel):
         super().__init__(endpoint, window=window, max_output=max_output, ratio=_RATIO, **shared)
         more = object_set("pydantic_ai_chat", "settings", settings)
         self._base_url, self._key_variable = base_url, key_variable
-        self.settings: dict[str, Any] = {"max_tokens": max_output, "request_timeout": timeout}
+        self.settings: dict[str, Any] = {"max_tokens": self._max_output, "request_timeout": timeout}
         """The settings passed to Pydantic AI with the messages; complete after `open`."""
         if cache:
             self.settings["cache"] = True
@@ -127,6 +127,10 @@ class PydanticAIChat(Inheriting, ChatModel):
     def provider(self) -> str | None:
         """The provider whose prices apply at the address; known after `open`."""
         return self._priced
+
+    async def find_window(self) -> int | None:
+        """Ask a server whose address is given; the others' addresses are known only once they are open."""
+        return await super().find_window() if self._base_url else None
 
     async def open(self, home: Path) -> None:
         """Import Pydantic AI and make the provider's client. Nothing is sent yet."""
@@ -215,12 +219,8 @@ class PydanticAIChat(Inheriting, ChatModel):
             raise ConfigError(f"{self.endpoint.model}: {error.message}") from error
         except Exception as error:  # every SDK has its own, and Pydantic AI does not translate all of them
             status = getattr(error, "status_code", None)
-            detail = _detail(error)
-            if (
-                isinstance(error, errors.ModelContextWindowExceededError)
-                or status == 413
-                or (status == 400 and _TOO_LONG.search(detail))
-            ):
+            detail, code = _said(error)
+            if isinstance(error, errors.ModelContextWindowExceededError) or is_too_long(status, detail, code):
                 return self._overflow()
             if isinstance(error, errors.ContentFilterError):
                 return self._refusal()
@@ -313,8 +313,8 @@ def _takes_httpx2(provider: type[Any]) -> bool:
     return httpx2.AsyncClient in typing.get_args(wanted)
 
 
-def _detail(error: Exception) -> str:
-    """Extract the provider's own error message from what Pydantic AI makes of its body."""
+def _said(error: Exception) -> tuple[str, object]:
+    """Extract the provider's own error message and code from what Pydantic AI makes of its body."""
     body = getattr(error, "body", None)
     if isinstance(body, str) and body.startswith("{"):
         with suppress(ValueError):
@@ -322,5 +322,5 @@ def _detail(error: Exception) -> str:
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
     if isinstance(body, dict) and body.get("message"):
-        return str(body["message"])
-    return str(body or error)
+        return str(body["message"]), body.get("code")
+    return str(body or error), None

@@ -29,6 +29,7 @@ from ltm_bench.adapters import (
     need,
     scrubbed,
     sendable,
+    utterances_in,
     write_whole,
 )
 
@@ -37,6 +38,14 @@ _PAGE = 100
 
 _QUERY = 1000
 """Characters of one query."""
+
+_PROMPT = (
+    "Answer the question from the memories below, and from nothing else. Read all of them first; use their times to "
+    "work out when things happened, and where they contradict each other, prefer the newer ones. Say that you do not "
+    "know if they do not suffice. Be clear and concise, and do not mention the memories themselves."
+)
+"""What Supermemory's own evaluation says to the model that answers (supermemoryai/memorybench,
+src/providers/supermemory/prompts.ts), in our words."""
 
 _POLL = 4.0
 """The longest pause between two polls, in seconds."""
@@ -62,6 +71,7 @@ class Supermemory(ServedProduct):
     keeps_users = True
     vendor_url = "https://api.supermemory.ai"
     package = "supermemory"
+    maker_prompt = _PROMPT
 
     def __init__(self, *, dreaming: Literal["instant", "dynamic"] = "instant", **settings: Any) -> None:
         super().__init__(**settings)
@@ -116,7 +126,7 @@ class Supermemory(ServedProduct):
         if not sides:
             return None
         part = "" if len(sides) == len(_sides(turn)) else f"-{''.join(sides)}"
-        content = "\n".join(f"{who}: {text}" for who, text in sides.items())
+        content = "\n".join(sides.values())
         return Document(f"{self._name}-{turn.message.turn}-{fingerprint(turn)}{part}", content)
 
     def _sides(self, turn: Turn) -> dict[str, str]:
@@ -128,7 +138,7 @@ class Supermemory(ServedProduct):
         document = self._document(turn)
         if document is None:
             return
-        namespace, at = self._namespace(turn.message.user), turn.message.at.isoformat()
+        namespace, at = self._namespace(turn.message.user), utterances_in((turn,))[0].at.isoformat()
         await self._client.add(
             namespace,
             id=document.name,
@@ -349,9 +359,11 @@ class Supermemory(ServedProduct):
 
 
 def _sides(turn: Turn) -> dict[str, str]:
-    """Return what was said in a turn, by who said it."""
-    both = {"User": sendable(turn.message.text), "Assistant": sendable(turn.reply.text)}
-    return {who: text for who, text in both.items() if text.strip()}
+    """Return what was said in a turn, by who said it; a part of a session has one side."""
+    spoken = [sendable(each.named) for each in utterances_in((turn,))]
+    if turn.session is not None:
+        return {"Session": "\n".join(spoken)} if spoken else {}
+    return {text.partition(":")[0]: text for text in spoken}
 
 
 def _processed(document: Any) -> bool:

@@ -1,9 +1,10 @@
 """Long-term memory in a vector store: it keeps everything that was said, in passages, and recalls the nearest ones.
 
 Works without a network and without keys: a local embedder, and an extractive core that answers by quoting what it
-recalled. With `core="openai:gpt-6-luna"` a model answers instead, from one bounded prompt per turn. Replies depend on
-the conversation alone: the passages are ranked exactly. With `store="chroma"` Chroma's index finds them instead, which
-is approximate: replies may occasionally differ (extra `chroma`).
+recalled. With `core="openai:gpt-6-luna"` a model answers instead, from one bounded prompt per turn. Chroma keeps the
+passages, or SQLite with `store="sqlite"`; either way they are ranked exactly here, so replies depend on the
+conversation alone. With `store="chroma_index"` Chroma's index finds them, which is approximate: replies may
+occasionally differ.
 
 With `embedder=wordllama` the vectors are static embeddings that come with their package (extra `local`). With
 `retrieval=bm25` passages are found by the words that they share with the message, with `hybrid` by both. Every user has
@@ -28,6 +29,7 @@ from ltm_bench import Finding, Memory, Message, Reply, Turn, Usage
 from ltm_bench.adapters import (
     WRITE_NOTES,
     WRITE_QUERIES,
+    ChromaIndex,
     ChromaStore,
     ConfigError,
     Core,
@@ -58,7 +60,11 @@ if TYPE_CHECKING:
 
 _VARIANTS = ("query_rewriting", "scratchpad")
 
-_STORES: dict[str, type[VectorStore]] = {"sqlite": SqliteStore, "chroma": ChromaStore}
+_STORES: dict[str, type[VectorStore]] = {
+    "chroma": ChromaStore,
+    "sqlite": SqliteStore,
+    "chroma_index": ChromaIndex,
+}
 
 _NAMES = {"local": hashing.NAME, "wordllama": wordllama.NAME}
 """The names under which a store knows the vectors of local embedders."""
@@ -74,7 +80,7 @@ class VectorMemory(DurableAgent):
     def __init__(
         self,
         *,
-        store: str = "sqlite",
+        store: str = "chroma",
         embedder: str = "local",
         retrieval: Retrieval = "vectors",
         core: str = "extractive",
@@ -89,7 +95,8 @@ class VectorMemory(DurableAgent):
         """Set up.
 
         Args:
-            store: `sqlite`, which ranks all passages exactly, or `chroma`, which asks its index.
+            store: `chroma` or `sqlite`, whose passages are all ranked exactly, or `chroma_index`, which has Chroma's
+                index find them.
             embedder: `local` (hashed words and letters), `wordllama` (static embeddings, extra `local`), `openai:` and
                 the name of an embedding model, or `python:module:callable`.
             retrieval: `vectors`, `bm25` (by the words that they share with the message), or `hybrid`, both merged.
@@ -104,7 +111,9 @@ class VectorMemory(DurableAgent):
         """
         at_least("vector_memory", memories=(memories, 1), recent=(recent, 0), window=(window, 256))
         if store not in _STORES:
-            raise ConfigError(f"vector_memory: store = {store!r} is not known; use 'sqlite' or 'chroma'")
+            raise ConfigError(
+                f"vector_memory: store = {store!r} is not known; use one of {', '.join(_STORES)}"
+            )
         provider, _, model = embedder.partition(":")
         if embedder not in _NAMES and (provider not in ("openai", "python") or not model):
             raise ConfigError(
@@ -148,6 +157,8 @@ class VectorMemory(DurableAgent):
     async def open(self, home: Path) -> None:
         """Open the store in `home`."""
         self._home = home
+        if self._kind is ChromaStore and any(home.rglob(SqliteStore.place)):  # begun by version 0.2 or 0.3
+            self._kind = SqliteStore
         self._stores = {None: self._new_store(home)}
         if not self.free:  # notice a broken store before anything is paid for
             self.store.connect()
@@ -281,10 +292,10 @@ class VectorMemory(DurableAgent):
             usage.append(said.usage)
             return said
 
-        asked = question_in(message.text) or message.text
+        asked = question_in(message.query) or message.query
         queries = [asked]
         if self._rewrites:
-            text = core.fitting(WRITE_QUERIES, message.text)
+            text = core.fitting(WRITE_QUERIES, message.query)
             queries = [*queries, *read_queries((await ask(text)).text)]
         with operating("retrieve") as done:
             found = await self._search_all(queries, state)
@@ -311,7 +322,7 @@ class VectorMemory(DurableAgent):
         return list(dict.fromkeys(merged))[: self._limit]
 
     async def _extract(self, message: Message, state: StoreState) -> str:
-        question = question_in(message.text)
+        question = question_in(message.query)
         if not question:
             return "Noted."
         with operating("retrieve") as done:
@@ -363,10 +374,7 @@ class VectorMemory(DurableAgent):
 
     async def examine(self) -> Sequence[Finding]:
         """Check whether the required packages are installed."""
-        wanted = [("chroma", "chromadb")] if self._kind is ChromaStore else []
-        if self._local is wordllama.embed:
-            wanted.append(("local", "wordllama"))
-        return [installed(*each) for each in wanted]
+        return [installed("local", "wordllama")] if self._local is wordllama.embed else []
 
     async def close(self) -> None:
         """Write pending data, and close the files."""
@@ -401,7 +409,7 @@ class _Said(NamedTuple):
 
 def _wanted(message: Message) -> list[str]:
     """Return the query for a message: its question, if it has one."""
-    question = question_in(message.text)
+    question = question_in(message.query)
     return [question] if question else []
 
 

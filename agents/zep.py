@@ -1,4 +1,4 @@
-"""Zep: a temporal knowledge graph in Zep's cloud; a core model gets the facts and episodes nearest to a message.
+"""Zep: a temporal knowledge graph in Zep's cloud; a core model gets the facts and entities nearest to a message.
 
 Each run creates its own user and thread, and uses no other. Zep processes messages in the background; the agent waits
 for this before it searches. Times are the benchmark's. The key is read from ZEP_API_KEY. Zep charges credits, not
@@ -19,6 +19,7 @@ from ltm_bench.adapters import (
     need,
     pieces,
     sendable,
+    utterances_in,
     write_whole,
 )
 
@@ -37,9 +38,25 @@ _UNSETTLED = 20
 _POLL = 4.0
 """The longest pause between two polls of a task, in seconds."""
 
+_ENTITIES = 4
+"""Of how many memories one is an entity, and the others are facts, as in Zep's own evaluation (5 of 20)."""
+
+_RERANKER = "cross_encoder"
+"""What ranks both there."""
+
+_PROMPT = (
+    "You have facts and entities from a conversation. Read all of them, with their times, look for direct evidence of "
+    "what is asked, and where they contradict each other, follow the latest. The time of a memory is when the event in "
+    "it happened, not when somebody mentioned it: a memory of 15 March 2023 that says 'yesterday' is about 15 March "
+    "2023. Turn relative times into dates, months or years. Be as specific as possible about people, places and "
+    "events. Go step by step, show any calculation, then give a precise and short answer that rests on the memories "
+    "alone."
+)
+"""What Zep's own evaluation says to the model that answers (getzep/zep, benchmarks/locomo/prompts.py), in our words."""
+
 
 class Zep(ServedProduct):
-    """Remembers in Zep's graph, and answers through another adapter; half of what it recalls are facts, half episodes.
+    """Remembers in Zep's graph, and answers through another adapter; three quarters of what it recalls are facts.
 
     Args:
         settings: Those of every `ServedProduct`.
@@ -47,6 +64,7 @@ class Zep(ServedProduct):
 
     vendor_url = "https://api.getzep.com/api/v4"
     package = "zep-cloud"
+    maker_prompt = _PROMPT
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -100,22 +118,29 @@ class Zep(ServedProduct):
 
     async def hear(self, turn: Turn) -> None:
         """Add a turn to the thread. Zep processes it in the background."""
-        self._ledger.begin(turn.message.turn)
+        await self.hear_session((turn,))
+
+    async def hear_session(self, turns: Sequence[Turn]) -> None:
+        """Add what each speaker of a session said to the thread."""
+        *before, last = turns
+        self._ledger.begin(turns[0].message.turn)
         with self.endpoint.explaining():
-            tasks = await self._tell(turn)
-        self._ledger.finish(turn, tasks)
+            tasks = await self._tell(turns)
+        self._ledger.finish(last, tasks, with_it=before)
         self._tasks += tasks
 
-    async def _tell(self, turn: Turn) -> list[str]:
+    async def _tell(self, turns: Sequence[Turn]) -> list[str]:
         said = need("zep", "zep_cloud").AddMessage
-        at = turn.message.at.isoformat()
         messages = [
-            said(role=role, name=name, content=text, reference_time=at, metadata={"turn": turn.message.turn})
-            for role, name, whole in (
-                ("user", "User", turn.message.text),
-                ("assistant", "Assistant", turn.reply.text),
+            said(
+                role=each.role,
+                name=each.speaker,
+                content=text,
+                reference_time=each.at.isoformat(),
+                metadata={"turn": each.turn},
             )
-            for text in pieces(whole, _MESSAGE)
+            for each in utterances_in(turns)
+            for text in pieces(each.text, _MESSAGE)
         ]
         tasks = []
         for start in range(0, len(messages), _MESSAGES):
@@ -151,27 +176,27 @@ class Zep(ServedProduct):
 
     async def resumed(self, turns: Sequence[Turn]) -> None:
         """Resume waiting for Zep's pending tasks."""
-        self._tasks = [task for heard in self._ledger.heard[-_UNSETTLED:] for task in heard.data]
+        self._tasks = [task for heard in self._ledger.heard[-_UNSETTLED:] for task in heard.data or ()]
 
     # What it knows
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
-        """Return the facts and episodes that Zep's search finds, alternating."""
+        """Return the facts that Zep's search finds, then the entities, each ranked by Zep's cross-encoder."""
         await self.settle()
         query = sendable(query).strip()[:_QUERY]
         if not query:
             return []
+        search, entities = self._client.graph, limit // _ENTITIES
         with self.endpoint.explaining():
-            return await self._search(query, limit)
-
-    async def _search(self, query: str, limit: int) -> list[Memory]:
-        facts = await self._client.graph.search_edges(self._graph, query=query, page_size=(limit + 1) // 2)
-        said = await self._client.graph.search_episodes(self._graph, query=query, page_size=(limit + 1) // 2)
-        found: list[Memory] = []
-        known = [_fact(edge) for edge in facts.items or () if edge.fact]
-        heard = [_episode(episode) for episode in said.items or () if episode.content]
-        for place in range(max(len(known), len(heard))):
-            found += known[place : place + 1] + heard[place : place + 1]
+            facts = await search.search_edges(
+                self._graph, query=query, page_size=limit - entities, reranker=_RERANKER
+            )
+            found = [_fact(edge) for edge in facts.items or () if edge.fact]
+            if entities:
+                nodes = await search.search_nodes(
+                    self._graph, query=query, page_size=entities, reranker=_RERANKER
+                )
+                found += [_entity(node) for node in nodes.items or () if node.summary]
         return found[:limit]
 
 
@@ -181,12 +206,5 @@ def _fact(edge: Any) -> Memory:
     return Memory(text, aware_time(edge.valid_at), None, edge.score)
 
 
-def _episode(episode: Any) -> Memory:
-    who = "You" if episode.role == "assistant" else "User"
-    turn = (episode.metadata or {}).get("turn")
-    return Memory(
-        f"{who}: {episode.content}",
-        aware_time(episode.reference_time),
-        int(turn) if isinstance(turn, int | float) else None,
-        episode.score,
-    )
+def _entity(node: Any) -> Memory:
+    return Memory(f"{node.name}: {node.summary}", relevance=node.score)

@@ -37,6 +37,7 @@ from ltm_bench.script.deliveries import Piece as Piece
 from ltm_bench.script.deliveries import bury as bury
 from ltm_bench.script.deliveries import deliver as deliver
 from ltm_bench.script.scenario import Script as Script
+from ltm_bench.script.scenario import content as content
 from ltm_bench.script.scenario import scenario as scenario
 
 _LATE = {

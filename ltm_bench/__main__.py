@@ -1,6 +1,18 @@
-"""`python -m ltm_bench` is `ltm-bench`."""
+"""`ltm-bench`, and `python -m ltm_bench`."""
 
-from ltm_bench.cli import main
+import sys
+
+from ltm_bench.core.extras import dependency
+
+
+def main() -> None:
+    """Run the command line, or say which package it lacks."""
+    try:
+        from ltm_bench.cli import main as run
+    except ModuleNotFoundError as error:
+        sys.exit(f"ltm-bench: {dependency(error)}")
+    run()
+
 
 if __name__ == "__main__":
     main()

@@ -45,8 +45,8 @@ class Knows(Agent):
 '''
 
 MODES = {
-    "official": ("", "--questions", "in-line"),
-    "forked": ("", "--questions", "forked"),
+    "official": ("", "--questions", "forked"),
+    "in-line": ("", "--questions", "in-line"),
     "woven": ("-woven", "--span", "400k"),
 }
 

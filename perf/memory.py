@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm_bench.adapters import Passage, SqliteStore, extractive, hashing, split_turn
+from ltm_bench.adapters import ChromaStore, Passage, extractive, hashing, split_turn
 from ltm_bench.adapters.passages import sentences
 from ltm_bench.adapters.testing import provider
 from ltm_bench.core.messages import Message
@@ -104,7 +104,7 @@ class Stored(NamedTuple):
 
 def store(log: Path, home: Path) -> Stored:
     """Put the passages of a log into a store, and do nothing else."""
-    into = SqliteStore(hashing.NAME)
+    into = ChromaStore(hashing.NAME)
     into.open(home)
     into.adopt([], {}, {})
     passages, begun = 0, None

@@ -57,8 +57,8 @@ CUT = 2000
 class Heaps(Agent):
     """Replies to everything with the last messages that it was told itself."""
 
-    def __init__(self, cut: int | None = None) -> None:
-        self._heard: deque[str] = deque(maxlen=HEAP)
+    def __init__(self, cut: int | None = None, messages: int | None = HEAP) -> None:
+        self._heard: deque[str] = deque(maxlen=messages)
         self._cut = cut
 
     async def reply(self, message: Message) -> Reply:

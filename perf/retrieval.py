@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ltm_bench.adapters import SqliteStore, hashing
+from ltm_bench.adapters import hashing
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.filler.filler import shipped
 from ltm_bench.plugins.agents import make_agent
@@ -76,7 +76,7 @@ async def converse(count: int) -> None:
             took.append(time.perf_counter() - started)
             turns += 1
         wrong = 0
-        store: SqliteStore = agent.store
+        store = agent.store
         vectors = store.now().vectors.astype(np.float64)
         for _, question in FACTS:
             scores = vectors @ hashing.embed([question])[0].astype(np.float64)

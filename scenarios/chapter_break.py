@@ -1,46 +1,27 @@
 """Chapter break: the user reads out a story page by page; which of six openings begins the next chapter?
 
-After ChapterBreak (Sun, Thai and Iyyer 2022), whose public data can be used with `data = "PATH.json"`. The six
-bundled stories are in `chapter_break.md`; each wrong opening contradicts the story in one point.
+After ChapterBreak (Sun, Thai and Iyyer 2022), whose public data can be used with `data = "PATH.json"`. The bundled
+plots and the texts are in `chapter_break.json`. In every example other values are dealt to a plot's slots. Every
+opening refers to another slot, the right one to its value and the others to a wrong one, so that only the story tells
+them apart.
 """
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ltm_bench import Ask, Dice, Script, Tell, picks, scenario
+from ltm_bench import Ask, Dice, Script, Tell, content, picks, scenario
 
-BEGIN = (
-    "I would like to read you part of a book, a page now and then. Just listen; there will be a question at the end."
-    "\n\n{page}",
-    "Let me read to you from a book, one page at a time. You need not say anything; I will ask you something after the "
-    "last page.\n\n{page}",
-    "I am reading a book aloud to practise for the radio. Please listen to the pages; a question comes when the "
-    "chapter "
-    "is over.\n\n{page}",
-)
-PAGES = (
-    "The book goes on:\n\n{page}",
-    "The next page of the book:\n\n{page}",
-    "Back to the book that I am reading to you.\n\n{page}",
-    "Here is some more of the book.\n\n{page}",
-    "Time for another page of the book:\n\n{page}",
-    "I turn the page, and the book continues:\n\n{page}",
-)
-QUESTIONS = (
-    "That was the last page of the chapter. Here are {count} openings, and just one of them is how the next chapter of "
-    "the book begins.\n\n{options}\n\nWhich option is it? Answer with its number alone.",
-    "The chapter of the book ends there. Only one of these {count} passages fits everything that you have heard and "
-    "begins the next chapter.\n\n{options}\n\nWhich one? Write the number of that option and nothing else.",
-    "And that is the end of the chapter. How does the book go on? Of the {count} options, a single one agrees with "
-    "what "
-    "I have read to you.\n\n{options}\n\nPlease give me its number, without any explanation.",
-)
-FORGET = "That is all of this book. If I read to you from another one, it is another story."
+CONTENT: Mapping[str, Any] = content(__file__)
+MESSAGES: Mapping[str, tuple[str, ...]] = CONTENT["messages"]
 
-SENTENCE = re.compile(r"(?<=[.!?”\"])\s+(?=[\w“\"])")
+OPENINGS = 6
+"""As many as ChapterBreak has: the right one and five others."""
+
+SENTENCE = re.compile(r"(?<=[.!?”\"])\s+(?=[^\Wa-z]|[“\"])")
 
 
 class Story(NamedTuple):
@@ -51,19 +32,34 @@ class Story(NamedTuple):
     wrong: tuple[str, ...]
 
 
-@cache
-def shipped() -> tuple[Story, ...]:
-    """Read the stories beside this file: `# title`, the text, `## Next` and several `## Wrong`."""
-    stories = []
-    for chapter in re.split(r"^# ", Path(__file__).with_suffix(".md").read_text("utf-8"), flags=re.MULTILINE)[
-        1:
-    ]:
-        text, *parts = re.split(r"^## ", chapter.partition("\n")[2], flags=re.MULTILINE)
-        named = [part.partition("\n")[::2] for part in parts]
-        (right,) = (body.strip() for name, body in named if name.strip() == "Next")
-        wrong = tuple(body.strip() for name, body in named if name.strip() == "Wrong")
-        stories.append(Story(text.strip(), right, wrong))
-    return tuple(stories)
+class Plot(NamedTuple):
+    """A chapter with slots, what an opening may say of each, and sentences for an opening to start with."""
+
+    text: str
+    slots: Mapping[str, Mapping[str, Any]]
+    leads: tuple[str, ...]
+
+    def told(self, dice: Dice) -> Story:
+        """Fill the slots. The right opening has the value told for its slot, and every wrong one another value."""
+        values = {name: dice.shuffled(slot["values"]) for name, slot in self.slots.items()}
+        told = {name: each[0] for name, each in values.items()}
+        others = {name: each[1] for name, each in values.items()}
+        first, *rest = dice.sample(list(values), OPENINGS)
+        leads = dice.shuffled(self.leads * 2)
+
+        def opening(name: str, said: Mapping[str, str]) -> str:
+            return f"{leads.pop()} {self.slots[name]['opening'].format(**said)}"
+
+        right, wrong = opening(first, told), tuple(opening(name, others) for name in rest)
+        return Story(self.text.format(**told), right, wrong)
+
+
+def shipped() -> tuple[Plot, ...]:
+    """Return the plots in the file beside this one; a chapter begins with its title."""
+    return tuple(
+        Plot("\n\n".join((each["title"], *each["text"])), each["slots"], each["leads"])
+        for each in CONTENT["plots"]
+    )
 
 
 @cache
@@ -84,7 +80,17 @@ def public(path: str, split: str) -> tuple[Story, ...]:
 
 
 def pages(text: str, most: int) -> list[str]:
-    """Split a text at sentence ends into pages of at most `most` characters; a longer sentence gets its own page."""
+    """Split a text at sentence ends into as few pages of at most `most` characters as possible, about equally long.
+
+    A sentence that is longer gets its own page.
+    """
+    count = len(filled := _filled(text, most))
+    tighter = (_filled(text, limit) for limit in range(len(text) // count, most))
+    return next((found for found in tighter if len(found) == count), filled)
+
+
+def _filled(text: str, most: int) -> list[str]:
+    """Split a text into pages, each as full as possible."""
     found = [""]
     for paragraph in re.split(r"\n\s*\n", text):
         for i, sentence in enumerate(SENTENCE.split(paragraph.strip())):
@@ -96,26 +102,29 @@ def pages(text: str, most: int) -> list[str]:
     return found
 
 
-@scenario(skills={"long read", "inference"}, topics={"the book"}, forget=FORGET, version=2)
+@scenario(skills={"long read", "inference"}, topics={"the book"}, forget=MESSAGES["forget"], version=3)
 def chapter_break(
     dice: Dice, *, data: str = "", split: str = "ao3", page: int = 600, most_option: int = 1000
 ) -> Script:
     """Read a story, its pages of `page` characters spread over the span; then ask how it continues.
 
-    `data` is ChapterBreak's own file, `split` `ao3` or `pg19`; at most `most_option` characters of an option are shown.
+    `data` is ChapterBreak's own file, `split` `ao3` or `pg19`; at most `most_option` characters of an option in
+    it are shown.
     """
     if page < 100 or most_option < 100:
         raise ValueError(f"page = {page}, most_option = {most_option}: 100 characters or more")
-    stories = public(data, split) if data else shipped()
-    story = dice.card("story", stories)
-    read = pages(story.text, page)
+    story = dice.card("story", public(data, split)) if data else dice.card("story", shipped()).told(dice)
+    read, frames = pages(story.text, page), dice.shuffled(MESSAGES["page"])
     for i, text in enumerate(read):
-        yield Tell(dice.choice(PAGES if i else BEGIN).format(page=text), at=i / len(read))
+        frame = frames[i % len(frames)] if i else dice.choice(MESSAGES["begin"])
+        yield Tell(frame.format(page=text), at=i / len(read))
     options = dice.shuffled([story.right, *story.wrong])
     length = min(most_option, *map(len, options))  # equally long, so that none stands out
-    shown = "\n\n".join(f"Option {i}: {_cut(text, length)}" for i, text in enumerate(options, start=1))
+    shown = "\n\n".join(
+        f"Option {i}: {_cut(text, length) if data else text}" for i, text in enumerate(options, start=1)
+    )
     yield Ask(
-        dice.choice(QUESTIONS).format(count=len(options), options=shown),
+        dice.choice(MESSAGES["question"]).format(count=len(options), options=shown),
         expect=picks(options.index(story.right) + 1, of=len(options)),
         at=1.0,
     )

@@ -2,7 +2,8 @@
 
 After Counting-Stars (Song, Zheng and Luo 2024), as a conversation: the sky is the conversation itself. With
 `delivery = "one_shot"` it is one message, as in the paper. What its authors planned is included: several counters,
-counts that are corrected later, the sum, and things other than stars.
+counts that are corrected later, the sum, and things other than stars. Texts that follow no paper are in
+`counting_stars.json`.
 """
 
 import re
@@ -13,9 +14,11 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench import Ask, Dice, Script, Tell, bury, deliver, scenario, star_counts, star_sum
+from ltm_bench import Ask, Dice, Script, Tell, bury, content, deliver, scenario, star_counts, star_sum
 from ltm_bench.filler.filler import shipped
 from ltm_bench.script.deliveries import CHUNK, evenly, room
+
+MESSAGES: Mapping[str, Any] = content(__file__)["messages"]
 
 SENTENCES = {
     ("en", "searching"): "A little {who} looked up and counted {count} {sign}",
@@ -35,32 +38,6 @@ LATER = {
     ("en", -1): "The little {who} thought about it: last time it had counted one too few.",
     ("zh", 1): "小{who}想了想：上一次多数了一个。",
     ("zh", -1): "小{who}想了想：上一次少数了一个。",
-}
-
-QUESTIONS = {
-    ("en", "searching"): (
-        "Now and then a little {who} counted {things}. List all the counts that it reached, in any order, as a JSON "
-        'object such as {{"counts": [1, 2]}}. Do not add them up, and write nothing else.'
-    ),
-    ("en", "reasoning"): (
-        "Now and then a little {who} counted {things}, and corrected itself. List all the right counts, in any order, "
-        'as a JSON object such as {{"counts": [1, 2]}}. Leave the mistaken ones out, do not add up, and write nothing '
-        "else."
-    ),
-    ("zh", "searching"): (
-        "聊天中有一只小{who}不时数{things}。请列出它每次数到的数目，顺序不限，"
-        '用 JSON 对象回答，例如 {{"counts": [1, 2]}}。'
-        "不要相加，不要写其他内容。"
-    ),
-    ("zh", "reasoning"): (
-        "聊天中有一只小{who}不时数{things}，数错了又改正。请列出所有正确的数目，顺序不限，"
-        '用 JSON 对象回答，例如 {{"counts": [1, 2]}}。不要列出数错的数，不要相加，不要写其他内容。'
-    ),
-}
-
-SUM = {
-    "en": "And how many {things} did the little {who} count in all? Write one number alone.",
-    "zh": "那么小{who}一共数了多少{things}？只写一个数字。",
 }
 
 WHO = {
@@ -139,11 +116,11 @@ class Star(NamedTuple):
 def _stars(dice: Dice, stars: int, counters: int) -> list[Star]:
     """Draw counts and mistaken counts: all distinct, unevenly spaced, none of them 1 or 2, which the example uses.
 
-    Every star has a range of seven numbers: its count is in the middle, and the mistaken count is next to it.
+    Every star has a range of a hundred numbers, so that none is likely; the mistaken count is next to the right one.
     """
     found = []
     for i in range(stars * counters):
-        count = 7 * i + dice.card(f"count {i}", range(4, 9))  # examples count differently
+        count = 100 * i + dice.card(f"count {i}", range(4, 97))  # examples count differently
         found.append(Star(count, count + dice.choice((-1, 1)), i % counters))
     return found
 
@@ -179,12 +156,6 @@ def _sky(dice: Dice, language: str, data: str, digest: str) -> Iterator[str]:
         yield "".join(dice.choice(row) for row in ZH_SKY)
     while True:
         yield from dice.shuffled(_shipped())
-
-
-FORGET = {
-    "en": "The little animals have finished counting. Should one of them ever begin anew, only its new counts matter.",
-    "zh": "小动物们数完了。如果以后又有谁数数，只有新数到的才算。",
-}
 
 
 def _sayings(
@@ -224,11 +195,12 @@ def _last_notes(
     return [_note(stars[i], language, animals) for i in sorted(last.values()) if i in corrected]
 
 
-def _forget(parameters: Mapping[str, Any]) -> str:
-    return FORGET[parameters["language"]]
+def _forget(parameters: Mapping[str, Any]) -> Sequence[str]:
+    texts: Sequence[str] = MESSAGES[parameters["language"]]["forget"]
+    return texts
 
 
-@scenario(skills={"recall", "aggregation", "coverage"}, topics={"stars"}, forget=_forget, version=3)
+@scenario(skills={"recall", "aggregation", "coverage", "format"}, topics={"stars"}, forget=_forget, version=4)
 def counting_stars(
     dice: Dice,
     *,
@@ -268,8 +240,9 @@ def counting_stars(
         mistaken = []
     foreign = [star.right for star in drawn if star.who]
     who = animals[0]
+    texts, kind = MESSAGES[language], "reasoning" if late else task
     ask = Ask(
-        QUESTIONS[language, "reasoning" if late else task].format(who=who, things=name),
+        dice.choice(texts["question"][kind]).format(who=who, things=name),
         expect=star_counts(counts, mistaken=mistaken, foreign=foreign),
         at=share,
         inline=total and delivery == "one_shot",  # the sum is asked of the same message
@@ -299,7 +272,7 @@ def counting_stars(
         )
     if total:
         yield Ask(
-            SUM[language].format(who=who, things=name),
+            dice.choice(texts["sum"][kind]).format(who=who, things=name),
             expect=star_sum(counts, mistaken=mistaken, foreign=foreign),
         )
 

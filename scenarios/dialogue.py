@@ -33,7 +33,7 @@ FORGET = "That was all of that record. If something like it comes up again, it i
 SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
 
-@scenario(skills={"recall", "conflict", "long read"}, topics={"long material"}, forget=FORGET)
+@scenario(skills={"recall", "conflict", "long read"}, topics={"long material"}, forget=FORGET, version=2)
 def dialogue(
     dice: Dice,
     *,
@@ -52,7 +52,7 @@ def dialogue(
         data: Its file or folder.
         digest: The first 16 hex digits of the SHA-256 of `data`.
         chosen: Ids of the questions to ask, separated by spaces; empty for all.
-        scorer: `official`, `strict`, or `paper` for BEAM.
+        scorer: `official`, `strict`, `paper` for BEAM, or `open` for LoCoMo.
         part: Maximum number of characters of a session in one message.
     """
     if part < 200:
@@ -67,8 +67,7 @@ def dialogue(
     history = nth_history(set, Path(data), digest, chosen.split(), dice.index) if data else _made(dice)
     told = [(session, list(_parts(session, part))) for session in history.sessions]
     parts = sum(len(texts) for _, texts in told)
-    # Once, not with every question: an agent that retrieves by similarity would find the other questions.
-    reply = yield Tell(f"{BEGIN} {which.instruction}".rstrip(), at=0.0)
+    reply = yield Tell(BEGIN, at=0.0)
     clock, place = _Dates(history.sessions, reply.at), 0
     for session, texts in told:
         for number, text in enumerate(texts):
@@ -81,11 +80,13 @@ def dialogue(
                 session=session.id,
             )
     for place, question in enumerate(history.questions):
+        put = which.put(question, scorer, dice.child(question.id))
         reply = yield Ask(
-            _asked(question),
-            expect=which.expect(question, scorer),
+            _asked(put, which.instruction),
+            expect=which.expect(put, scorer),
             at=None if place else 1.0,
             after=clock.wait(question.at, reply.at),
+            search_by=question.text,  # or an agent that retrieves by similarity would find the other questions
         )
 
 
@@ -118,7 +119,7 @@ class _Dates:
 
 
 def _parts(session: Session, most: int) -> Iterator[str]:
-    """Yield a session in parts, each with its date; an utterance longer than a part is cut."""
+    """Yield a session in parts, each with its date; of a long utterance, every piece names the speaker."""
     head = f"[{stamp(session.at)}]\n" if session.at is not None else ""
     lines: list[str] = []
     for utterance in session.utterances:
@@ -135,11 +136,12 @@ def _lines(utterance: Utterance, most: int) -> Iterator[str]:
     if utterance.speaker is None and utterance.id and utterance.text.startswith(f"{utterance.id}."):
         yield utterance.text  # a numbered fact, which has no speaker
         return
-    text = f"{utterance.speaker or SPEAKERS[utterance.role]}: {utterance.text}"
-    for start in range(0, len(text), most):
-        yield text[start : start + most]
+    who, text = utterance.speaker or SPEAKERS[utterance.role], utterance.text
+    room = max(most - len(f"{who} (continued): "), most // 2)
+    for start in range(0, max(len(text), 1), room):
+        yield f"{who}{' (continued)' if start else ''}: {text[start : start + room]}"
 
 
-def _asked(question: HistoryQuestion) -> str:
-    when = f"[{stamp(question.at)}]\n" if question.at is not None else ""
-    return f"{when}{question.text}"
+def _asked(question: HistoryQuestion, instruction: str) -> str:
+    when = f"[{stamp(question.at)}]" if question.at is not None else ""
+    return "\n".join(filter(None, (when, instruction, question.text)))

@@ -1,73 +1,59 @@
-"""Instruction recall: the user explains how to start an odd machine; much later, which step follows this one?"""
+"""Instruction recall: the user explains how to start an old machine; much later, which step follows this one?
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
+Its texts are in `instruction_recall.json`.
+"""
+
+from collections.abc import Mapping
+from itertools import cycle
+from typing import Any
+
+from ltm_bench import Ask, Dice, Script, Tell, content, names_only, scenario
 
 MACHINES = (
-    "bread slicer", "organ", "tide gauge", "printing press", "telescope", "loom", "cider press", "barrel piano",
-    "butter churn", "cable ferry", "carousel", "clay mixer", "coffee roaster", "drawbridge", "film projector",
-    "flour mill", "foghorn", "hay baler", "ice crusher", "kiln", "lathe", "milking machine", "motorboat",
-    "potato sorter", "rope winder", "sewing machine", "snowplough", "steam whistle", "switchboard", "threshing machine",
-    "water pump", "weather balloon",
+    "bottling machine", "bread slicer", "brick press", "carding machine", "cement mixer", "cider press", "clay mixer",
+    "coffee roaster", "flour mill", "floor polisher", "generator", "hay baler", "ice cream machine", "ice crusher",
+    "lathe", "log splitter", "milking machine", "oat crusher", "paper shredder", "pasta machine", "popcorn machine",
+    "potato sorter", "printing press", "rope winder", "sausage machine", "stone polisher", "sugar mill",
+    "threshing machine", "tile cutter", "water pump", "wire bender", "wood chipper",
 )  # fmt: skip
 
 STEPS = {
     "green lever": "push the {part} down as far as it goes",
     "brass wheel": "turn the {part} twice",
-    "oil can": "empty the {part} into the funnel",
-    "bell rope": "pull the {part} once",
+    "oil cap": "unscrew the {part}",
+    "hand crank": "give the {part} ten turns",
     "left pedal": "step on the {part} for a minute",
     "wooden hatch": "close the {part}",
-    "glass tube": "warm the {part} with your hands",
+    "fuel gauge": "tap the {part} until it moves",
     "leather strap": "tighten the {part} by one hole",
     "counterweight": "hang the {part} on its hook",
     "air valve": "open the {part} halfway",
-    "fuse box": "knock on the {part}",
-    "spirit level": "lay the {part} on the frame and wait until the bubble is still",
+    "fuse box": "check the {part}",
+    "rear panel": "take off the {part}",
     "dust filter": "shake out the {part}",
     "copper pipe": "tap the {part} with a spoon",
-    "starter cord": "tug at the {part} until something growls",
+    "starter cord": "pull the {part} hard",
     "sliding door": "push the {part} to the right",
     "rubber seal": "moisten the {part}",
     "safety pin": "take out the {part}",
     "cooling tank": "fill the {part} to the brim",
     "drive belt": "put the {part} over both pulleys",
-    "pilot flame": "light the {part}",
+    "spark plug": "wipe the {part} clean",
     "red button": "press the {part} three times",
     "shutter": "raise the {part}",
     "crankshaft": "grease the {part}",
-    "magnet": "lower the {part} by an inch",
+    "ventilator": "switch on the {part}",
     "dial": "set the {part} to nine",
-    "bellows": "work the {part} until they sigh",
+    "drip tray": "empty the {part}",
     "ignition key": "turn the {part} anticlockwise",
     "chute": "sweep the {part} clean",
-    "tripod": "unfold the {part}",
+    "brake": "release the {part}",
 }
 
-INTRO = (
-    "I want you to know how to start our old {machine}, in case I am not there one day. There are {count} steps.",
-    "Let me explain how our old {machine} is started. It takes {count} steps, and I shall tell you one at a time.",
-    "Our old {machine} is moody, so please remember how one starts it. There are {count} steps.",
-)
-STEP = (
-    "Step {number} for the {machine}: {step}.",
-    "To start the {machine}, step {number}: {step}.",
-    "About the {machine} again. Step {number}: {step}.",
-    "Now for step {number} with the {machine}: {step}.",
-)
-QUESTIONS = {
-    "after": "When we start our old {machine}, which part do we handle right after the {part}?",
-    "before": "When we start our old {machine}, which part do we handle right before the {part}?",
-}
-FORMS = (
-    "Name the part alone, please.",
-    "Just the name of that part.",
-    "Answer with the part and nothing else.",
-    "The name of the part is enough.",
-)
-FORGET = "Our old {machine} has been sold, so its steps do not matter any more."
+MESSAGES: Mapping[str, Any] = content(__file__)["messages"]
 
 
-@scenario(skills={"recall", "order"}, topics={"an old machine"}, version=2)
+@scenario(skills={"recall", "order"}, topics={"an old machine"}, version=3)
 def instruction_recall(
     dice: Dice,
     *,
@@ -83,19 +69,19 @@ def instruction_recall(
         )
     machine = dice.card("machine", machines)
     order = dice.hand("parts", tuple(parts), steps)
-    yield Tell(dice.choice(INTRO).format(machine=machine, count=steps), at=0.0)
-    for i, part in enumerate(order):
+    yield Tell(dice.choice(MESSAGES["intro"]).format(machine=machine, count=steps), at=0.0)
+    for i, (part, told) in enumerate(zip(order, cycle(dice.shuffled(MESSAGES["step"])), strict=False)):
         step = parts[part].format(part=part)
-        yield Tell(dice.choice(STEP).format(number=i + 1, machine=machine, step=step), at=i / steps)
+        yield Tell(told.format(number=i + 1, machine=machine, step=step), at=i / steps)
+    texts = {way: cycle(dice.shuffled(each)) for way, each in MESSAGES["question"].items()}
     for i, place in enumerate(dice.sample(range(steps - 1), questions)):
-        way = dice.choice(tuple(QUESTIONS))
+        way = dice.choice(tuple(texts))
         known, wanted = (
             (order[place], order[place + 1]) if way == "after" else (order[place + 1], order[place])
         )
-        question = QUESTIONS[way].format(machine=machine, part=known)
         yield Ask(
-            f"{question} {dice.choice(FORMS)}",
+            next(texts[way]).format(machine=machine, part=known),
             expect=names_only(wanted, among=[part for part in parts if part != known]),
             at=1.0 if i == 0 else None,
         )
-    yield Tell(FORGET.format(machine=machine))
+    yield Tell(dice.choice(MESSAGES["forget"]).format(machine=machine))

@@ -1,62 +1,46 @@
-"""Jokes: the user tells several, hours apart; which one was it so long ago? The jokes are in `jokes.json`."""
+"""Jokes: the user tells several, hours apart, each on an occasion; which one was it then?
 
-import json
-from datetime import datetime, timedelta
-from pathlib import Path
+Jokes, occasions and texts are in `jokes.json`.
+"""
 
-from ltm_bench import Ask, Dice, Script, Tell, retells, scenario, spoken_duration
+from collections.abc import Mapping
+from datetime import timedelta
+from itertools import cycle
 
-JOKES = tuple(json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")))
+from ltm_bench import Ask, Dice, Script, Tell, content, retells, scenario
 
-TELL = (
-    "Here is a joke for you: {joke}",
-    "Do you know this one? {joke}",
-    "I heard a joke on the radio: {joke}",
-    "Time for a joke. {joke}",
-    "My colleague told me this joke: {joke}",
-    "A joke to cheer you up: {joke}",
-    "This one made me laugh on the bus. {joke}",
-    "You will groan at this joke: {joke}",
-    "Stop me if you know it: {joke}",
-    "From the back of a cereal box: {joke}",
-    "My father tells this joke every Christmas: {joke}",
-    "I have to share this joke with you. {joke}",
-    "Ready for a joke? {joke}",
-    "Somebody told this one at lunch: {joke}",
-)
+_CONTENT = content(__file__)
 
-QUESTIONS = (
-    "Which joke did I tell you about {ago} ago? Tell me that one, word for word if you can, and nothing else.",
-    "I told you a joke, about {ago} ago. Please repeat that joke alone, in the same words.",
-    "Can you give me back the joke that I told you about {ago} ago? Just the joke itself, please.",
-    "What was the joke that you heard from me about {ago} ago? Answer with the text of that joke and nothing else.",
-)
+MESSAGES: Mapping[str, tuple[str, ...]] = _CONTENT["messages"]
+
+JOKES: tuple[str, ...] = _CONTENT["pools"]["jokes"]
+
+OCCASIONS: Mapping[str, str] = _CONTENT["pools"]["occasions"]
+"""What the user is doing, and the words that say later when that was."""
 
 
-@scenario(skills={"episodic", "temporal"}, topics={"jokes"}, version=2)
+@scenario(skills={"episodic", "recall"}, topics={"jokes"}, version=3)
 def jokes(
     dice: Dice,
     *,
     told: int = 4,
     pool: tuple[str, ...] = JOKES,
+    occasions: Mapping[str, str] = OCCASIONS,
     least_minutes: int = 30,
     most_minutes: int = 240,
-    tell: tuple[str, ...] = TELL,
+    tell: tuple[str, ...] = MESSAGES["tell"],
 ) -> Script:
-    """Tell `told` jokes, hours apart; then ask for one of them by how long ago it was."""
-    chosen = dice.hand("jokes", pool, told)
-    times: list[datetime] = []
-    for i, joke in enumerate(chosen):
-        pause = timedelta(minutes=dice.integer(least_minutes, most_minutes)) if i else None
-        reply = yield Tell(dice.choice(tell).format(joke=joke), at=i / told, after=pause)
-        assert reply.at is not None
-        times.append(reply.at)
+    """Tell `told` jokes, hours apart, each on another occasion; then ask for the joke of one of these occasions."""
+    chosen, moments = dice.hand("jokes", pool, told), dice.hand("occasions", tuple(occasions), told)
+    texts = cycle(dice.shuffled(tell))
+    pauses = [timedelta(minutes=dice.integer(least_minutes, most_minutes)) for _ in chosen]
+    for i, (joke, occasion) in enumerate(zip(chosen, moments, strict=True)):
+        text = next(texts).format(joke=joke, occasion=occasion)
+        yield Tell(text, at=i / told, after=pauses[i - 1] if i else None)
     wanted = dice.integer(0, told - 1)
-    pause = timedelta(minutes=dice.integer(least_minutes, most_minutes))
-    question = dice.choice(QUESTIONS)
     yield Ask(
-        lambda now: question.format(ago=spoken_duration(now - times[wanted])),
+        dice.choice(MESSAGES["question"]).format(then=occasions[moments[wanted]]),
         expect=retells(chosen[wanted], among=chosen),
         at=1.0,
-        after=pause,
+        after=pauses[-1],
     )

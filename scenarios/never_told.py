@@ -2,11 +2,14 @@
 
 After the abstention questions of LongMemEval (Wu et al. 2025). Saying that nothing was told counts only if the agent
 remembers what it was told about the other person: an agent that knows nothing gains nothing by saying so.
+The texts are in `never_told.json`.
 """
 
 from collections.abc import Mapping
+from itertools import cycle
+from typing import Any
 
-from ltm_bench import Ask, Dice, Fact, Script, Tell, names_only, never_said, scenario
+from ltm_bench import Ask, Dice, Fact, Script, Tell, content, names_only, never_said, scenario
 
 PEOPLE = (
     "Alma", "Anselm", "Birgit", "Casimir", "Corinna", "Dietmar", "Dunja", "Egon", "Estelle", "Flavio", "Friedel",
@@ -16,85 +19,44 @@ PEOPLE = (
 )  # fmt: skip
 
 RELATIONS = (
-    "my cousin", "my former neighbour", "my old school friend", "my colleague", "my pen friend", "my fencing partner",
+    "my cousin", "my former neighbour", "my old school friend", "my old flatmate", "my pen friend",
+    "my fencing partner",
 )  # fmt: skip
 
-ABOUT: dict[str, dict[str, tuple[str, ...]]] = {
-    "lives": {
-        "told": (
-            "{whom} lives in {value}.",
-            "{whom} has found a flat in {value}, by the way, and lives there now.",
-            "If you want to visit {whom}, you have to go to {value}.",
-        ),
-        "asked": ("Which town does {whom} live in?", "In which town does {whom} live?"),
-        "values": (
-            "Bologna", "Cork", "Delft", "Gdynia", "Graz", "Izmir", "Kaunas", "Leuven", "Malmö", "Nantes", "Odense",
-            "Plovdiv", "Quito", "Rijeka", "Salamanca", "Tampere", "Utrecht", "Valparaíso", "Windhoek", "Zadar",
-        ),
-    },
-    "plays": {
-        "told": (
-            "{whom} plays the {value}, and not badly.",
-            "{whom} has taken up the {value}, much to the dismay of the neighbours.",
-            "You should hear {whom} play the {value}.",
-        ),
-        "asked": ("Which instrument does {whom} play?", "Which instrument is it that {whom} plays?"),
-        "values": (
-            "accordion", "bagpipes", "banjo", "bassoon", "clarinet", "cello", "double bass", "harmonica", "harp",
-            "mandolin", "marimba", "oboe", "piccolo", "saxophone", "sitar", "trombone", "tuba", "ukulele", "viola",
-            "zither",
-        ),
-    },
-    "works": {
-        "told": (
-            "{whom} earns a living as a {value}.",
-            "{whom} works as a {value} these days.",
-            "{whom} is a {value} by trade.",
-        ),
-        "asked": ("What does {whom} do for a living?", "What is {whom}'s trade?"),
-        "values": (
-            "baker", "barber", "bookbinder", "bricklayer", "chimney sweep", "cobbler", "glazier", "locksmith", "miller",
-            "notary", "plasterer", "potter", "roofer", "saddler", "sailmaker", "stonemason", "surveyor", "tailor",
-            "upholsterer", "welder",
-        ),
-    },
-    "keeps": {
-        "told": (
-            "{whom} keeps a {value} at home.",
-            "{whom} has a {value} that eats out of your hand.",
-            "Mind where you step when you visit {whom}: there is a {value} in the house.",
-        ),
-        "asked": ("Which animal does {whom} keep?", "What kind of animal does {whom} have at home?"),
-        "values": (
-            "canary", "chameleon", "chinchilla", "dachshund", "donkey", "ferret", "gecko", "goat", "goose", "hamster",
-            "hedgehog", "turtle dove", "llama", "magpie", "newt", "parakeet", "peacock", "python", "tarantula",
-            "tortoise",
-        ),
-    },
-    "collects": {
-        "told": (
-            "{whom} collects {value}, and has a room full of them.",
-            "{whom} cannot pass a flea market without buying {value}.",
-            "The best present for {whom} is {value}: they go straight into the collection.",
-        ),
-        "asked": ("What does {whom} collect?", "What sort of thing does {whom} collect?"),
-        "values": (
-            "teaspoons", "barometers", "beer mats", "bookmarks", "bottle openers", "buttons", "cowbells",
-            "doorknobs", "fans", "fossils", "gloves", "keyrings", "marbles", "masks", "music boxes", "paperweights",
-            "postcards", "puppets", "snow globes", "thimbles",
-        ),
-    },
+VALUES: dict[str, tuple[str, ...]] = {
+    "lives": (
+        "Bologna", "Cork", "Delft", "Gdynia", "Graz", "Izmir", "Kaunas", "Leuven", "Malmö", "Nantes", "Odense",
+        "Plovdiv", "Quito", "Rijeka", "Salamanca", "Tampere", "Utrecht", "Valparaíso", "Windhoek", "Zadar",
+    ),
+    "plays": (
+        "accordion", "bagpipes", "banjo", "bassoon", "clarinet", "cello", "double bass", "harmonica", "harp",
+        "mandolin", "marimba", "oboe", "piccolo", "saxophone", "sitar", "trombone", "tuba", "ukulele", "viola",
+        "zither",
+    ),
+    "works": (
+        "baker", "barber", "bookbinder", "bricklayer", "chimney sweep", "cobbler", "glazier", "locksmith", "miller",
+        "notary", "plasterer", "potter", "roofer", "saddler", "sailmaker", "stonemason", "surveyor", "tailor",
+        "farrier", "welder",
+    ),
+    "keeps": (
+        "canary", "chameleon", "chinchilla", "dachshund", "donkey", "ferret", "gecko", "goat", "goose", "hamster",
+        "hedgehog", "turtle dove", "llama", "magpie", "newt", "parakeet", "peacock", "python", "tarantula",
+        "tortoise",
+    ),
+    "collects": (
+        "teaspoons", "barometers", "beer mats", "bookmarks", "bottle openers", "buttons", "cowbells",
+        "doorknobs", "fans", "fossils", "gloves", "keyrings", "marbles", "masks", "music boxes", "paperweights",
+        "postcards", "puppets", "snow globes", "thimbles",
+    ),
 }  # fmt: skip
 
-FORMS = (
-    "Answer in a word or two, or say “unknown” if I have left that out.",
-    "A word or two will do; if I have kept it to myself, say “unknown”.",
-    "Keep it to a word or two, or say “unknown” if I have yet to tell you.",
-)
-FORGET = "Let us leave those two at that."
+MESSAGES: Mapping[str, Any] = content(__file__)["messages"]
+ABOUT: dict[str, dict[str, tuple[str, ...]]] = {
+    kind: {**MESSAGES["about"][kind], "values": values} for kind, values in VALUES.items()
+}
 
 
-@scenario(skills={"abstention", "recall"}, topics={"two acquaintances"}, forget=FORGET)
+@scenario(skills={"abstention", "recall"}, topics={"two acquaintances"}, forget=MESSAGES["forget"], version=2)
 def never_told(
     dice: Dice,
     *,
@@ -109,13 +71,17 @@ def never_told(
     shared = [(whom, kinds[2], value) for whom, value in zip((one, other), decks[kinds[2]], strict=True)]
     told = dice.shuffled([(whom, kind, value) for (whom, kind), value in known.items()])
     needles = [*told, *dice.shuffled(shared)] if dice.chance(0.5) else [*dice.shuffled(shared), *told]
+    tells, asks = (
+        {kind: cycle(dice.shuffled(about[kind][part])) for kind in kinds} for part in ("told", "asked")
+    )
+    forms = cycle(dice.shuffled(MESSAGES["forms"]))
     for i, (whom, kind, value) in enumerate(needles):
-        text = dice.choice(about[kind]["told"]).format(whom=whom, value=value)
+        text = next(tells[kind]).format(whom=whom, value=value)
         fact = Fact(f"{whom} {kind}", value, words=(whom.split()[-1],), among=about[kind]["values"])
-        yield Tell(text[0].upper() + text[1:], at=i / len(needles), facts=(fact,))
+        yield Tell(text, at=i / len(needles), facts=(fact,))
     asked = dice.shuffled([(whom, kind) for whom in (one, other) for kind in kinds[:2]])
     for i, (whom, kind) in enumerate(asked):
-        question = f"{dice.choice(about[kind]['asked']).format(whom=whom)} {dice.choice(FORMS)}"
+        question = f"{next(asks[kind]).format(whom=whom)} {next(forms)}"
         at, answer, values = None if i else 1.0, known.get((whom, kind)), about[kind]["values"]
         if answer is None:
             near = next(told for (_, its), told in known.items() if its == kind)

@@ -1,5 +1,7 @@
 """Restaurant: a play in five scenes; who remembers the menu, the dish, and the drink?
 
+What the waiter says is in `restaurant.json`.
+
 The waiter reacts to what the guest orders, so the way an order is *heard* decides what is said next. How it is heard is
 therefore part of this scenario, and frozen with its `version`: matchers can improve without changing a
 conversation.
@@ -7,24 +9,12 @@ conversation.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, notices, orders, scenario
+from ltm_bench import Ask, Chat, Dice, Script, Tell, content, names_only, orders, scenario
 
-RULES = (
-    "Let us play a scene in a restaurant, in between other things. Whenever a message of mine begins with “Waiter:”, "
-    "you "
-    "are the guest, and answer as the guest, in a sentence or two. Order one thing at a time, and only from the menu. "
-    "If "
-    "something is not as it should be, say so.",
-    "How about a little play? You are a guest in a restaurant, and I am the waiter. Messages of mine that begin with "
-    "“Waiter:” belong to the play; please answer them as the guest, briefly. Order a single drink or dish at a time, "
-    "from the menu alone, and complain if anything is wrong.",
-    "I would like to rehearse my new job as a waiter with you. When a message of mine begins with “Waiter:”, you play "
-    "the guest and reply in one or two sentences. Choose from the menu only, one thing at a time, and tell me if there "
-    "is anything amiss.",
-)
+MESSAGES: Mapping[str, tuple[str, ...]] = content(__file__)["messages"]
 
 DRINKS = (
     "apple juice", "mint tea", "sparkling water", "elderflower lemonade", "hot chocolate", "malt beer",
@@ -53,66 +43,12 @@ DISHES = (
 )  # fmt: skip
 """No two of them share a noun, so "the soup" is an order."""
 
-MENU = (
-    "Waiter: Good evening, and welcome! This is our menu. To drink, we have {drinks}. To eat, we have {dishes}. I will "
-    "come back for your choice of dish later. Which drink may I bring you?",
-    "Waiter: A table by the window, as you wished. Here is tonight's menu. Drinks: {drinks}. Dishes: {dishes}. There "
-    "is "
-    "no hurry about the food, but what would you like to drink?",
-    "Waiter: How nice to see you! Tonight there is {drinks} to drink, and the kitchen has {dishes}. Let us begin with "
-    "the drink: which one will it be?",
-)
-
-SERVED = (
-    "Waiter: Here is your {drink}. And which dish would you like to eat from our menu?",
-    "Waiter: One {drink}, as ordered. May I take your order for the food now? One dish from our menu, please.",
-    "Waiter: Your {drink}. Have you had time to choose a dish from our menu?",
-)
-CHOSEN = (
-    "Waiter: I have taken the liberty of bringing you the {drink}. And which dish would you like to eat from our menu?",
-    "Waiter: You seemed to be thinking, so I have brought you the {drink}. Which dish from our menu may I bring you?",
-)
-SOLD_OUT = (
-    "Waiter: I am so sorry, we have just sold out of the {dish}. Which other dish from our menu may I bring you?",
-    "Waiter: What a pity: the kitchen has run out of the {dish}. Would you choose another dish from our menu?",
-    "Waiter: A large party has just had the last of the {dish}, I am afraid. Which dish from our menu would you like "
-    "instead?",
-)
-NO_ORDER = (
-    "Waiter: I would have recommended the {dish}, but the kitchen has run out. Which other dish from our menu may I "
-    "bring you?",
-    "Waiter: My favourite is the {dish}, but we have just sold out. Which other dish from our menu will it be?",
-)
-TAKEN = (
-    "Waiter: The {dish} it is. It will take a little while.",
-    "Waiter: The {dish}, a good choice. I will be back with it as soon as I can.",
-    "Waiter: Very well, the {dish}. Please bear with us for a little while.",
-)
-DECIDED = (
-    "Waiter: Then let me decide for you, and bring you the {dish}. It will take a little while.",
-    "Waiter: In that case I will surprise you with the {dish}. Please bear with us for a little while.",
-)
-MIXED_UP = (
-    "Waiter: Here you are, the {dish}. Enjoy your meal!",
-    "Waiter: Careful, the plate is hot. The {dish} for you!",
-    "Waiter: Thank you for waiting. I have the {dish} for you. Is everything all right?",
-)
-APOLOGY = (
-    "Waiter: I must apologise for the trouble with your meal. The same drink again is on the house. Which drink was it "
-    "that I brought you? Just its name, please.",
-    "Waiter: To make up for the wrong plate, I would like to bring you your drink once more, free of charge. What was "
-    "it? The name of the drink will do.",
-    "Waiter: Please forgive us the mistake with the food. Your next drink is on us, and it shall be the same as "
-    "before. "
-    "Which one did I bring you? Just the drink, please.",
-)
-
 
 @scenario(
     skills={"role play", "recall", "conflict"},
     topics={"the restaurant"},
-    forget="The play in the restaurant is over, thank you. If there is another one, it begins with nothing ordered.",
-    version=2,
+    forget=MESSAGES["forget"],
+    version=3,
 )
 def restaurant(
     dice: Dice,
@@ -124,33 +60,41 @@ def restaurant(
 ) -> Script:
     """Play the five scenes; if the guest orders nothing, the waiter decides, so that the play continues.
 
-    The menu of an example has up to `most_drinks` and `most_dishes` of the pools.
+    The menu of an example has up to `most_drinks` and `most_dishes` of the pools. The drink is ordered from a menu in
+    the same message, which takes no memory, so it is not scored.
     """
     if min(len(drinks), most_drinks) < 2 or min(len(dishes), most_dishes) < 4:
         raise ValueError("drinks: 2 or more are needed on the menu, and 4 or more dishes")
+
+    def says(scene: str, **named: str) -> str:
+        return dice.choice(MESSAGES[scene]).format(**named)
+
     drinks = tuple(dice.hand("drinks", drinks, min(len(drinks), most_drinks)))
     dishes = tuple(dice.hand("dishes", dishes, min(len(dishes), most_dishes)))
-    yield Tell(dice.choice(RULES), at=0.0)
-    menu = dice.choice(MENU).format(drinks=_listed(drinks), dishes=_listed(dishes))
-    reply = yield Ask(menu, expect=orders(drinks), at=0.2, inline=True)
+    yield Tell(says("rules"), at=0.0)
+    menu = says("menu", drinks=_listed(drinks), dishes=_listed(dishes))
+    reply = yield Chat(menu, ideal=f"The {dice.choice(drinks)}, please.", at=0.2)
     wanted = _order(reply.text, drinks)
     drink = wanted or dice.choice(drinks)
-    scene = dice.choice(SERVED if wanted else CHOSEN)
-    reply = yield Ask(scene.format(drink=drink), expect=orders(dishes), at=0.4, inline=True)
+    scene = says("served" if wanted else "chosen", drink=drink)
+    reply = yield Ask(_begun(scene), expect=orders(dishes), at=0.4, inline=True)
     wanted = _order(reply.text, dishes)
     gone = wanted or dice.choice(dishes)
-    scene = dice.choice(SOLD_OUT if wanted else NO_ORDER)
-    reply = yield Ask(scene.format(dish=gone), expect=orders(dishes, gone=[gone]), at=0.6, inline=True)
+    scene = says("sold_out" if wanted else "no_order", dish=gone)
+    reply = yield Ask(scene, expect=orders(dishes, gone=[gone]), at=0.6, inline=True)
     left = tuple(dish for dish in dishes if dish != gone)
     wanted = _order(reply.text, left)
     dish = wanted or dice.choice(left)
-    yield Tell(dice.choice(TAKEN if wanted else DECIDED).format(dish=dish))
-    spoken_of = [gone, dish, *heard(reply.text, left)]
-    other = dice.choice([each for each in dishes if each not in spoken_of] or [gone])
-    yield Ask(
-        dice.choice(MIXED_UP).format(dish=other), expect=notices(dish, served=other), at=0.8, inline=True
-    )
-    yield Ask(dice.choice(APOLOGY), expect=names_only(drink, among=drinks), at=1.0)
+    yield Tell(says("taken" if wanted else "decided", dish=dish))
+    # Any plate may come, the right one too: neither a complaint nor an echo is worth more than chance.
+    scene = says("plate", dish=dice.choice(dishes))
+    yield Ask(_begun(scene), expect=names_only(dish, among=dishes), at=0.8, inline=True)
+    yield Ask(says("drink"), expect=names_only(drink, among=drinks), at=1.0)
+
+
+def _begun(scene: str) -> str:
+    """Write what the waiter says first with a capital: a scene may begin with an item."""
+    return scene[:8] + scene[8].upper() + scene[9:]
 
 
 def _listed(items: Sequence[str]) -> str:

@@ -1,10 +1,15 @@
 """Sally and Anne: somebody moves an object while others are away; who believes it is where?
 
 After the false-belief test (Baron-Cohen, Leslie and Frith 1985) and generated stories such as ToMi's (Le, Boureau and
-Nickel 2019): first- and second-order beliefs, and controls for memory and for reality.
+Nickel 2019): first- and second-order beliefs, and controls for memory and for reality. The texts are in
+`sally_anne.json`.
 """
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
+from collections.abc import Mapping
+from itertools import cycle
+from typing import Any
+
+from ltm_bench import Ask, Dice, Script, Tell, content, names_only, scenario
 
 PEOPLE = (
     "Amara", "Boris", "Chiara", "Dario", "Elif", "Farid", "Gerda", "Hanno", "Ilse", "Jorge", "Kirsi", "Lothar",
@@ -12,18 +17,18 @@ PEOPLE = (
 )  # fmt: skip
 
 ROOMS = (
-    "kitchen", "attic", "garage", "workshop", "pantry", "greenhouse", "cellar", "bathroom", "bedroom", "studio",
+    "kitchen", "attic", "garage", "workshop", "pantry", "library", "cellar", "bathroom", "bedroom", "studio",
     "office", "hallway",
 )  # fmt: skip
 
 THINGS = (
-    "compass", "scarf", "trumpet", "torch", "chessboard", "teapot", "kite", "map", "violin", "lantern", "hammer",
-    "wig", "sandwich", "puppet", "medal", "notebook", "necklace", "telescope", "cheese", "slipper", "whistle",
+    "compass", "scarf", "flute", "torch", "bracelet", "teapot", "diary", "map", "wallet", "candle", "hammer",
+    "wig", "sandwich", "puppet", "medal", "notebook", "necklace", "camera", "cheese", "slipper", "whistle",
 )  # fmt: skip
 
 PLACES = (
-    "basket", "suitcase", "drawer", "cupboard", "bucket", "wardrobe", "backpack", "barrel", "oven", "toolbox",
-    "fridge", "dustbin", "safe", "cauldron", "hatbox", "piano", "pillowcase", "locker", "trunk", "dishwasher",
+    "hamper", "suitcase", "drawer", "cupboard", "sideboard", "wardrobe", "backpack", "barrel", "freezer", "toolbox",
+    "fridge", "dustbin", "safe", "briefcase", "hatbox", "crate", "handbag", "locker", "trunk", "cabinet",
 )  # fmt: skip
 
 TITLES = (
@@ -35,40 +40,14 @@ TITLES = (
 )  # fmt: skip
 """Radio plays: each example has its own."""
 
-TOLD = (
-    "(From the radio play “{title}”) {event}",
-    "The radio play “{title}”: {event}",
-    "I am listening to “{title}” on the radio. {event}",
-    "In “{title}”, on the radio: {event}",
-    "On the radio, “{title}” goes on. {event}",
-)
-BEGIN = (
-    "There is a play on the radio, “{title}”. {event}",
-    "The radio play tonight is called “{title}”. {event}",
-    "“{title}” has just begun on the radio. {event}",
-)
-
 KINDS = ("first", "second", "memory", "reality")
 
-QUESTIONS = {
-    "first": "In the radio play “{title}”, what will {seeker} open first to find the {thing}?",
-    "second": "In the radio play “{title}”, what does {mover} think that {seeker} will open first to find the {thing}?",
-    "memory": "In the radio play “{title}”, what was the {thing} put into at first?",
-    "reality": "In the radio play “{title}”, what is the {thing} really in at the end?",
-}
+MESSAGES: Mapping[str, Any] = content(__file__)["messages"]
 
-FORMS = (
-    'Answer with a JSON object such as {"answer": "pocket"} that holds one word, and write nothing else.',
-    "Name it alone, in one word.",
-    "Give me that one word and nothing else.",
-    "One word will do, and no explanation.",
-    'Reply in JSON, with a single word, like this: {"answer": "pocket"}.',
+
+@scenario(
+    skills={"inference", "theory of mind"}, topics={"the radio play"}, forget=MESSAGES["forget"], version=3
 )
-
-FORGET = "That radio play is over. If there is another one, it tells another story, from its beginning."
-
-
-@scenario(skills={"inference", "theory of mind"}, topics={"the radio play"}, forget=FORGET, version=2)
 def sally_anne(
     dice: Dice,
     *,
@@ -90,34 +69,29 @@ def sally_anne(
     before, after = dice.hand("places", places, 2)
     one, other = dice.shuffled((before, after))
     away = dice.chance(0.75)  # the seeker misses the move; otherwise sees it
-    watches = away and dice.chance(0.4)  # … but secretly watches through the window
-    events = [
-        f"{seeker} and {mover} are in the {room}. The {one} and the {other} in there are both closed. Whoever is in "
-        "the room sees everything that happens in it.",
-        f"{seeker} puts the {thing} into the {before} while {mover} looks on.",
-    ]
+    watches = away and dice.chance(0.4)  # … but secretly watches through the door
+    events = ["setting", "puts"]
     if away:
-        events.append(f"{seeker} leaves the {room} and shuts the door.")
+        events.append("leaves")
     if watches:
-        events.append(
-            f"{seeker} stops outside at the window and watches what goes on; nobody in there notices."
-        )
-    events.append(f"{mover} takes the {thing} out of the {before} and puts it away in the {after}.")
+        events.append("watches")
+    events.append("moves")
     if dice.chance(0.5):
-        events.insert(dice.integer(2, len(events)), f"{visitor} walks past the house and hums a tune.")
-    if away:
-        events.append(f"{seeker} comes back into the {room} and wants the {thing}.")
-    else:
-        events.append(f"{seeker} wants the {thing} now.")
+        events.insert(dice.integer(2, len(events)), "passes")
+    events.append("returns" if away else "wants")
     kind = dice.choice(kinds)
     answer = {
         "first": before if away and not watches else after,
-        "second": before if away else after,  # the mover does not know of the window
+        "second": before if away else after,  # the mover does not know that somebody watches
         "memory": before,
         "reality": after,
     }[kind]
+    gaps = {"seeker": seeker, "mover": mover, "visitor": visitor, "room": room, "thing": thing}
+    gaps |= {"title": title, "before": before, "after": after, "one": one, "other": other}
+    told = cycle(dice.shuffled(MESSAGES["told"]))
     for i, event in enumerate(events):
-        text = dice.choice(TOLD if i else BEGIN).format(title=title, event=event)
-        yield Tell(text, at=i / len(events))
-    question = QUESTIONS[kind].format(title=title, seeker=seeker, mover=mover, thing=thing)
-    yield Ask(f"{question} {dice.choice(FORMS)}", expect=names_only(answer, among=places), at=1.0)
+        text = dice.choice(MESSAGES["events"][event]).format_map(gaps)
+        frame = next(told) if i else dice.choice(MESSAGES["begin"])
+        yield Tell(frame.format(title=title, event=text), at=i / len(events))
+    question = dice.choice(MESSAGES["questions"][kind]).format_map(gaps)
+    yield Ask(f"{question} {dice.choice(MESSAGES['forms'])}", expect=names_only(answer, among=places), at=1.0)

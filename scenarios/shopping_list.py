@@ -1,61 +1,26 @@
-"""Shopping list: the user adds items to a list and removes some; what is on it at the end, and how many of each?"""
+"""Shopping list: the user adds items to a list and removes some; what is on it at the end, and how many of each?
 
-from ltm_bench import Ask, Dice, Script, Tell, item_counts, scenario
+Its texts are in `shopping_list.json`: `add` is for items that are not on the list yet, `more` for items that are,
+`fewer` for items of which some stay on it, and `remove` for items that leave it.
+"""
+
+from collections.abc import Mapping
+from itertools import cycle
+
+from ltm_bench import Ask, Dice, Script, Tell, content, item_counts, scenario
 
 GOODS = (
     "apple", "lemon", "carrot", "onion", "cucumber", "candle", "sponge", "toothbrush", "notebook", "battery",
-    "pineapple", "baguette", "apricot", "artichoke", "avocado", "bagel", "balloon", "banana", "basket", "belt",
-    "blanket", "broom", "bucket", "cabbage", "calendar", "cauliflower", "coconut", "colander", "corkscrew", "crayon",
-    "croissant", "cushion", "doormat", "envelope", "flowerpot", "football", "glove", "grapefruit", "hairbrush",
-    "hammer", "handkerchief", "hinge", "hook", "kite", "kiwi", "ladle", "lampshade", "lollipop", "mango", "melon",
-    "mop", "mousetrap", "muffin", "nutcracker", "padlock", "paintbrush", "pancake", "peach", "pencil", "pillow",
-    "pizza", "plate", "postcard", "potato", "pretzel", "pumpkin", "puzzle", "radish", "razor", "ribbon", "ruler",
-    "saucepan", "screwdriver", "sock", "spatula", "stapler", "teapot", "teaspoon", "thermometer", "tomato", "towel",
-    "turnip", "umbrella", "vase", "wallet", "whisk", "whistle", "zip",
+    "pineapple", "baguette", "apricot", "artichoke", "avocado", "bagel", "balloon", "banana", "basket", "beetroot",
+    "blanket", "bowl", "bucket", "cabbage", "cauliflower", "coaster", "coconut", "courgette", "crayon", "croissant",
+    "cushion", "doughnut", "egg", "envelope", "flowerpot", "folder", "grapefruit", "handkerchief", "highlighter",
+    "hook", "jar", "kiwi", "lampshade", "leek", "lime", "lollipop", "mango", "marker", "melon", "mousetrap", "muffin",
+    "mug", "napkin", "nectarine", "orange", "padlock", "paintbrush", "pamphlet", "peach", "pear", "pencil", "pillow",
+    "pizza", "plate", "plum", "postcard", "potato", "pretzel", "pumpkin", "radish", "razor", "ribbon", "ruler",
+    "saucepan", "sausage", "scone", "spoon", "stamp", "tomato", "towel", "turnip", "yoghurt",
 )  # fmt: skip
 
-ADD = (
-    "Please put {amount} on my shopping list.",
-    "I need {amount}. Please add that to my shopping list.",
-    "One more thing for the shopping list: {amount}.",
-    "Before I forget, my shopping list should have {amount} on it.",
-    "Would you write {amount} on my shopping list?",
-)
-"""For items that are not on the list yet."""
-
-MORE = (
-    "Please put {amount} on my shopping list, on top of what is there.",
-    "I have thought about it: we need {amount}. Please add that to my shopping list.",
-    "Could you raise the number on my shopping list? I want {amount}.",
-    "Back to my shopping list, to which I would like to add {amount}.",
-)
-"""For items that are on the list already: `another apple`, `2 more apples`."""
-
-FEWER = (
-    "Take {amount} off my shopping list again, please.",
-    "I do not need that many: please strike {amount} from my shopping list.",
-    "We can make do with fewer, so please remove {amount} from my shopping list.",
-)
-"""For items of which some stay on the list: `one of the apples`, `2 of the apples`."""
-
-REMOVE = (
-    "We do not need {amount} after all: please take that off my shopping list.",
-    "Please strike {amount} from my shopping list. That is done with.",
-    "Somebody has already bought {amount}, so take that off my shopping list.",
-)
-"""For items that leave the list: `the apple`, `both apples`, `all 3 apples`."""
-
-QUESTIONS = (
-    "What is on my shopping list now, and how many of each? Answer with a JSON list of objects that have the keys "
-    "'item' and 'quantity', and with nothing else.",
-    "Please read me my shopping list as it is now: a JSON list of objects with the keys 'item' and 'quantity', without "
-    "any other text.",
-    "I am off to the shops. Give me my present shopping list as JSON, a list of objects with 'item' and 'quantity', "
-    "and "
-    "add nothing.",
-    "What do I have to buy, according to my shopping list, and how many of each? I want a JSON list of objects whose "
-    "keys are 'item' and 'quantity', and nothing else.",
-)
+MESSAGES: Mapping[str, tuple[str, ...]] = content(__file__)["messages"]
 
 
 def _named(item: str, count: int) -> str:
@@ -81,22 +46,27 @@ def _removed(item: str, count: int, *, of: int) -> str:
     return f"{'one' if count == 1 else count} of the {_named(item, 2)}"
 
 
-FORGET = "I have bought everything that was on my shopping list. From now on it is empty."
-
-
-@scenario(skills={"recall", "conflict", "aggregation"}, topics={"shopping list"}, forget=FORGET, version=2)
+@scenario(
+    skills={"recall", "conflict", "aggregation", "arithmetic", "format"},
+    topics={"shopping list"},
+    forget=MESSAGES["forget"],
+    version=3,
+)
 def shopping_list(
     dice: Dice,
     *,
     changes: int = 6,
     goods: tuple[str, ...] = GOODS,
     most: int = 3,
-    add: tuple[str, ...] = ADD,
-    more: tuple[str, ...] = MORE,
-    fewer: tuple[str, ...] = FEWER,
-    remove: tuple[str, ...] = REMOVE,
+    add: tuple[str, ...] = MESSAGES["add"],
+    more: tuple[str, ...] = MESSAGES["more"],
+    fewer: tuple[str, ...] = MESSAGES["fewer"],
+    remove: tuple[str, ...] = MESSAGES["remove"],
 ) -> Script:
     """Change a list `changes` times, by one to `most` of one item; then ask for the whole list."""
+    adding, raising, lowering, removing = (
+        cycle(dice.shuffled(texts)) for texts in (add, more, fewer, remove)
+    )
     cart: dict[str, int] = {}
     wanted = dice.hand("goods", goods, min(changes, len(goods)))
     for i in range(changes):
@@ -105,7 +75,7 @@ def shopping_list(
         if spare and dice.chance(0.25):
             item = dice.choice(spare)
             count = dice.integer(1, cart[item] if len(cart) > 1 else cart[item] - 1)
-            text = dice.choice(remove if count == cart[item] else fewer)
+            text = next(removing if count == cart[item] else lowering)
             amount = _removed(item, count, of=cart[item])
             cart[item] -= count
             if not cart[item]:
@@ -113,8 +83,8 @@ def shopping_list(
         else:
             item = dice.choice(wanted)
             count = dice.integer(1, most)
-            text = dice.choice(more if item in cart else add)
+            text = next(raising if item in cart else adding)
             amount = _added(item, count, more=item in cart)
             cart[item] = cart.get(item, 0) + count
         yield Tell(text.format(amount=amount), at=i / changes)
-    yield Ask(dice.choice(QUESTIONS), expect=item_counts(cart, among=goods), at=1.0)
+    yield Ask(dice.choice(MESSAGES["question"]), expect=item_counts(cart, among=goods), at=1.0)

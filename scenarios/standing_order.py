@@ -1,48 +1,47 @@
-"""Standing order: the user gives an order once; the agent must follow it from then on, but not for somebody else.
+"""Standing order: the user says once how to choose for them; the agent must do so later on, but not for somebody else.
 
-The choice for somebody else counts only if the agent followed the order, since it takes no memory.
-The orders are in `standing_order.json`.
+Somebody else's taste is told, too. Each option has one thing going for it, so that only the order, or the taste, says
+which is right. The texts, the people, and what can be chosen by what are in `standing_order.json`.
 """
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
+from ltm_bench import Ask, Dice, Script, Tell, content, names_only, scenario
 
-ORDERS: tuple[Mapping[str, Any], ...] = tuple(
-    json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+CONTENT = content(__file__)
+MESSAGES: Mapping[str, tuple[str, ...]] = CONTENT["messages"]
+PEOPLE: tuple[str, ...] = CONTENT["pools"]["people"]
+"""Each with how the user knows them; the name comes last."""
+DOMAINS: tuple[Mapping[str, Any], ...] = CONTENT["pools"]["domains"]
+"""What is chosen, names of options, and criteria: an order, what somebody wants, and what an option has."""
+
+
+@scenario(
+    skills={"instruction", "preference"}, topics={"a standing order"}, forget=MESSAGES["forget"], version=2
 )
-"""An order; a choice to which it applies, one to which it does not, and the right option for each."""
+def standing_order(
+    dice: Dice, *, domains: tuple[Mapping[str, Any], ...] = DOMAINS, people: tuple[str, ...] = PEOPLE
+) -> Script:
+    """Give an order and tell what another person always wants; much later, let the agent choose for both."""
+    domain, who = dice.card("domain", domains), dice.card("person", people)
+    known = {"thing": domain["thing"], "things": domain["things"], "who": who, "name": who.split()[-1]}
+    known["Who"] = _capital(who)
+    mine, theirs, *others = [
+        {**each, "has": dice.shuffled(each["has"])} for each in dice.shuffled(domain["criteria"])
+    ]
+    needs, names = dice.sample(domain["need"], 2), dice.sample(domain["names"], 8)
+    order, preference = dice.choice(MESSAGES["order"]), dice.choice(MESSAGES["preference"])
+    yield Tell(order.format(order=dice.choice(mine["order"]), **known), at=0.0)
+    yield Tell(preference.format(wants=dice.choice(theirs["wants"]), **known), at=0.15)
+    for i, (kind, wanted, at) in enumerate((("mine", mine, 0.7), ("theirs", theirs, 1.0))):
+        offered = dice.shuffled([mine, theirs, *dice.sample(others, 2)])
+        options = names[4 * i : 4 * i + 4]
+        has = [each["has"][i].format(option=name) for each, name in zip(offered, options, strict=True)]
+        listed = _capital(f"{', '.join(has[:-1])} and {has[-1]}")
+        question = dice.choice(MESSAGES[kind]).format(need=needs[i], options=listed, **known)
+        yield Ask(question, expect=names_only(options[offered.index(wanted)], among=options), at=at)
 
-FORMS = (
-    "Just name it, without giving reasons.",
-    "Name one of them and nothing else.",
-    "One of the four, please, and no explanation.",
-)
-FORGET = "That wish of mine no longer matters. From here on, only what I say from now on counts."
 
-
-@scenario(skills={"instruction", "preference"}, topics={"a standing order"}, forget=FORGET)
-def standing_order(dice: Dice, *, orders: tuple[Mapping[str, Any], ...] = ORDERS) -> Script:
-    """Give an order; much later, ask for something to which it applies, and for something to which it does not."""
-    order = dice.card("order", orders)
-    yield Tell(order["order"], at=0.0)
-    options = dice.shuffled(order["options"])
-    named = f"{', '.join(options[:-1])} or {options[-1]}"
-    known = f"the order “{order['order']}”"
-    yield Ask(
-        f"{order['asked'].format(options=named)} {dice.choice(FORMS)}",
-        expect=names_only(order["right"], among=options),
-        at=0.7,
-        shows=known,
-    )
-    options = dice.shuffled(options)
-    named = f"{', '.join(options[:-1])} or {options[-1]}"
-    yield Ask(
-        f"{order['other'].format(options=named)} {dice.choice(FORMS)}",
-        expect=names_only(order["theirs"], among=options),
-        at=1.0,
-        needs=known,
-    )
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

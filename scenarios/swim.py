@@ -1,7 +1,7 @@
 """SWiM: questions about a user's own documents, by position, by size, and with the answer left out.
 
 After SWiM (Dsouza et al. 2024). `data` is a folder of documents, `tasks` a file of questions about them
-(`ltm-bench swim generate` makes one). The six stories of `chapter_break` are bundled, with two questions each.
+(`ltm-bench swim generate` makes one). Six stories, `chapter_break.md`, are bundled, with two questions each.
 """
 
 import re

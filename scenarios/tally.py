@@ -1,20 +1,21 @@
 """Tally: hundreds of sightings in a bird diary, a few at a time; then a count, the commonest bird, the better month.
 
 After OOLONG (Bertsch et al. 2025): every question needs the whole diary. A count that is off by n earns 0.75 ** n.
+The texts are in `tally.json`.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario, tallies
+from ltm_bench import Ask, Dice, Script, Tell, content, names_only, scenario, tallies
 
 BIRDS = (
-    "blackcap", "bullfinch", "buzzard", "chaffinch", "cormorant", "crossbill", "curlew", "dunnock", "fieldfare",
-    "goldcrest", "grebe", "hawfinch", "heron", "jackdaw", "jay", "kestrel", "kingfisher", "lapwing", "linnet", "magpie",
-    "nightingale", "nuthatch", "oriole", "osprey", "partridge", "pheasant", "pipit", "plover", "quail", "raven",
-    "robin",
-    "rook", "serin", "shrike", "siskin", "skylark", "sparrow", "starling", "swallow", "tern", "treecreeper", "warbler",
-    "waxwing", "whitethroat", "woodcock", "woodpecker", "wren", "yellowhammer",
+    "blackbird", "bullfinch", "buzzard", "chaffinch", "coot", "cormorant", "crossbill", "crow", "curlew", "dove",
+    "dunnock", "egret", "goldcrest", "goldfinch", "grebe", "greenfinch", "gull", "heron", "jackdaw", "jay", "kestrel",
+    "kingfisher", "lapwing", "linnet", "magpie", "mallard", "moorhen", "nuthatch", "owl", "partridge", "pheasant",
+    "pigeon", "pipit", "plover", "raven", "robin", "rook", "siskin", "skylark", "sparrow", "starling", "swan",
+    "thrush", "treecreeper", "wagtail", "woodcock", "woodpecker", "wren", "yellowhammer",
 )  # fmt: skip
 
 GARDENS = (
@@ -30,28 +31,8 @@ MONTHS = (
     "December",
 )  # fmt: skip
 
-PAGES = (
-    "From my bird diary for {garden}, {month}: {seen}.",
-    "A page of the bird diary ({garden}, in {month}): {seen}.",
-    "{month}, {garden}, my bird diary says: {seen}.",
-    "Bird diary, {garden}. In {month} I saw {seen}.",
-)
 NUMBERS = {1: "one", 2: "two", 3: "three"}
-
-COUNTED = (
-    "According to my bird diary for {garden}, how many {birds} did I see there in all? Just the number, please.",
-    "Add up the bird diary for {garden}: how many {birds} is that altogether? Answer with just the number.",
-    "How many {birds} have I read out to you from the bird diary for {garden}, all pages together? The number will do.",
-)
-MOST = (
-    "Going by the bird diary for {garden}, all numbers added up, which bird did I see most often? Just name it.",
-    "Which bird has the highest total in the bird diary for {garden}? Just the name, please.",
-)
-COMPARED = (
-    "In which month does my bird diary for {garden} have more {birds}, {one} or {other}? Answer with just the month.",
-    "Did {one} or {other} bring more {birds} to {garden}, going by my diary? Just name the month.",
-)
-FORGET = "That bird diary is full. The next one is about another place, and begins at nothing."
+MESSAGES: Mapping[str, tuple[str, ...]] = content(__file__)["messages"]
 
 
 def _plural(bird: str) -> str:
@@ -83,7 +64,12 @@ def _made_clear(diary: list[list[tuple[str, int]]], half: int, kinds: list[str])
     return compared
 
 
-@scenario(skills={"aggregation", "counting"}, topics={"the bird diary"}, forget=FORGET)
+@scenario(
+    skills={"aggregation", "counting", "arithmetic"},
+    topics={"the bird diary"},
+    forget=MESSAGES["forget"],
+    version=2,
+)
 def tally(
     dice: Dice,
     *,
@@ -121,18 +107,19 @@ def tally(
     counted = dice.choice(
         [kind for kind in kinds[2:5] if total[kind] and kind not in (compared, first)] or [first]
     )
-    for i, page in enumerate(diary):
+    for i, (page, text) in enumerate(zip(diary, cycle(dice.shuffled(MESSAGES["page"])), strict=False)):
         month = one if i < half else other
-        text = dice.choice(PAGES).format(garden=garden, month=month, seen=_seen(page))
-        yield Tell(text[0].upper() + text[1:], at=i / pages)
+        yield Tell(text.format(garden=garden, month=month, seen=_seen(page)), at=i / pages)
     yield Ask(
-        dice.choice(COUNTED).format(garden=garden, birds=_plural(counted)),
+        dice.choice(MESSAGES["counted"]).format(garden=garden, birds=_plural(counted)),
         expect=tallies(total[counted]),
         at=1.0,
     )
-    yield Ask(dice.choice(MOST).format(garden=garden), expect=names_only(first, among=kinds))
+    yield Ask(dice.choice(MESSAGES["most"]).format(garden=garden), expect=names_only(first, among=kinds))
     yield Ask(
-        dice.choice(COMPARED).format(garden=garden, birds=_plural(compared), one=one, other=other),
+        dice.choice(MESSAGES["compared"]).format(
+            garden=garden, birds=_plural(compared), one=one, other=other
+        ),
         expect=names_only(one if early > late else other, among=(one, other)),
     )
 

@@ -1,9 +1,13 @@
 """Who said it: several people each want one thing and reject another; who said what?
 
 Everything is named twice, by the person who wants it and by one who does not, so the thing alone is no clue.
+The texts are in `who_said_it.json`.
 """
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
+from collections.abc import Mapping
+from itertools import cycle
+
+from ltm_bench import Ask, Dice, Script, Tell, content, names_only, scenario
 
 SPEAKERS = (
     "Adelheid", "Ansgar", "Bettina", "Burkhard", "Cordula", "Cyprian", "Doreen", "Eberhard", "Ettore", "Fridolin",
@@ -23,34 +27,10 @@ SUBJECTS = (
     "ghost towns", "meteorites",
 )  # fmt: skip
 
-FOR = (
-    "News from {circle}. {who} would like the next evening to be about {subject}.",
-    "In {circle}, {who} has proposed {subject} as the next subject.",
-    "{who}, from {circle}, told us all why it should be {subject} next.",
-)
-AGAINST = (
-    "News from {circle}. {who} would rather hear about anything but {subject}.",
-    "In {circle}, {who} has spoken against {subject} as the next subject.",
-    "{who}, from {circle}, told us all why it should not be {subject}.",
-)
-FOR_IT = (
-    "Who in {circle} was for {subject}? Just the name, please.",
-    "Whose idea was it in {circle} to take {subject} as the next subject? Just name that person.",
-)
-AGAINST_IT = (
-    "Who in {circle} was against {subject}? Just the name, please.",
-    "Somebody in {circle} objected to {subject}. Who was it? Just name that person.",
-)
-WANTED = (
-    "What was {who} for, in {circle}? Just the subject, please.",
-    "Which subject did {who} want for {circle}? Name it and nothing else.",
-)
-FORGET = (
-    "They have settled on something else entirely. When I tell you of such talk again, it is other people's."
-)
+MESSAGES: Mapping[str, tuple[str, ...]] = content(__file__)["messages"]
 
 
-@scenario(skills={"recall", "attribution"}, topics={"what people said"}, forget=FORGET)
+@scenario(skills={"recall", "attribution"}, topics={"what people said"}, forget=MESSAGES["forget"], version=2)
 def who_said_it(
     dice: Dice,
     *,
@@ -65,19 +45,18 @@ def who_said_it(
     circle = dice.card("circle", circles)
     who, what = dice.hand("speakers", speakers, people), dice.hand("subjects", subjects, people)
     said = dice.shuffled(
-        [(FOR, i, i) for i in range(people)] + [(AGAINST, i, (i + 1) % people) for i in range(people)]
+        [("for", i, i) for i in range(people)] + [("against", i, (i + 1) % people) for i in range(people)]
     )
-    for at, (manner, i, j) in enumerate(said):
-        text = dice.choice(manner).format(circle=circle, who=who[i], subject=what[j])
+    texts = {side: cycle(dice.shuffled(MESSAGES[side])) for side in ("for", "against")}
+    for at, (side, i, j) in enumerate(said):
+        text = next(texts[side]).format(circle=circle, who=who[i], subject=what[j])
         yield Tell(text, at=at / len(said))
     first, second, third = dice.sample(range(people), 3)
     asked = [
-        (dice.choice(FOR_IT).format(circle=circle, subject=what[first]), names_only(who[first], among=who)),
-        (
-            dice.choice(AGAINST_IT).format(circle=circle, subject=what[second]),
-            names_only(who[second - 1], among=who),
-        ),
-        (dice.choice(WANTED).format(circle=circle, who=who[third]), names_only(what[third], among=what)),
+        ("for_it", first, names_only(who[first], among=who)),
+        ("against_it", second, names_only(who[second - 1], among=who)),
+        ("wanted", third, names_only(what[third], among=what)),
     ]
-    for i, (question, expect) in enumerate(dice.shuffled(asked)):
+    for i, (which, j, expect) in enumerate(dice.shuffled(asked)):
+        question = dice.choice(MESSAGES[which]).format(circle=circle, who=who[j], subject=what[j])
         yield Ask(question, expect=expect, at=None if i else 1.0)

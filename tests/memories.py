@@ -26,6 +26,19 @@ def turn(number: int, text: str, reply: str = "Noted.") -> Turn:
     return Turn(Message(text, START + timedelta(minutes=number), number), Reply(reply))
 
 
+def record(*parts: str, number: int = 0) -> list[Turn]:
+    """Return the turns of one session of a public set, which a script acknowledges."""
+    told = [turn(number + place, text) for place, text in enumerate(parts)]
+    return [replace(each, kind="tell", example="locomo/0", answered="script", session="1") for each in told]
+
+
+SESSION = (
+    "[Sunday, 7 May 2023, 13:56]\nMelanie: Any news?\nCaroline: I moved to Ribe.\nIt rained.",
+    "[Sunday, 7 May 2023, 13:56]\nMelanie: My parrot is called Zebedee.",
+)
+"""A session in two parts."""
+
+
 class Conversation:
     """A conversation with an agent in plain calls. The test numbers the turns."""
 
@@ -57,6 +70,9 @@ class Conversation:
         self.observe(filler)
         return filler
 
+    def observe_session(self, turns: Sequence[Turn]) -> None:
+        self.runner.run(self.agent.observe_session(turns))
+
     def restore(self, *turns: Turn) -> None:
         self.runner.run(self.agent.restore(turns))
 
@@ -65,7 +81,9 @@ class Conversation:
 
     def known(self) -> list[Recalled]:
         """Return every remembered fact that these tests tell, sorted."""
-        return sorted(self.recall("parrot called moved User says", 50))
+        return sorted(
+            each for each in self.recall("parrot called moved User says", 50) if "says:" in each[0][:12]
+        )
 
     def memories(self) -> list[Memory]:
         async def listed() -> list[Memory]:

@@ -228,7 +228,7 @@ class Zep(Product):
             ("POST", r"/threads/(thread-\d+)/messages", self.add),
             ("GET", r"/tasks/(task-\d+)", self.task),
             ("POST", r"/graphs/(graph-user-\d+)/search/edges", self.edges),
-            ("POST", r"/graphs/(graph-user-\d+)/search/episodes", self.episodes),
+            ("POST", r"/graphs/(graph-user-\d+)/search/nodes", self.nodes),
         ]
 
     def user(self, name: str) -> dict[str, Any]:
@@ -281,17 +281,28 @@ class Zep(Product):
         items = [
             {
                 "uuid": "edge-1",
-                "fact": f"User says: {each['content']}",
+                "fact": f"{each['name']} says: {each['content']}",
                 "valid_at": each["reference_time"],
                 "score": 0.5,
             }
             for each in self.found(call, graph)
-            if each["role"] == "user"
+            if each["name"] != "Assistant"
         ]
         return 200, {"items": items[: int(call.query["page_size"])]}
 
-    def episodes(self, call: Call, graph: str) -> Answer:
-        items = [{"uuid": "episode-1", **each, "score": 0.4} for each in self.found(call, graph)]
+    def nodes(self, call: Call, graph: str) -> Answer:
+        who = dict.fromkeys(each["name"] for each in self.found(call, graph))
+        items = [
+            {
+                "uuid": f"node-{name}",
+                "name": name,
+                "summary": "Somebody who talks.",
+                "episode_uuids": [],
+                "episode_uuids_truncated": False,
+                "score": 0.4,
+            }
+            for name in who
+        ]
         return 200, {"items": items[: int(call.query["page_size"])]}
 
 

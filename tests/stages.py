@@ -372,7 +372,7 @@ class Person:
 @stage("human")
 def human(place: Place) -> Iterator[Stage]:
     place.patch.setattr("sys.stdin", Person())
-    yield Stage("human")
+    yield Stage("human", {"where": "terminal"})
 
 
 class Recorder(Agent):

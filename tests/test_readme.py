@@ -1,6 +1,7 @@
 """Everything in the READMEs works: every complete file is checked, and run with the real command."""
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ltm_bench.cli import app
-from ltm_bench.cli.app import known
+from ltm_bench.cli.app import panels
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
@@ -147,4 +148,15 @@ def test_every_command_is_in_the_table_of_commands() -> None:
         if line.startswith("| `")
     ]
     named = {words.split()[0] for row in rows for words in re.findall(r"`([^`]+)`", row)}
-    assert set(known()) <= named
+    assert {name for names in panels().values() for name in names} <= named
+
+
+def test_every_ability_names_its_scenario_and_who_else_measures_it() -> None:
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in (ROOT / "docs/abilities.md").read_text("utf-8").splitlines()
+        if re.match(r"\| [a-z, ]+ \| `", line)
+    ]
+    suite = tomllib.loads((ROOT / "configs/abilities.toml").read_text("utf-8"))
+    assert [scenario.strip("`") for _, scenario, *_ in rows] == list(suite["scenarios"])
+    assert all(re.match(r"[A-Z]", others) for *_, others in rows)

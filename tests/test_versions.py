@@ -186,7 +186,8 @@ def test_changes_since_the_last_release_raise_the_version_of_the_benchmark() -> 
     moved = [name for name, version in scenarios.items() if KNOWN["scenarios"][name]["version"] != version]
     moved += [name for name, version in scorers.items() if KNOWN["matchers"][name]["version"] != version]
     assert KNOWN["bench_version"] == BENCH_VERSION
-    assert bench_version + bool(moved) == BENCH_VERSION, f"changed since {release}: {moved}"
+    # It may rise more than once between releases: people also run what is not released yet.
+    assert (bench_version < BENCH_VERSION) == bool(moved), f"changed since {release}: {moved}"
 
 
 def renew(*, release: bool) -> None:

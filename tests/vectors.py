@@ -35,7 +35,7 @@ CONVERSATION = [
     "Where was I born?",
     "List all my favourite soups as a JSON list of strings.",
     "What is my blood type?",
-    trivia(60, 300),  # more than one write
+    trivia(60, 600),  # more than one write
     "What did I tell you 8 minutes ago?",
     "Where was I born?",
 ]

@@ -35,18 +35,22 @@ By module:
 - `chat`: `ChatModel`, a conversation in a window, and `SdkChatModel` for OpenAI's and Anthropic's SDKs; the usual
   system message, and `stamped`, which puts the date in front of a message.
 - `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for every failure.
+- `overflow`: `is_too_long`, whether a provider's error says that the prompt is too long for the model. `model_window`:
+  the model's window, as a server says it.
 - `tools`: `Toolbox`, tools that a chat model may call while it replies, up to a limit.
 - `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold. `compaction`:
-  `Compacted`, a reply with the provider's summary of everything before it.
+  `Compacted`, a reply with the provider's summary of everything before it. `prompt_cache`: `PromptCache`, where to tell
+  a provider to cache, and which request goes first.
 - `http`: a shared client that times its attempts, bounds answers in time and size, and can cache them;
   `retrying`.
-- `json_of` reads untrusted JSON, and raises only ValueError.
+- `json_of` reads untrusted JSON, and raises only ValueError; `too_long` says that an answer exceeds `Agent.max_bytes`.
 - `read_key` reads a key from the environment, and `scrubbed` removes all known keys from a text.
+- `utterances`: what was said in a turn, or in a session of a public set, by speaker, role and time.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
 - `embeddings`: embedders by name; `hashing` is the local one, without a model; `wordllama` uses static embeddings.
-- `passages`, `vector_store`: turns cut into passages, and a store of them; `sqlite_store` ranks them exactly,
-  `chroma_store` by Chroma's index; `word_index` by words, with BM25. `memory_store`: everything that a memory holds
-  for one user.
+- `passages`, `vector_store`: turns cut into passages, and a store that ranks them exactly; `chroma_store` and
+  `sqlite_store` keep them, `chroma_index` has Chroma rank them; `word_index` ranks them by words, with BM25.
+  `memory_store`: everything that a memory holds for one user.
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
 - `product`: `MemoryProduct`, which joins a memory product and a core. `extracting`: `ExtractingProduct`, for products
   that run here and extract with a model; `served`: `ServedProduct`, for those behind a server. Both have the settings
@@ -86,6 +90,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.chat import SdkChatModel as SdkChatModel
     from ltm_bench.adapters.chat import sdk_client as sdk_client
     from ltm_bench.adapters.chat import stamped as stamped
+    from ltm_bench.adapters.chroma_index import ChromaIndex as ChromaIndex
     from ltm_bench.adapters.chroma_store import ChromaStore as ChromaStore
     from ltm_bench.adapters.compaction import Compacted as Compacted
     from ltm_bench.adapters.durable import DurableAgent as DurableAgent
@@ -115,6 +120,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.http.shared import attempt as attempt
     from ltm_bench.adapters.http.shared import bounded as bounded
     from ltm_bench.adapters.http.shared import client as client
+    from ltm_bench.adapters.http.shared import proxies_from_environment as proxies_from_environment
     from ltm_bench.adapters.http.shared import read as read
     from ltm_bench.adapters.http.traffic import Attempt as Attempt
     from ltm_bench.adapters.http.traffic import begin as begin
@@ -133,12 +139,14 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.memory_store import Retrieval as Retrieval
     from ltm_bench.adapters.memory_store import StoreState as StoreState
     from ltm_bench.adapters.operations import operating as operating
+    from ltm_bench.adapters.overflow import is_too_long as is_too_long
     from ltm_bench.adapters.passages import Passage as Passage
     from ltm_bench.adapters.passages import split_turn as split_turn
     from ltm_bench.adapters.patience import Patience as Patience
     from ltm_bench.adapters.product import MemoryProduct as MemoryProduct
     from ltm_bench.adapters.product_process import ProcessFailed as ProcessFailed
     from ltm_bench.adapters.product_process import ProductProcess as ProductProcess
+    from ltm_bench.adapters.prompt_cache import PromptCache as PromptCache
     from ltm_bench.adapters.scratchpad import WRITE_NOTES as WRITE_NOTES
     from ltm_bench.adapters.scratchpad import WRITE_QUERIES as WRITE_QUERIES
     from ltm_bench.adapters.scratchpad import Scratchpad as Scratchpad
@@ -161,6 +169,9 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.tools import ToolUse as ToolUse
     from ltm_bench.adapters.tools import object_in as object_in
     from ltm_bench.adapters.usage import usage_of as usage_of
+    from ltm_bench.adapters.utterances import Spoken as Spoken
+    from ltm_bench.adapters.utterances import chat_messages as chat_messages
+    from ltm_bench.adapters.utterances import utterances_in as utterances_in
     from ltm_bench.adapters.vector_store import NearPassage as NearPassage
     from ltm_bench.adapters.vector_store import StoreSnapshot as StoreSnapshot
     from ltm_bench.adapters.vector_store import VectorStore as VectorStore
@@ -169,6 +180,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.window import Window as Window
     from ltm_bench.core.agent import Forks as Forks
     from ltm_bench.core.agent import UsageModel as UsageModel
+    from ltm_bench.core.agent import session_of as session_of
     from ltm_bench.core.clock import stamp as stamp
     from ltm_bench.core.errors import ConfigError as ConfigError
     from ltm_bench.core.errors import LtmBenchError as LtmBenchError
@@ -177,6 +189,7 @@ if TYPE_CHECKING:
     from ltm_bench.core.keys import read_key as read_key
     from ltm_bench.core.keys import scrubbed as scrubbed
     from ltm_bench.core.limits import json_of as json_of
+    from ltm_bench.core.limits import too_long as too_long
     from ltm_bench.core.pricing import provider_at as provider_at
     from ltm_bench.core.tokens import Counter as Counter
     from ltm_bench.core.tokens import counter as counter

@@ -102,6 +102,7 @@ class Core:
         memories: Sequence[Passage] | Sequence[Memory],
         recent: Iterable[Turn],
         pad: str = "",
+        instructions: str = "",
     ) -> str:
         """Compose what the model sees, within the window: half of what is left for the newest turns, then memories.
 
@@ -111,9 +112,10 @@ class Core:
                 memories of the conversation, the most relevant first.
             recent: The newest turns, oldest first.
             pad: Notes of the model's own, for instance a scratchpad.
+            instructions: How to answer; empty for what all memories say.
         """
         worded = all(isinstance(memory, Passage) for memory in memories)
-        instructions = _PASSAGES if worded else _MEMORIES
+        instructions = instructions or (_PASSAGES if worded else _MEMORIES)
         asked = f"# The new message, {stamp(message.at)}\n{message.text}"
         notes = f"# Your own notes\n{pad}" if pad else ""
         left = self._window - self._count(instructions) - self._count(asked) - self._count(notes) - 40

@@ -4,7 +4,6 @@ Prompts are append-only, except when the window drops its oldest turns. The date
 into the system message, so that the provider's prompt cache holds.
 """
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -15,6 +14,8 @@ from typing import Any
 from ltm_bench.adapters.compaction import SUMMARY, Compactions
 from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
 from ltm_bench.adapters.http.shared import client as shared
+from ltm_bench.adapters.model_window import model_window
+from ltm_bench.adapters.overflow import is_too_long
 from ltm_bench.adapters.text import sendable
 from ltm_bench.adapters.tools import ToolAnswer, Toolbox, ToolCall, ToolUse
 from ltm_bench.adapters.window import KEPT, MESSAGE_OVERHEAD, Prompt, Window
@@ -51,6 +52,11 @@ class ChatModel(Agent):
     writes_cost = False
     """Whether the provider charges for writing to its prompt cache."""
 
+    usual_window = 128_000
+    """The window if no setting gives one."""
+    usual_output = 1024
+    """Most tokens of one reply if no setting says, in a window that has room for them."""
+
     schema: Mapping[str, Any] | None = None
     """A JSON schema for replies, if they have to follow one; the vendors' own servers enforce it."""
 
@@ -59,8 +65,8 @@ class ChatModel(Agent):
         endpoint: Endpoint,
         *,
         system: str = SYSTEM,
-        window: int,
-        max_output: int,
+        window: int | None,
+        max_output: int | None,
         ratio: float,
         truncate: str = "step",
         keep: float = KEPT,
@@ -70,15 +76,20 @@ class ChatModel(Agent):
         Args:
             endpoint: The model and where it is.
             system: The system message.
-            window: The model's context window, in its own tokens.
-            max_output: Maximum tokens of one reply, reserved in the window.
+            window: The model's context window, in its own tokens; None for `usual_window`, before a run for what the
+                server says, unless it is the vendor's own.
+            max_output: Maximum tokens of one reply, reserved in the window; None for `usual_output`, or a quarter of
+                a window in which that would leave too little for the prompt.
             ratio: The model's tokens per token of the benchmark's counter, at worst.
             truncate: How to fit a conversation that outgrows the window (see `Window`); `step` by default.
             keep: The share of the window that stays in use after turns are dropped; 0.75 by default.
         """
         self.endpoint = endpoint
         self.connections = endpoint.connections
-        self._system, self._window, self._max_output = system, window, max_output
+        self._assumed = window is None and not endpoint.is_vendor
+        self._system = system
+        self._window = self.usual_window if window is None else window
+        self._max_output = min(self.usual_output, self._window // 4) if max_output is None else max_output
         self._ratio, self._truncate, self._keep = ratio, truncate, keep
         self._conversation = self._new_conversation()
 
@@ -110,7 +121,7 @@ class ChatModel(Agent):
     async def reply(self, message: Message) -> Reply:
         """Send the conversation with this message at its end. If that fails, neither is remembered."""
         said = stamped(message)
-        prompt = self._conversation.prompt(said)
+        prompt = self._conversation.prompt(said, continues=True)
         reply = self._overflow() if prompt is None else await self.ask_next(prompt)
         self._conversation.take(said, reply)
         return reply
@@ -119,9 +130,9 @@ class ChatModel(Agent):
         """Send the request whose reply becomes a part of the conversation; those of forks only go through `ask`."""
         return await self.ask(prompt)
 
-    def frozen(self, message: Message) -> Prompt | None:
-        """Return the prompt for a message; None if it does not fit."""
-        return self._conversation.prompt(stamped(message))
+    def frozen(self, message: Message, *, continues: bool = False) -> Prompt | None:
+        """Return the prompt for a message; None if it does not fit. Arguments as for `Window.prompt`."""
+        return self._conversation.prompt(stamped(message), continues=continues)
 
     def take(self, message: Message, reply: Reply) -> None:
         """Add a message and its reply to the conversation."""
@@ -150,6 +161,10 @@ class ChatModel(Agent):
             provider=self.provider,
         )
 
+    async def find_window(self) -> int | None:
+        """Ask the server for the model's window, unless a setting gives it or the server is the vendor's own."""
+        return await model_window(self.endpoint) if self._assumed else None
+
     def usage_model(self) -> UsageModel | None:
         """Return what `ltm-bench estimate` needs to simulate the conversation."""
         return UsageModel(
@@ -162,6 +177,7 @@ class ChatModel(Agent):
             ratio=self._ratio,
             truncate=self._truncate,
             keep=self._keep,
+            assumed=self._assumed,
         )
 
     def _unused(self) -> Usage:
@@ -186,8 +202,6 @@ class SdkChatModel(ChatModel):
     """The SDK's asynchronous client."""
     sdk_error: type[Exception]
     """The base of the SDK's errors."""
-    too_long: re.Pattern[str]
-    """Marks an error message that says the prompt is too long."""
 
     metered = True
     client: Any = None
@@ -278,11 +292,12 @@ class SdkChatModel(ChatModel):
             if toolbox is None:
                 return self.read(await self.request(self.client, prompt))
             return _summed(spent, await self._converse(prompt, toolbox, spent))
-        except (self.sdk_error, ValueError) as error:  # the SDKs let the JSON decoder's ValueError through
+        except (self.sdk_error, ValueError, ExceptionGroup) as error:  # the JSON decoder's, and anyio's
             status = getattr(error, "status_code", None)
-            if status == 413 or (status == 400 and self._outgrown(error)):
+            code, kind = (getattr(error, name, None) for name in ("code", "type"))
+            if is_too_long(status, getattr(error, "message", ""), code, kind):
                 return _summed(spent, self._overflow())
-            if getattr(error, "code", None) == "content_filter":
+            if code == "content_filter":
                 return _summed(spent, self._refusal())
             raise self.endpoint.explain(error) from error
 
@@ -315,11 +330,6 @@ class SdkChatModel(ChatModel):
                 raise self.endpoint.unreadable(str(error)) from error
             left -= 1
 
-    def _outgrown(self, error: Exception) -> bool:
-        return getattr(error, "code", None) == "context_length_exceeded" or bool(
-            self.too_long.search(getattr(error, "message", ""))
-        )
-
     async def examine(self) -> Sequence[Finding]:
         """Ask the server about the model."""
         endpoint = copy(self.endpoint)
@@ -327,7 +337,7 @@ class SdkChatModel(ChatModel):
         async with self._connect(endpoint) as client:
             try:
                 return self.describe(await client.models.retrieve(self.model))
-            except (self.sdk_error, ValueError, AttributeError) as error:
+            except (self.sdk_error, ValueError, AttributeError, ExceptionGroup) as error:
                 if not self.lists_models and getattr(error, "status_code", None) in _NOT_TOLD:
                     return [await self._found_on(client, endpoint)]
                 return [Finding(False, str(endpoint.explain(error)))]

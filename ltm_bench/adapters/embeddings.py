@@ -12,6 +12,7 @@ from ltm_bench.adapters.chat import sdk_client
 from ltm_bench.adapters.endpoint import Endpoint
 from ltm_bench.adapters.ledger import Tally
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import BODY, answers_of
 from ltm_bench.core.messages import Usage
 
 if TYPE_CHECKING:
@@ -102,9 +103,10 @@ class EmbeddingModel:
             for start in range(0, len(texts), _BATCH):
                 # The API rejects empty texts.
                 batch = [text or " " for text in texts[start : start + _BATCH]]
-                answer = await self._client.embeddings.create(
-                    input=batch, model=self.endpoint.model, encoding_format="float"
-                )
+                with answers_of(BODY):  # vectors are longer than replies
+                    answer = await self._client.embeddings.create(
+                        input=batch, model=self.endpoint.model, encoding_format="float"
+                    )
                 rows += [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
                 self._count(answer)
             if len(rows) != len(texts):

@@ -9,8 +9,10 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from urllib.parse import urlsplit
 
+from ltm_bench.adapters.overflow import is_rate_limit
 from ltm_bench.core.errors import AgentError, ConfigError, LtmBenchError
 from ltm_bench.core.keys import read_key, scrubbed
 
@@ -52,10 +54,10 @@ class Endpoint:
         self.url = base_url or os.environ.get(url_variable) or vendor_url
         self.timeout = timeout
         self.max_retries = max_retries
+        self.hint: tuple[re.Pattern[str], str] | None = None
+        """Wording of a rejection, and the advice that it deserves instead of the usual one."""
         self._key_variable = key_variable
-        self._host = urlsplit(self.url).hostname or ""
-        if not self._host or not self.url.startswith(("http://", "https://")):
-            raise ConfigError(f"base_url {scrubbed(self.url)!r} is not a URL; it looks like https://host/v1")
+        self._host = _host_of(self.url)
         if timeout <= 0 or max_retries < 0:
             raise ConfigError(
                 f"timeout={timeout:g}, max_retries={max_retries}: the first must be above 0, the second 0 or more"
@@ -122,21 +124,31 @@ class Endpoint:
 
     def rejected(self, status: int, detail: str) -> AgentError:
         """Return the error for an HTTP status that persisted through all retries."""
+        if status == 400 and "No connected db" in detail:
+            status = (
+                401  # LiteLLM's proxy, of an unknown key: https://github.com/BerriAI/litellm/issues/12273
+            )
         match status:
             case 401 | 403:
                 # Providers repeat parts of the key here, so their message is left out.
+                own = "" if self.is_vendor else "; behind a gateway, the gateway's own key may be wrong"
                 return self._error(
                     f"HTTP {status}, the key in {self._key_variable} was not accepted",
-                    "check that it is valid, and that it may use this model",
+                    f"check that it is valid, and that it may use this model{own}",
+                )
+            case 407:
+                return self._error(
+                    "HTTP 407, the proxy did not accept its user and password",
+                    "check them in HTTP_PROXY, HTTPS_PROXY and ALL_PROXY",
                 )
             case 404:
                 return self._error(
                     f"HTTP 404, no such model or address{self._quoted(detail)}",
                     "check model and base_url, and whether the model has been shut down",
                 )
-            case 429:
+            case _ if is_rate_limit(status, detail):
                 return self._error(
-                    f"HTTP 429, rate limit or quota{self._quoted(detail)}, {self._retries}",
+                    f"HTTP {status}, rate limit or quota{self._quoted(detail)}, {self._retries}",
                     "check the account's limits and credit, then resume the run",
                 )
             case _ if status >= 500:
@@ -145,10 +157,22 @@ class Endpoint:
                     "resume the run later",
                 )
             case _:
+                known = self.hint is not None and self.hint[0].search(detail)
                 return self._error(
                     f"HTTP {status}, the request was rejected{self._quoted(detail)}",
-                    "check the agent's settings against what this model accepts",
+                    self.hint[1]
+                    if self.hint and known
+                    else "check the agent's settings against what this model accepts",
                 )
+
+    def moved(self, answer: Any) -> AgentError:
+        """Return the error for a redirect to another host, which would get the whole conversation."""
+        path = str(answer.request.url).removeprefix(self.url.rstrip("/"))
+        there = answer.headers.get("location", "").removesuffix(path)
+        return self._error(
+            f"HTTP {answer.status_code}, redirected, which is followed on the same host only",
+            f"if the other may get the conversation, set base_url to {scrubbed(there, [self.key])[:_DETAIL]!r}",
+        )
 
     def timed_out(self) -> AgentError:
         """Return the error for a timeout."""
@@ -159,6 +183,10 @@ class Endpoint:
 
     def unreachable(self, cause: BaseException) -> AgentError:
         """Return the error for a connection that failed or was cut."""
+        while isinstance(cause, ExceptionGroup):  # one for every address of the host that was tried
+            cause = cause.exceptions[0]
+        if str(cause).startswith("407 "):  # of a proxy, when asked for a tunnel
+            return self.rejected(407, "")
         return self._error(
             f"the connection failed{self._quoted(str(cause) or type(cause).__name__)}, {self._retries}",
             "check the network, any proxy, and base_url; then resume the run",
@@ -187,9 +215,13 @@ class Endpoint:
                 status = getattr(cause, "status", None)
             if isinstance(cause, AgentError):
                 return cause
+            if isinstance(status, int) and 300 <= status < 400 and answered is not None:
+                return self.moved(answered)
             if isinstance(status, int) and status >= 400:
                 said = (getattr(cause, name, None) for name in ("api_message", "message", "body"))
                 return self.rejected(status, str(next(filter(None, said), "")))
+            if isinstance(cause, ExceptionGroup):
+                return self.unreachable(cause)
             if "Timeout" in kinds:
                 return self.timed_out()
             if "ConnectionError" in kinds or "ConnectError" in kinds or "TransportError" in kinds:
@@ -235,3 +267,15 @@ class Endpoint:
 
     def _error(self, what: str, advice: str) -> AgentError:
         return AgentError(scrubbed(f"{self.model} at {self._host}: {what}; {advice}", [self.key]))
+
+
+def _host_of(url: str) -> str:
+    """Return a URL's host. Raises ConfigError unless the URL can be called."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:  # it says which part; the URL may hold a password
+        raise ConfigError(f"base_url {scrubbed(url)!r}: {scrubbed(str(error))}") from None
+    if not host or port == 0 or parts.scheme not in ("http", "https") or re.search(r"\s", url):
+        raise ConfigError(f"base_url {scrubbed(url)!r} is not a URL; it looks like https://host/v1")
+    return host

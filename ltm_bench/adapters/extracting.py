@@ -77,7 +77,7 @@ class ExtractingProduct(Inheriting, MemoryProduct):
 
     async def resumed(self, turns: Sequence[Turn]) -> None:
         """Restore the usage of extraction since the last reply, which the next reply is billed for."""
-        self._tally.owe(turns, [heard.data["spent"] for heard in self._ledger.heard])
+        self._tally.owe(turns, [(heard.data or {}).get("spent", ()) for heard in self._ledger.heard])
 
     def billed(self, usage: Usage | None) -> Usage | None:
         """Add the product's usage since the last reply."""

@@ -16,8 +16,8 @@ from ltm_bench.core.clock import spoken_duration, stamp
 from ltm_bench.core.messages import Message
 
 _REQUESTS = frozenset(
-    "answer describe enumerate express give list name provide quote recall remind repeat reply respond return say "
-    "send show state summarise summarize tell write".split()
+    "answer collect decode describe enumerate express give guess list name provide quote recall remind repeat reply "
+    "respond retell return say send show sort state summarise summarize tell type write".split()
 )
 _BEFORE_REQUEST = frozenset("please now then so and ok okay well first finally next kindly".split())
 _POLITE = re.compile(r"^(?:can|could|would|will) you (?:please |kindly )?(\w+)")
@@ -47,7 +47,12 @@ _NUMBERS = {
     for name in names.split()
 }
 _AMOUNT = re.compile(rf"\b(\d+|{'|'.join(_NUMBERS)})\s+(?:of\s+)?({'|'.join(_UNITS)})s?\b")
-_POINTS_BACK = re.compile(r"\b(?:it|he|she|they|them|him|her|his|its|their)\b", re.IGNORECASE)
+_POINTS_BACK = re.compile(r"\b(?:it|that|one|he|she|they|them|him|her|his|its|their)\b", re.IGNORECASE)
+_BRIEF = re.compile(
+    r"(?i)^(?:only|just|no|one|a|the|two)\b.{0,40}\b(?:words?|please|sentence|enough|alone|name|nothing else|will do)\b"
+    r"|^(?:only|just|no) \w.{0,30}$"
+)
+"""A short sentence that says in which form to answer: `Just the colour, please.`"""
 # Sentences about the form of the answer: they name a format, or forbid something.
 _FORM = re.compile(r"\bjson\b|\bformat\b|^(?:please )?(?:do not|don't|never)\b", re.IGNORECASE)
 _EVERYTHING = frozenset(("list", "all", "every", "each", "everything"))
@@ -61,12 +66,15 @@ def asks(sentence: str) -> bool:
     lowered = sentence.lower().strip(" \"'“”‘’()*-")
     if lowered.startswith(("q:", "a:")):
         return False
+    if "json" in lowered:
+        return True
     if polite := _POLITE.match(lowered):
         return polite[1] in _REQUESTS
     if lowered.endswith("?"):
         return True
     said = [word for word in hashing.words(lowered) if word not in _BEFORE_REQUEST]
-    return bool(said) and said[0] in _REQUESTS and not lowered.endswith(":")
+    requests = bool(said) and said[0] in _REQUESTS and not lowered.endswith(":")
+    return requests or _BRIEF.match(lowered) is not None
 
 
 def question_in(text: str) -> str:
@@ -119,7 +127,7 @@ class Candidate:
 
 def answer(message: Message, passages: Sequence[Passage]) -> str:
     """Answer a message that asks something, from these passages, nearest first."""
-    question = question_in(message.text)
+    question = question_in(message.query)
     asked = set(hashing.words(question))
     as_json = not asked.isdisjoint({"json", "array"})
     if own := _own_answers(message.text):
@@ -166,7 +174,7 @@ def _listed(said: Sequence[str], asked: set[str], focus: dict[str, float]) -> st
 def focus_of(question: str) -> dict[str, float]:
     """Return the words that say what a question is about, each with its weight."""
     said = sentences(question)
-    about = [each for each in said if not _FORM.search(each)] or said
+    about = [each for each in said if not (_FORM.search(each) or _BRIEF.match(each))] or said
     found = [word for each in about for word in hashing.content_words(each) if word not in _ABOUT_ASKING]
     return {word: hashing.weight(word) for word in dict.fromkeys(found)}
 
@@ -188,6 +196,8 @@ def candidates_for(
         worth = sum(focus[word] for word in focus if word in matched) / whole if whole else 0.0
         if matched and personal and is_personal(said):
             worth += 0.4
+        if said != passage.text.strip():  # a message that asked tells little
+            worth *= 0.5
         yield Candidate(passage, said, matched, round(worth, 6))
 
 

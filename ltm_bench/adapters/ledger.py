@@ -96,6 +96,12 @@ class Ledger:
         """Whether the memory has heard exactly the agreed turns: none after them, and none in part."""
         return self.begun is None and len(self.heard) == agreed
 
+    def whole(self, count: int) -> int:
+        """Return how many of the first `count` turns are left without the calls that are not wholly among them."""
+        while count and self.heard[count - 1].data is None:
+            count -= 1
+        return count
+
     def cut(self, count: int) -> None:
         """Keep only the first turns."""
         del self.heard[count:]

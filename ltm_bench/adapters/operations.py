@@ -1,7 +1,7 @@
 """Reports what a memory does for a turn (write, retrieve, answer), how long that takes and what it uses.
 
     with operating("retrieve") as done:
-        found = await self.search(message.text)
+        found = await self.search(message.query)
         done.used(usage)
 
 Operations do not overlap. For an adapter that reports none, observing a turn counts as one `write` and replying as one
@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ltm_bench.core.keys import cleaned
 from ltm_bench.core.messages import Usage
 
 Operation = Literal["write", "settle", "retrieve", "answer"]
@@ -31,7 +32,7 @@ class Done:
 
     def used(self, *usage: Usage | None) -> None:
         """Report its usage."""
-        self.usage += usage
+        self.usage += cleaned(usage)
 
 
 @contextmanager

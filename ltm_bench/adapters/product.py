@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from ltm_bench.adapters.answerer import Core
 from ltm_bench.adapters.durable import DurableAgent
@@ -15,6 +15,7 @@ from ltm_bench.adapters.ledger import Ledger, Tally, name_in
 from ltm_bench.adapters.operations import Operation, operating
 from ltm_bench.adapters.settings import at_least
 from ltm_bench.core.agent import Finding, Memory, session_of
+from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.extras import installed
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 
@@ -33,6 +34,8 @@ class MemoryProduct(DurableAgent):
     """The HTTP client of the product's SDK, if an adapter makes it; closed with the core's connections."""
     package: ClassVar[str] = ""
     """The package that comes with the extra of the adapter's name, for `ltm-bench doctor`."""
+    maker_prompt: ClassVar[str] = ""
+    """How to answer, by the product's own evaluation, in our words; empty if none is known."""
 
     def __init__(
         self,
@@ -43,6 +46,7 @@ class MemoryProduct(DurableAgent):
         memories: int = 20,
         recent: int = 4,
         window: int = 8192,
+        prompt: Literal["ours", "maker"] = "ours",
     ) -> None:
         """Set up the core.
 
@@ -53,7 +57,14 @@ class MemoryProduct(DurableAgent):
             memories: Number of memories recalled per message.
             recent: Number of newest turns that the core sees verbatim.
             window: Tokens of the core's prompt, without its reply.
+            prompt: How the core is told to answer: `ours`, as with every memory, or `maker`, as the product's own
+                evaluation does.
         """
+        if prompt == "maker" and not self.maker_prompt:
+            raise ConfigError(
+                f"{self.adapter_name()}: prompt=maker, but no answering prompt of its maker is known; "
+                "leave it out"
+            )
         at_least(self.adapter_name(), memories=(memories, 1), recent=(recent, 0), window=(window, 256))
         self._core = Core(core, core_settings, window)
         if endpoint is None:
@@ -61,6 +72,7 @@ class MemoryProduct(DurableAgent):
         else:
             self.endpoint, self.connections = endpoint, endpoint.connections
         self._limit = memories
+        self._instructions = self.maker_prompt if prompt == "maker" else ""
         self._tally = Tally()
         self._recent: deque[Turn] = deque(maxlen=recent)
 
@@ -98,7 +110,7 @@ class MemoryProduct(DurableAgent):
 
     def query(self, message: Message) -> str:
         """Return the search query for a message."""
-        return message.text
+        return message.query
 
     def billed(self, usage: Usage | None) -> Usage | None:
         """Return a reply's usage, given the core's. Its price is unknown if the product charges extra."""
@@ -172,7 +184,8 @@ class MemoryProduct(DurableAgent):
         with self._operating("retrieve"):
             found = await self.find(self.query(message), self._limit, message.user)
         recent = [each for each in self._recent if not self.keeps_users or each.message.user == message.user]
-        return replace(message, text=self._core.prompt(message, found, recent))
+        prompt = self._core.prompt(message, found, recent, instructions=self._instructions)
+        return replace(message, text=prompt)
 
     @contextmanager
     def _operating(self, name: Operation) -> Iterator[None]:

@@ -62,4 +62,4 @@ class ServedProduct(Inheriting, MemoryProduct):
 
     def query(self, message: Message) -> str:
         """Search for what a message asks, if it asks anything."""
-        return question_in(message.text) or message.text
+        return question_in(message.query) or message.query

@@ -1,6 +1,7 @@
 """Passages and their vectors, kept on disk so that a run can be resumed, and searched by similarity.
 
-A store says how it keeps and ranks them: `sqlite_store` scans them all, `chroma_store` asks Chroma's index.
+A store says how it keeps them: `chroma_store`, `sqlite_store`. The vectors are also in memory, where a scan ranks them
+exactly: over 60,000 passages it takes some milliseconds. `chroma_index` has Chroma's own index rank them instead.
 """
 
 from __future__ import annotations
@@ -18,9 +19,6 @@ from ltm_bench.core.errors import CannotResume
 
 if TYPE_CHECKING:
     from ltm_bench.adapters.hashing import Vectors
-
-_WRITE_AT_ONCE = 256
-"""Passages per write. `restore` replaces what a crash loses."""
 
 
 class Stored(NamedTuple):
@@ -58,6 +56,28 @@ class StoreSnapshot(ABC):
         return list(self.passages[max(0, middle - limit // 2) : min(self.size, middle + (limit + 1) // 2)])
 
 
+@dataclass(frozen=True)
+class Scanned(StoreSnapshot):
+    """Passages that are ranked by a scan of all vectors."""
+
+    vectors: Vectors
+    """One row per passage."""
+
+    def nearest(self, query: Any, limit: int) -> list[NearPassage]:
+        """Return the passages nearest to a vector, nearest first, ties in conversation order."""
+        import numpy as np
+
+        count = self.size
+        if not count:
+            return []
+        scores = self.vectors @ query
+        best = np.arange(count)
+        if limit < count:  # keep everything that ties with the last one that fits
+            best = np.flatnonzero(scores >= np.partition(scores, count - limit)[count - limit])
+        best = best[np.argsort(-scores[best], kind="stable")][:limit]
+        return [NearPassage(self.passages[int(row)], float(scores[row])) for row in best]
+
+
 class VectorStore(ABC):
     """Passages, their vectors, and a ranking of them."""
 
@@ -67,24 +87,28 @@ class VectorStore(ABC):
     unreadable: tuple[type[Exception], ...]
     """What reading a broken one raises."""
 
+    batch: int
+    """Passages per write. `restore` replaces what a crash loses."""
+
     def __init__(self, embedder: str) -> None:
         """Set up for an embedder's vectors; stored vectors of another embedder are deleted."""
         self.embedder = embedder
-        self._unwritten: list[tuple[Passage, Any]] = []
         self.passages: list[Passage] = []
         """In conversation order."""
+        self._unwritten: list[tuple[Passage, Any]] = []
 
     def open(self, home: Path) -> None:
         """Set the location; it is opened or created on first use."""
         self.path = home.resolve() / self.place
+        self._forget()
 
     @abstractmethod
     def connect(self) -> Any:
         """Open it, if it is not open yet."""
 
-    @abstractmethod
     def now(self) -> StoreSnapshot:
         """Return a snapshot. The store only grows behind it."""
+        return Scanned(self.passages, len(self.passages), self._vectors[: len(self.passages)])
 
     @abstractmethod
     def _read(self) -> dict[str, Stored]:
@@ -143,15 +167,26 @@ class VectorStore(ABC):
         if passages:
             self._append(passages, vectors)
             self._unwritten += zip(passages, vectors, strict=True)
-            if len(self._unwritten) >= _WRITE_AT_ONCE:
+            if len(self._unwritten) >= self.batch:
                 self.write()
 
     def _forget(self) -> None:
+        import numpy as np
+
         self.passages = []  # a new list: earlier snapshots must not change
         self._unwritten = []
+        self._vectors: Vectors = np.zeros((0, 0), dtype=np.float32)
 
     def _append(self, passages: Sequence[Passage], vectors: Vectors) -> None:
         """Add passages in memory."""
+        import numpy as np
+
+        before, after = len(self.passages), len(self.passages) + len(passages)
+        if after > len(self._vectors):
+            grown = np.zeros((max(1024, 2 * after), vectors.shape[1]), dtype=np.float32)
+            grown[:before] = self._vectors[:before] if before else 0
+            self._vectors = grown
+        self._vectors[before:after] = vectors
         self.passages += passages
 
     def write(self) -> None:

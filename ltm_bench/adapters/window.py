@@ -14,7 +14,7 @@ Every text is tokenised once. The state depends only on the sequence of `take` c
 turns sends the same requests as one that was never interrupted.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -52,8 +52,19 @@ class SentTurn:
     @cached_property
     def json(self) -> bytes:
         """Its messages as elements of a JSON array, rendered once for all requests."""
-        answer = map(to_json, self.said) if self.said else (_said("assistant", self.reply),)
-        return b",".join((_said("user", self.message), *answer))
+        return b",".join(map(to_json, self._messages))
+
+    def marked(self, mark: Mapping[str, object]) -> bytes:
+        """Return the same, with a `cache_control` at the last block."""
+        *before, last = self._messages
+        content = last["content"]
+        blocks = list(content) if isinstance(content, list) else [{"type": "text", "text": content}]
+        blocks[-1] = {**blocks[-1], "cache_control": mark}
+        return b",".join(map(to_json, (*before, {**last, "content": blocks})))
+
+    @property
+    def _messages(self) -> Sequence[Mapping[str, object]]:
+        return [_said("user", self.message), *(self.said or [_said("assistant", self.reply)])]
 
     @property
     def rendered(self) -> bool:
@@ -78,6 +89,10 @@ class SentTurns(Sequence[SentTurn]):
     def __len__(self) -> int:
         """Return the number of exchanges sent."""
         return sum(map(len, self._places))
+
+    def shows(self, place: int) -> bool:
+        """Whether the exchange at this place of the whole conversation is sent."""
+        return any(place in each for each in self._places)
 
     def __iter__(self) -> Iterator[SentTurn]:
         """Iterate over them in order."""
@@ -107,6 +122,17 @@ class Prompt:
     message: str
     tokens: int
     """All of it with its overhead, in the counter's tokens."""
+    message_tokens: int = 0
+    """The newest message's part of that."""
+    continues: bool = False
+    """Whether the message and its reply become part of the conversation, so that later prompts begin with it."""
+    marks: Collection[int] = ()
+    """The exchanges of the history at whose ends the provider is told to cache."""
+
+    @property
+    def kept(self) -> int:
+        """Tokens of the part that later prompts begin with."""
+        return self.tokens if self.continues else self.tokens - self.message_tokens
 
     def request(
         self,
@@ -115,21 +141,29 @@ class Prompt:
         *,
         system: bool,
         more: Sequence[Mapping[str, object]] = (),
+        mark: Mapping[str, object] | None = None,
     ) -> bytes:
         """Return the JSON of a request to a chat API: the settings, and the messages in the field of that name.
 
-        `system` says whether the system message, if any, comes first among them; `more` are messages in the API's own
-        form that follow the newest one, such as tool calls.
+        Args:
+            settings: The request's other fields.
+            messages: The name of the field that holds the messages.
+            system: Whether the system message, if any, comes first among them.
+            more: Messages in the API's own form that follow the newest one, such as tool calls.
+            mark: The `cache_control` to send at `marks`; None for no marks.
         """
-        said = [_said("system", self.system)] if system and self.system else []
+        said = [to_json(_said("system", self.system))] if system and self.system else []
         said += [exchange.json for exchange in self.history]
-        said.append(_said("user", self.message))
+        if mark is not None:
+            for n in self.marks:
+                said[n - len(self.history)] = self.history[n].marked(mark)
+        said.append(to_json(_said("user", self.message)))
         said += map(to_json, more)
         return to_json({**settings, messages: []})[:-2] + b",".join(said) + b"]}"
 
 
-def _said(role: str, text: str) -> bytes:
-    return to_json({"role": role, "content": text})
+def _said(role: str, text: str) -> dict[str, object]:
+    return {"role": role, "content": text}
 
 
 class _Fit(NamedTuple):
@@ -197,19 +231,31 @@ class Window:
         self._sent = 0  # tokens of all exchanges that are sent
         self._newest = ("", "", 0)
 
+    def __len__(self) -> int:
+        """Return the number of turns taken, those that are no longer sent included."""
+        return len(self._exchanges)
+
+    @property
+    def whole(self) -> int:
+        """Tokens that a prompt of the whole conversation would have, in the counter's tokens."""
+        return self._frame + sum(exchange.tokens for exchange in self._exchanges)
+
     @property
     def budget(self) -> int:
         """Maximum tokens of a prompt, in the counter's tokens."""
         return self._budget
 
-    def prompt(self, message: str) -> Prompt | None:
-        """Return the prompt for this message; None if it does not fit."""
+    def prompt(self, message: str, *, continues: bool = False) -> Prompt | None:
+        """Return the prompt for this message; None if it does not fit.
+
+        `continues` says whether the message and its reply are going to be taken.
+        """
         fit = self._fit(message)
         if fit is None:
             return None
         history = SentTurns(self._exchanges, fit.head, fit.start)
         text, size = self._sized(message)
-        return Prompt(self._system, history, text, self._frame + fit.sent + size)
+        return Prompt(self._system, history, text, self._frame + fit.sent + size, size, continues)
 
     def most_tokens(self, message: str) -> int:
         """Return the maximum size of this message's prompt in the model's tokens; 0 if it does not fit."""

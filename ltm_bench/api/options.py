@@ -33,6 +33,8 @@ class Options(Conduct):
     """Called with a forecast before a run starts; None if the run is too long to forecast quickly."""
     watch: Callable[[Plan, Path], None] | None = None
     """Called with the plan and the folder before the first turn of an unfinished run."""
+    reused: Callable[[str], None] | None = None
+    """Called instead of `notify` with the line that says that nothing was run."""
     stopped: Callable[[Run], None] | None = None
     """Called with the partial run when a run must stop, before the error is raised."""
 

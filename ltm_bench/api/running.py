@@ -13,7 +13,7 @@ from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, Run
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.judges import find_judges, find_reader
-from ltm_bench.log.environment import record_tags
+from ltm_bench.log.environment import record_tags, record_window
 from ltm_bench.log.reader import logs, read_events
 from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.planning import Plan, make_plan
@@ -23,6 +23,7 @@ from ltm_bench.runner.estimate import forecast
 from ltm_bench.runner.locking import run_locked
 from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
+from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.progress import Tracker
 from ltm_bench.score.audits.judgements import blind_readings, judgements, ratings
 
@@ -52,14 +53,21 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     judges, reader = find_judges(options.judges), find_reader(options.reader, plan.manifest.agent)
     check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
     _check_records(folder)
-    if options.foresee is not None and not (folder / "events.jsonl").exists():
-        latency = seconds_per_reply(plan.manifest.agent, plan.manifest.span, options.reports)
-        options.foresee(plan, await forecast(plan, latency))
+    said = ""
+    if not (folder / "events.jsonl").exists():
+        found = None
+        if options.foresee is not None or plan.agents.sample.usage_model() is not None:
+            latency = seconds_per_reply(plan.manifest.agent, plan.manifest.span, options.reports)
+            found = await forecast(plan, latency)
+        said = outlook(plan, found)
+        if options.foresee is not None:
+            options.foresee(plan, found)
     failure: LtmBenchError | None = None
     verdicts: Verdicts | None = {}
 
     def observer(already: bool) -> Observer:
         record_tags(folder, options.tags or {})
+        record_window(folder, outlook=said)
         if not already:
             for note in plan.notes:
                 options.notify(note)
@@ -91,7 +99,9 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         options.notify(resumable)
         raise failure
     if verdicts is None:
-        options.notify(f"{folder} is finished already; --fresh starts a new run beside it.")
+        (options.reused or options.notify)(
+            f"{folder} is finished already; --fresh starts a new run beside it."
+        )
     return await publish(
         folder, plan, verdicts, reader=reader, judges=judges, options=options, charge=verdicts is None
     )

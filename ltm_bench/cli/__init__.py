@@ -111,13 +111,14 @@ def main() -> None:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # of the parser's own
             _misused(error)
             sys.exit(1)
+        from ltm_bench.core.extras import dependency
         from ltm_bench.plugins import files as dropins
 
         if (blamed := dropins.blame(error)) is not None:
             complain(str(blamed))
             sys.exit(blamed.exit_code)
-        if isinstance(error, OSError):
-            complain(_of_the_system(error))
+        if isinstance(error, OSError | ModuleNotFoundError):
+            complain(_of_the_system(error) if isinstance(error, OSError) else dependency(error))
             sys.exit(1)
         sys.exit(_caught(error))
     if code == _INTERRUPTED:

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from ltm_bench.cli import commands
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 EPILOG = (
     "\b\nStart here:\n  ltm-bench run                            an agent that needs no key\n"
@@ -28,10 +28,26 @@ EPILOG = (
 )
 
 
+PANELS: Mapping[str, Sequence[str]] = {
+    "Run and compare": ("run", "resume", "sweep", "view", "show", "compare"),
+    "Prepare": ("new", "check", "doctor", "estimate", "list"),
+}
+"""The commands that most people need, as `--help` groups them."""
+
+MOVED = ("filler", "import", "infinitebench", "swim")
+"""Commands of `datasets`; their old names, without that word, still work, and are not shown."""
+
+
 @cache
 def known() -> Mapping[str, str]:
     """Map the name of every command to the name of its module."""
     return {found.name.rstrip("_").replace("_", "-"): found.name for found in iter_modules(commands.__path__)}
+
+
+def panels() -> Mapping[str, Sequence[str]]:
+    """Return all commands that `--help` shows, by their group."""
+    first = {name for names in PANELS.values() for name in names}
+    return {**PANELS, "More": [name for name in sorted(known()) if name not in first and name not in MOVED]}
 
 
 def line_of(name: str) -> str:
@@ -44,20 +60,24 @@ class Commands(TyperGroup):
     """A group whose commands are files."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of all commands."""
-        return sorted(known())
+        """Return the names of all commands that are shown."""
+        return [name for names in panels().values() for name in names]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import a command, and return it; None if there is no such command."""
         if cmd_name not in known():
             return None
         found = typer.main.get_group(import_module(f"{commands.__name__}.{known()[cmd_name]}").app)
+        if cmd_name == "datasets":
+            found.commands.update((name, self.get_command(ctx, name)) for name in MOVED)
         return found if found.help else found.commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write a line for every command."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line_of(name)) for name in self.list_commands(ctx)])
+        """Write a line for every command, group by group."""
+        width = max(map(len, self.list_commands(ctx)))
+        for panel, names in panels().items():
+            with formatter.section(panel):
+                formatter.write_dl([(name.ljust(width), line_of(name)) for name in names])
 
 
 app = typer.Typer(

@@ -71,13 +71,6 @@ def print_cells(comparison: Comparison, span: int) -> None:
     print_table(table)
 
 
-def _short(pair: Pair) -> str:
-    """Return the verdict on a pair, to follow their names."""
-    if not pair.shown:
-        return pair.verdict
-    return f"the {'first' if pair.paired.difference > 0 else 'second'} is better"
-
-
 def print_spread(cell: Cell) -> None:
     """Print how much the scores of an agent's runs vary, and why."""
     found = cell.spread
@@ -106,7 +99,8 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
     """Print the verdict on each pair."""
     for pair in pairs[:MOST_PAIRS]:
         found = pair.paired
-        line = f"{safe(pair.first)} against {safe(pair.second)}: {_short(pair)}"
+        names = "" if pair.shown else f"{pair.first} against {pair.second}: "
+        line = safe(f"{names}{pair.verdict}")
         if found.n:
             line += f", {_difference(found)}"
         if found != pair.if_right:

@@ -143,7 +143,7 @@ def _parser(declared: Argument) -> Callable[[Any], Any] | None:
     """Return the parser of a single text; its errors name the option."""
     parse = None if declared.repeated else declared.option.parse
     if int in declared.kinds and str not in declared.kinds:
-        parse = partial(whole, least=declared.option.least)
+        parse = partial(whole, least=declared.option.least, most=declared.option.most)
     if parse is None:
         return None
 

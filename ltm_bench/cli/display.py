@@ -174,8 +174,9 @@ def money(spent: Decimal, *, free: bool, known: bool) -> str:
     """Return the money spent, in words."""
     if free:
         return "free"
-    cost = f"${spent:.4f}"
-    return cost if known else f"{cost} + unknown" if spent else "cost unknown"
+    if not spent:  # a 0 would look like a price
+        return "nothing spent" if known else "cost unknown"
+    return f"${spent:.4f}" + ("" if known else " + unknown")
 
 
 class SweepDisplay:
@@ -188,6 +189,7 @@ class SweepDisplay:
         self._free = all(job.plan.manifest.agent.free for job in jobs)
         self._running: set[Path] = set()
         self._progress: dict[Path, Progress] = {}
+        self._before: set[Path] = set()  # finished before
         self._done = self._failed = self._turns = self._examples = 0
         self._planned = sum(len(job.plan.examples) for job in jobs)
         self._began = time.monotonic()
@@ -206,6 +208,7 @@ class SweepDisplay:
         """Count a run that starts, or was already finished."""
         self._running.add(job.folder)
         if already:
+            self._before.add(job.folder)
             self._examples += len(job.plan.examples)
             self._clock.start(self._fraction)
             return Silent()
@@ -216,12 +219,16 @@ class SweepDisplay:
         err().print(f"{job.folder.name}: {safe(line)}")
 
     def done(self, job: Job, problem: LtmBenchError | None) -> None:
-        """Count a run that ended; name one that failed."""
+        """Count a run that ended, and name it, unless it was finished before."""
         self._running.discard(job.folder)  # a run locked by another process never began
         self._done += problem is None
         self._failed += problem is not None
         if problem is not None:
             err().print(f"{job.folder.name}: {safe(str(problem))}")
+        elif job.folder not in self._before:
+            seen = self._progress.get(job.folder)  # nothing of a run on a cluster
+            score = "" if seen is None else f", score so far {seen.score:.2f}/{seen.out_of}"
+            err().print(f"{job.folder.name}: done{score}")
         if err().is_terminal:
             self._screen.show(self._line())
 
@@ -249,7 +256,7 @@ class SweepDisplay:
         return (self._examples + here) / max(1, self._planned)
 
     def _line(self) -> str:
-        cost = money(self._budget.spent, free=self._free, known=True)
+        cost = money(self._budget.spent, free=self._free, known=not self._budget.unknown)
         failed = f", {self._failed} failed" if self._failed else ""
         seconds = time.monotonic() - self._began
         turns = self._turns + sum(each.turns for each in self._progress.values())

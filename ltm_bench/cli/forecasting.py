@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.values import spell_span
 from ltm_bench.runner.estimate import Estimate
+from ltm_bench.runner.outlook import about, outlook
 from ltm_bench.schedule.fitting import USABLE
 
 
@@ -22,9 +23,11 @@ def forecast_lines(plan: Plan, found: Estimate | None) -> Iterator[str]:
         rounds = max(example.index for example in plan.examples) + 1
         least = int(rounds * USABLE * manifest.span)
         yield f"at least {least:,} tokens of conversation; `ltm-bench estimate` shows what that takes"
-        return
-    yield foretold(plan, found)
-    if found.overruns > found.examples / 2:
+    else:
+        yield foretold(plan, found)
+    if said := outlook(plan, found):
+        yield said
+    if found is not None and found.overruns > found.examples / 2:
         yield (
             f"{found.overruns} of {found.examples} examples will probably overrun: not all of them fit into a span "
             f"of {spell_span(manifest.span)}, so their questions will come later; choose a larger --span, or fewer "
@@ -35,7 +38,7 @@ def forecast_lines(plan: Plan, found: Estimate | None) -> Iterator[str]:
 def foretold(plan: Plan, found: Estimate) -> str:
     """Return a one-line forecast: tokens of conversation, calls, dollars, minutes."""
     parts = [
-        f"about {_about(found.tokens)} tokens of conversation",
+        f"about {about(found.tokens)} tokens of conversation",
         f"{found.calls:,} calls",
         price(plan, found),
         duration(found.minutes),
@@ -72,7 +75,7 @@ def sweep_lines(groups: Sequence[tuple[Plan, Estimate | None, int]]) -> Iterator
     else:
         most = "at most " if any(found.bounded for _, found, _ in known) else ""
         spent = f"{most}${sum(filter(None, prices)):.2f}"
-    yield f"in all: about {_about(tokens)} tokens of conversation, {calls:,} calls, {spent}{_longest(known)}"
+    yield f"in all: about {about(tokens)} tokens of conversation, {calls:,} calls, {spent}{_longest(known)}"
 
 
 def _longest(known: Sequence[tuple[Plan, Estimate, int]]) -> str:
@@ -97,12 +100,6 @@ def asking(plan: Plan, found: Estimate | None) -> str:
         f"{manifest.agent.name} {reason}: about {found.calls:,} calls, {found.filler:,} of them filler "
         f"({times:.1f} times as many as without filler)"
     )
-
-
-def _about(tokens: int) -> str:
-    """Round an estimate to two digits."""
-    unit = 10 ** max(0, len(str(tokens)) - 2)
-    return f"{round(tokens / unit) * unit:,}"
 
 
 def price(plan: Plan, found: Estimate) -> str:

@@ -65,7 +65,8 @@ LogLevel = Annotated[
         metavar="LEVEL",
         envvar="LTM_BENCH_LOG_LEVEL",
         callback=_log,
-        help="Level of the messages logged to standard error: debug (every request to a provider), info, warning "
+        help="Level of the messages logged to standard error: debug (every request to a provider, tracebacks of "
+        "an agent's errors), info, warning "
         "or error.",
     ),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from ltm_bench.cli.console import complain, out, safe
+from ltm_bench.cli.console import complain
 from ltm_bench.core.errors import ConfigError, ThresholdMissed
 
 if TYPE_CHECKING:
@@ -80,8 +80,6 @@ def _check_drop(most: float, runs: Sequence[Run], baseline: Run) -> None:
     there = [Scored(baseline.manifest, baseline.results)]
     name = runs[0].name if len(runs) == 1 else "this run"
     found = pair(runs[0].manifest.span, name, f"baseline {baseline.name}", here, there)
-    if found.shown:
-        out().print(safe(found.verdict))
     print_pairs([found])
     shared = {s.name for s in runs[0].scenarios} & {s.name for s in baseline.scenarios}
     if found.readers:
@@ -92,6 +90,11 @@ def _check_drop(most: float, runs: Sequence[Run], baseline: Run) -> None:
         [sum(_share(run.results, shared, right=right) for run in of) / len(of) for right in (False, True)]
         for of in ([baseline], runs)
     )
+    if before <= most:
+        complain(
+            f"warning: --baseline {baseline.name}: its score, {before:.3f} of 1, cannot fall by more than --max-drop "
+            f"{most:g}: this gate cannot fail; choose a baseline that remembers more, or a smaller --max-drop"
+        )
     dropped = [before - now > most + 1e-9, before_if_right - now_if_right > most + 1e-9]
     if any(dropped) and not all(dropped):
         complain(

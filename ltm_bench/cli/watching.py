@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.api import Options, Run
-from ltm_bench.cli.console import err
+from ltm_bench.cli.console import complain, err
 from ltm_bench.cli.display import RunDisplay
 from ltm_bench.cli.summary import print_run
 from ltm_bench.core.errors import RunIncomplete
@@ -58,6 +58,7 @@ def watch(execute: Execution, conduct: Conduct, resumable: str | None = None) ->
         notify=lambda line: err().print(line),
         foresee=display.foresee,
         watch=begin,
+        reused=lambda line: complain(f"nothing was run: {line}"),
         stopped=stopped,
     )
     try:

@@ -2,7 +2,7 @@
 
 Everything else is optional. Attributes of the *instance* declare what an agent can do, since that often depends
 on its settings: `free`, `metered`, `interactive`, `observes`, `writes_in_reply`, `forks`, `keeps_users`,
-`connections`.
+`max_bytes`, `connections`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
+
+REPLY = 4_000_000
+"""Bytes of an answer that holds a reply, unless an agent's `max_bytes` says otherwise."""
 
 Forks = Literal["no", "snapshot", "barrier"]
 """Whether an agent can answer a question on the side, outside the conversation (see `Agent.fork`).
@@ -80,6 +83,13 @@ class UsageModel:
     """As in `ltm_bench.adapters.Window`."""
     keep: float = 0.75
     """As in `ltm_bench.adapters.Window`."""
+    assumed: bool = False
+    """Whether the window is only assumed: no setting gives it, and the server is not the vendor's own."""
+
+    @property
+    def room(self) -> int:
+        """Maximum tokens of a prompt, by the benchmark's counter."""
+        return int((self.window - self.max_output) / self.ratio)
 
 
 class Agent:
@@ -96,7 +106,7 @@ class Agent:
     """True for agents that talk to a person at this terminal: no progress bar is drawn over them."""
 
     told_ideal: bool = False
-    """True for `perfect` alone: its messages carry the ideal reply."""
+    """True for `perfect` and `reference` alone: their messages carry the ideal reply, and the line that it answers."""
 
     observes: bool = False
     """Whether the agent receives turns that it is not asked to answer. True for classes that override `observe` or
@@ -120,6 +130,9 @@ class Agent:
 
     keeps_users: bool = False
     """Whether the agent keeps the users named in `Message.user` apart."""
+
+    max_bytes: int = REPLY
+    """The most bytes of an answer with a reply that are read from outside. Every adapter has it as a setting."""
 
     connections: str
     """What its calls connect to: a server's URL or a vendor's host. Defaults to the adapter's name.
@@ -223,6 +236,13 @@ class Agent:
         """Return what a simulation of its use needs, for `ltm-bench estimate`; None if it cannot be simulated."""
         return None
 
+    async def find_window(self) -> int | None:
+        """Ask the server for a window that no setting gives, and return it; None if there is nothing to find.
+
+        Makes no paid call and never raises. Called before `open`; the run's agents then get it as a setting.
+        """
+        return None
+
     async def examine(self) -> Sequence[Finding]:
-        """Check that this agent can work (key, model, retirement) without a paid call."""
+        """Check that this agent can work (key, model, retirement) without a paid call. Called after `open`."""
         return ()

@@ -2,8 +2,21 @@
 
 from datetime import datetime, timedelta
 
+from ltm_bench.core.errors import CannotCombine
+
 PER_TOKEN = timedelta(milliseconds=200)
 """Benchmark time per token: about the pace at which people read and type."""
+
+
+def later(moment: datetime, by: timedelta) -> datetime:
+    """Return a later moment. Raises CannotCombine if it is beyond the year 9999, where the calendar ends."""
+    try:
+        return moment + by
+    except OverflowError:
+        raise CannotCombine(
+            f"{by.days:,} days after {moment:%Y-%m-%d} the calendar ends (in the year 9999): shorten the pauses of the "
+            "scenarios (`after`), or begin earlier (`start` of the suite)"
+        ) from None
 
 
 class Clock:
@@ -21,7 +34,7 @@ class Clock:
 
     def advance(self, tokens: int) -> None:
         """Advance by the time it takes to say this many tokens."""
-        self._now += PER_TOKEN * tokens
+        self._now = later(self._now, PER_TOKEN * tokens)
 
     def jump(self, to: datetime) -> None:
         """Move forward to `to`; a time in the past is ignored."""

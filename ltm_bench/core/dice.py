@@ -18,6 +18,8 @@ class Dice:
     def __init__(self, name: str) -> None:
         self.name = name
         self._random = Random(name)
+        self.spent: dict[str, int] = {}
+        """Each deck that has run out and was shuffled again, with how many examples it lasts."""
 
     def fraction(self) -> float:
         """Return a number from 0 up to, but excluding, 1."""
@@ -73,6 +75,8 @@ class Dice:
         if not hands:
             raise ValueError(f"the deck {deck!r} of {self.name!r} cannot deal {count} of {len(items)} items")
         shuffle, place = divmod(index, hands)
+        if shuffle:
+            self.spent[deck] = hands
         order = Dice(f"{scenario}/deck {deck}/{shuffle}").shuffled(items)
         return order[place * count : (place + 1) * count]
 
@@ -88,7 +92,7 @@ class Dice:
     def copy(self) -> "Dice":
         """Return dice that will roll the same numbers from here on."""
         other = Dice.__new__(Dice)  # skips seeding a stream that is replaced at once
-        other.name, other._random = self.name, Random(0)
+        other.name, other._random, other.spent = self.name, Random(0), self.spent
         other._random.setstate(self._random.getstate())
         return other
 

@@ -97,6 +97,8 @@ MOST_SAID = 2000
 
 def described(error: BaseException) -> str:
     """Return a foreign error's type and text, cut to a limit; some errors cannot even be turned into text."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]  # the group itself says nothing
     try:
         said = str(error)
     except Exception:  # a class of the user's own can raise anything

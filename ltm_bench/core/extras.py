@@ -42,5 +42,14 @@ def installed(name: str, package: str) -> Finding:
         return Finding(False, _absent(package, name))
 
 
+def dependency(error: ModuleNotFoundError) -> str:
+    """Say that a package which every installation has is missing, and how to get it."""
+    package = (error.name or str(error)).partition(".")[0]
+    return (
+        f"{package} is not installed, and ltm-bench needs it; pip install ltm-bench installs all that is missing "
+        "(leave out --no-deps)"
+    )
+
+
 def _absent(package: str, name: str) -> str:
     return f"{package} is not installed; get it with pip install 'ltm-bench[{name}]'"

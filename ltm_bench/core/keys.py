@@ -9,10 +9,17 @@ import json
 import math
 import os
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from functools import partial
+from itertools import accumulate
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
+
+T = TypeVar("T")
 
 REMOVED = "[removed]"
 """Replaces a secret."""
@@ -110,6 +117,16 @@ def keys_in(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> l
         secrets: Known keys besides those in the environment.
         random: Whether a random-looking word counts as a key.
     """
+    secrets = list(secrets)
+    found = _keys_in(text, secrets, random=random)
+    if _ESCAPED.search(text):
+        plain, place_of = _unescaped(text)
+        escaped = _keys_in(plain, secrets, random=random)
+        found += [Key(place_of(key.start), place_of(key.end), key.variable) for key in escaped]
+    return found
+
+
+def _keys_in(text: str, secrets: Iterable[str], *, random: bool) -> list[Key]:
     found = []
     for value, variable in [*known_values().items(), *((secret, "") for secret in secrets if secret)]:
         for form in _forms(value):
@@ -121,6 +138,19 @@ def keys_in(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> l
     for pattern, is_secret in [*judged, (_RANDOM, _is_random)] if random else judged:
         found += [Key(*match.span(), "") for match in pattern.finditer(text) if is_secret(match[0])]
     return found
+
+
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})|&#x([0-9a-fA-F]{1,4});")
+"""A character as JSON, Python, URLs and HTML write it by its number."""
+
+
+def _unescaped(text: str) -> tuple[str, Callable[[int], int]]:
+    """Return a text with its escaped characters decoded once, and a function from a place in it to that in the text."""
+    escapes = list(_ESCAPED.finditer(text))
+    longer = [0, *accumulate(len(each[0]) - 1 for each in escapes)]
+    places = [each.start() - more for each, more in zip(escapes, longer, strict=False)]
+    plain = _ESCAPED.sub(lambda each: chr(int(each[each.lastindex or 0], 16)), text)
+    return plain, lambda place: place + longer[bisect_left(places, place)]
 
 
 def scrubbed(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> str:
@@ -136,12 +166,35 @@ def scrubbed(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> 
     return "".join([*kept, text[at:]])
 
 
-def without_values(text: str) -> str:
-    """Return an agent's text without the keys that were read; only whole keys are removed."""
-    for value in read_values():
-        for form in sorted(_forms(value), key=len, reverse=True):
-            text = text.replace(form, REMOVED)
-    return text
+def cleaned(value: T, secrets: Iterable[str] | None = None) -> T:
+    """Return what came from outside without some keys, by default those that were read; only whole keys are removed.
+
+    All its texts are cleaned, wherever they are: in the fields of a dataclass, and in lists, tuples and mappings.
+    """
+    forms = {form for each in (read_values() if secrets is None else secrets) for form in _forms(each)}
+    found: T = _without(sorted(forms, key=len, reverse=True), value) if forms else value
+    return found
+
+
+def _without(forms: Sequence[str], value: Any) -> Any:
+    clean = partial(_without, forms)
+    match value:
+        case Enum():
+            return value
+        case str():
+            for form in forms:
+                value = value.replace(form, REMOVED)
+            return value
+        case Mapping():
+            return {clean(key): clean(each) for key, each in value.items()}
+        case list():
+            return list(map(clean, value))
+        case tuple():
+            return tuple.__new__(type(value), map(clean, value))  # a named one, too
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    texts = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+    return replace(value, **{name: clean(each) for name, each in texts.items()})
 
 
 def key_in(value: object) -> Key | None:

@@ -6,22 +6,28 @@ OverflowError, which no reader expects.
 
 from __future__ import annotations
 
+import ast
 import gzip
 import os
 import re
 import stat
 import tomllib
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from errno import EISDIR
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ltm_bench.core.errors import AgentError
+
 if TYPE_CHECKING:
     from zipfile import ZipFile
 
 BODY = 64 << 20
-"""Bytes of a provider's answer, after decompression."""
+"""Bytes of a server's answer, after decompression, if it is no reply: vectors, say, or the contents of a store."""
 
 FILE = 256 << 20
 """Bytes of a file that is read whole."""
@@ -45,6 +51,39 @@ ZIP_RATIO = 250
 """Maximum ratio of unpacked to packed size. Logs of repetitive conversations reach 60."""
 
 ZIP_ENTRIES = 100_000
+
+
+class TooLong(BaseException):
+    """An answer is longer than a reply may be. Not an `Exception`: libraries would ask, and pay, for it once more."""
+
+
+_most: ContextVar[int] = ContextVar("most", default=BODY)
+
+
+@contextmanager
+def answers_of(most: int) -> Iterator[None]:
+    """Limit the answers that are read inside the block to this many bytes. Raises AgentError for a longer one."""
+    token = _most.set(most)
+    try:
+        yield
+    except TooLong as error:
+        raise AgentError(str(error)) from error
+    finally:
+        _most.reset(token)
+
+
+def check_answer(size: int) -> None:
+    """Raise TooLong if an answer, so far of `size` bytes, is longer than a reply may be."""
+    if size > (most := _most.get()):
+        raise TooLong(too_long(most))
+
+
+def too_long(most: int) -> str:
+    """Say that an answer is longer than a reply may be, and how to allow it."""
+    return (
+        f"the answer has more than {most:,} bytes, the most that is read; if replies are meant to be that long, raise "
+        "it with -A max_bytes=N"
+    )
 
 
 def json_of(text: bytes | str) -> Any:
@@ -142,6 +181,15 @@ _TOML_TOKEN = re.compile(
 )
 """The tokens that determine the depth of a TOML text. An unterminated string runs to the end, so that no part
 is read twice."""
+
+
+def python_in(path: Path) -> ast.Module:
+    """Parse a Python file. Raises OSError, SyntaxError, or ValueError if it is too large or too deep."""
+    content = content_of(path)
+    try:
+        return ast.parse(content)
+    except (RecursionError, MemoryError):
+        raise ValueError("its expressions are too deep") from None
 
 
 def content_of(path: Path, most: int = FILE) -> bytes:

@@ -55,6 +55,8 @@ class Usage:
     """Whose prices apply, e.g. `openai`; None if unknown."""
     besides: tuple[Usage, ...] = ()
     """What other models used for the same reply, such as an embedder; not included above."""
+    cache_write_1h: int = 0
+    """The part of `cache_write` that is kept for an hour, at a price of its own."""
 
     @property
     def prompt(self) -> int:
@@ -72,6 +74,7 @@ class Usage:
             model=self.model if self.model == other.model else None,
             provider=self.provider if self.provider == other.provider else None,
             besides=(*self.besides, *other.besides),
+            cache_write_1h=self.cache_write_1h + other.cache_write_1h,
         )
 
 
@@ -98,9 +101,20 @@ class Message:
     turn: int
     """The sequence number of the turn, from 0; the same number is sent again after a crash."""
     ideal: str | None = None
-    """The ideal reply. Filled in for agents that declare `told_ideal` (`perfect`), None for all others."""
+    """The ideal reply. Filled in for agents that declare `told_ideal` (`perfect`, `reference`), None for all others."""
     user: str | None = None
     """Who speaks, if there are several users; None if there is only one."""
+    line: Line | None = None
+    """What the script yielded. Filled in with `ideal`; None for filler."""
+    stream: str | None = None
+    """The seed and name of the example that speaks, `7/colours/2`. Filled in with `line`."""
+    search_by: str | None = None
+    """The text to search a memory by, without instructions how to answer; None: the text itself."""
+
+    @property
+    def query(self) -> str:
+        """The text to search a memory by."""
+        return self.text if self.search_by is None else self.search_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +320,8 @@ class Ask:
 
     Its score is multiplied by the lowest score of the questions that show it; their order does not matter.
     """
+    search_by: str | None = None
+    """The text to search a memory by, if the message also says how to answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ def _price(usage: Usage, on: datetime | None) -> Decimal | None:
                 input_tokens=usage.prompt,
                 cache_read_tokens=usage.cache_read,
                 cache_write_tokens=usage.cache_write,
+                cache_write_1h_tokens=usage.cache_write_1h or None,
                 output_tokens=usage.output,
             ),
             usage.model,

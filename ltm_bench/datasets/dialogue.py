@@ -68,6 +68,8 @@ class HistoryQuestion:
     """Utterances or sessions that hold the answer, by their ids."""
     unanswerable: bool = False
     """Whether the right answer is that the history does not say."""
+    options: tuple[str, ...] = ()
+    """What may be answered, if the set offers a choice; the right answer first, until the question is put."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,12 +35,14 @@ class PublicSet:
     fetched: bool = False
     """Whether `datasets fetch` can download it."""
     instruction: str = ""
-    """How to answer questions; said once, before the first session."""
+    """How to answer; said with every question, and no part of what a memory is searched by."""
     histories: Callable[[Path, OnBad], Histories]
     keeps: Callable[[History], bool] = lambda history: True
     """Whether a history of the file belongs to it."""
+    put: Callable[[HistoryQuestion, str, Dice], HistoryQuestion] = lambda question, scorer, dice: question
+    """A question as it is asked for one of `scorers`: with a hint, or with its options in an order of the dice."""
     expect: Callable[[HistoryQuestion, str], Matcher]
-    """The matcher of a question, for one of `scorers`."""
+    """The matcher of a question as it is put, for one of `scorers`."""
     scorers: tuple[str, ...] = ("official", "strict")
     """Modes of scoring."""
 
@@ -53,9 +55,13 @@ class PublicSet:
         return Path("data") / self.dataset / self.file
 
     def read(self, path: Path, on_bad: OnBad) -> Histories:
-        """Yield its histories in a file. Raises ConfigError."""
+        """Yield its histories in a file, each id once. Raises ConfigError."""
+        seen: set[str] = set()
         for history in self.histories(path, on_bad):
-            if history.questions and self.keeps(history):
+            if history.id in seen:
+                on_bad(f"{path}: {history.id}: skipped: a history of that name came before it")
+            elif history.questions and self.keeps(history):
+                seen.add(history.id)
                 yield history
 
 

@@ -1,4 +1,6 @@
-"""A run as one file to share: manifest, log, verdicts and pages in a zip, with all hashes.
+"""A run as one file to share: manifest, log, verdicts and results in a zip, with all hashes.
+
+Pages are left out: whoever has the bundle renders them from its log, and believes no others.
 
 The hashes show that a bundle is complete and undamaged, not who made it: anyone who changes a reply can change its hash
 too. `ltm_bench.export.verify` checks the contents.
@@ -12,15 +14,13 @@ from pathlib import Path, PurePosixPath
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.limits import check_zip
 from ltm_bench.log.reader import read_manifest
+from ltm_bench.report.publishing import SUMS
 
-SUMS = "SHA256SUMS"
-"""The file of hashes in a bundle, in the form that `sha256sum --check` reads."""
-
-_SUFFIXES = (".jsonl", ".json", ".html", ".toml")
+_SUFFIXES = (".jsonl", ".json", ".toml")
 
 
 def files(run: Path) -> list[Path]:
-    """Return a run's shareable files: neither the agent's own state nor unfinished files."""
+    """Return a run's shareable files: neither pages, nor the agent's own state, nor unfinished files."""
     found = [*run.iterdir(), *(run / "isolated").glob("*.jsonl")]
     return sorted(p for p in found if p.is_file() and p.suffix in _SUFFIXES and not p.name.startswith("."))
 

@@ -93,7 +93,7 @@ def stored_results(run: Path) -> Results:
     except FileNotFoundError as error:
         raise NotVerified(f"{run.name}: has no results.json; write it with `ltm-bench rescore`") from error
     except ValidationError as error:
-        raise NotVerified(f"{run.name}: results.json: {_first(error)}") from error
+        raise NotVerified(f"{run.name}: results.json: {first_problem(error)}") from error
     except (OSError, ValueError) as error:
         raise NotVerified(f"{run.name}: results.json cannot be read: {error}") from error
     return results
@@ -110,7 +110,7 @@ def stored_verdicts(run: Path) -> Mapping[Place, VerdictLine]:
                 raise NotVerified(f"{run.name}: verdicts.jsonl:{number}: a second verdict on {place}")
             found[place] = stated
     except ValidationError as error:
-        raise NotVerified(f"{run.name}: verdicts.jsonl:{number}: {_first(error)}") from error
+        raise NotVerified(f"{run.name}: verdicts.jsonl:{number}: {first_problem(error)}") from error
     except (OSError, ValueError) as error:
         raise NotVerified(
             f"{run.name}: verdicts.jsonl cannot be read: {error}; write it with `ltm-bench rescore`"
@@ -118,7 +118,8 @@ def stored_verdicts(run: Path) -> Mapping[Place, VerdictLine]:
     return found
 
 
-def _first(error: ValidationError) -> str:
+def first_problem(error: ValidationError) -> str:
+    """Return what is wrong first, and where."""
     problem = error.errors()[0]
     return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
 

@@ -5,14 +5,16 @@ Nothing is re-scored: scorers change, and a verdict that today's scorer would no
 derived from it, including its token count, gives a consistent run again.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import NotVerified
+from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Outcome
 from ltm_bench.export.reread import reread
 from ltm_bench.export.retold import retold
+from ltm_bench.export.side_files import check_side_files
 from ltm_bench.export.stored import (
     Logged,
     LoggedMessage,
@@ -67,13 +69,15 @@ class Verified(NamedTuple):
     """Examples whose scripts reproduce the log; 0 if their scenarios have changed since."""
     changed_scorers: Mapping[str, str]
     """Scorers with a different version today, e.g. `NamesOnly@1` to `NamesOnly@2`."""
+    pages: Sequence[str]
+    """HTML in the folder, which nothing was checked of."""
 
 
 def verify(run: Path) -> Verified:
     """Check a run's files against each other.
 
     Raises:
-        NotVerified: They do not agree; the message names the first differences.
+        NotVerified: They do not agree, and the message names the first differences; or a file says what cannot be.
         LogError: The log or the record of a judge or a reviewer is damaged.
     """
     manifest = read_manifest(run)
@@ -85,8 +89,10 @@ def verify(run: Path) -> Verified:
         )
     logged = read_log(run, manifest)
     verdicts = stored_verdicts(run)
+    check_side_files(run)
     told = retold(manifest, logged)
     differing = [
+        *_against_manifest(run, manifest),
         *_against_log(results, logged, manifest),
         *_against_verdicts(results, verdicts),
         *_against_records(results, run),
@@ -102,7 +108,8 @@ def verify(run: Path) -> Verified:
             f"{run.name}: its files do not agree: {'; '.join(differing[:_SHOWN])}{more}; "
             "`ltm-bench rescore` derives them from the log again"
         )
-    return Verified(results, len(verdicts), logged.texts, told.examples, _changed_scorers(results))
+    pages = sorted(path.name for path in run.glob("*.html"))
+    return Verified(results, len(verdicts), logged.texts, told.examples, _changed_scorers(results), pages)
 
 
 def questions_of(results: Results) -> Iterator[tuple[Place, Question]]:
@@ -110,6 +117,16 @@ def questions_of(results: Results) -> Iterator[tuple[Place, Question]]:
     for example in results.examples:
         for question in example.questions:
             yield Place(example.id, question.turn), question
+
+
+def _against_manifest(run: Path, manifest: Manifest) -> Iterator[str]:
+    """Compare a bundle's manifest.json with the manifest in its log."""
+    path = run / "manifest.json"
+    try:
+        if path.exists() and Manifest.model_validate(json_of(content_of(path))) != manifest:
+            yield "manifest.json is not the manifest of the log"
+    except (OSError, ValueError) as error:
+        yield f"manifest.json cannot be read: {error}"
 
 
 def _against_log(results: Results, logged: Logged, manifest: Manifest) -> Iterator[str]:

@@ -1,27 +1,29 @@
-"""Composes filler: trivia questions with their answers, which the agent is asked to return as JSON.
+"""Composes filler of five kinds: a quiz, small talk, notes to sum up, a plan to comment on, a list to sort.
 
-Questions do not repeat until the bank is exhausted. The shipped bank is generated from the tables in `facts/`;
-TriviaQA's published files also work.
+Nothing repeats until its deck is exhausted. The shipped questions are generated from the tables in `facts/`; TriviaQA's
+published files also work, and then give the quiz alone its questions.
 """
 
 import hashlib
 import json
-import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import accumulate
+from itertools import accumulate, chain
 from json.encoder import encode_basestring
+from operator import add
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.tokens import Counter
-from ltm_bench.filler.openings import opening
+from ltm_bench.filler.kinds import INLINE, KINDS, PROSE, Deck, deck, digest, heads, kind, tables
+
+T = TypeVar("T")
 
 Mode = Literal["scripted", "live"]
 """Whether the agent observes filler with canned answers, or must answer it itself."""
@@ -44,20 +46,27 @@ class Trivia(NamedTuple):
     answer: str
 
 
-class Counted(NamedTuple):
-    """How many tokens each item of a bank adds to a message and to its answers.
+class Counts(NamedTuple):
+    """How many tokens each item of a deck adds to a message and to the reply.
 
-    `cl100k_base` never joins tokens across lines or across the strings of a JSON list: its pattern splits between a
-    line break and a letter, and before a space. So a message of counted items need not be tokenised.
+    `cl100k_base` never joins tokens across a line break before a letter, or across a space: its pattern splits there.
+    So a message of counted items need not be tokenised.
     """
 
+    items: Sequence[int]
+    """Tokens of each item as it stands in a message, with the space before it and what separates it from the next."""
+    quoted: Sequence[int] = ()
+    """Tokens of each answer to a quiz in JSON, with the space before it and the comma after it."""
+    listed: Sequence[int] = ()
+    """Tokens of each answer to a quiz as a line of a list, from the space before it to the line break after it."""
+
+
+class Counted(NamedTuple):
+    """The counts of decks."""
+
     tokenizer: str
-    lines: Sequence[int]
-    """Tokens of each item's line, with its line break."""
-    last_lines: Sequence[int]
-    """Tokens of each item's line without a line break, as the last one of a message."""
-    answers: Sequence[int]
-    """Tokens of each item's answer in JSON, with the space before it and the comma after it."""
+    decks: Mapping[str, Counts]
+    """By name; those of a quiz under `quiz`."""
 
 
 class Bank(NamedTuple):
@@ -66,38 +75,74 @@ class Bank(NamedTuple):
     name: str
     """`shipped` or `triviaqa:<file name>`."""
     digest: str
-    """First 16 hex digits of the SHA-256 of all questions and answers."""
+    """First 16 hex digits of the SHA-256 of all questions and answers, and of the texts of the other kinds."""
     items: Sequence[Trivia]
     counted: Counted | None = None
 
 
+class Frame(NamedTuple):
+    """What a filler message holds besides its items."""
+
+    kind: str
+    deck: Deck
+    counts: Counts | None
+    """Those of the deck in the run's tokens, if they are known."""
+    opening: Sequence[str]
+    """Sentences that the message begins with, all but the first from the space on."""
+    closing: str
+    """What it ends with, from the space or line break on; may be empty."""
+    head: tuple[str, str]
+    """One of the deck's."""
+    form: str
+    """For a quiz, how the answers are to be returned: `json`, or the head of a line."""
+    reply: str
+    """The reply, if it is not a list; may name the first and the last item."""
+
+
 class FillerMessage(NamedTuple):
-    """A filler message and the answers that it asks for."""
+    """A filler message and a good short reply to it."""
 
     text: str
     answers: str
     items: Sequence[int]
-    """Indices of its questions in the bank."""
+    """Indices of its items in the deck."""
+    replied: Sequence[int]
+    """The same in the order of the reply, if that is a list."""
+    frame: Frame
+
+
+_CODE = "2"
+"""Raised when equal texts are composed in another way: part of the digest, so that older runs are not resumed."""
 
 
 def _bank(name: str, items: Sequence[Trivia]) -> Bank:
-    digest = hashlib.sha256("\n".join(f"{q}\t{a}" for q, a in items).encode("utf-8", "replace"))
-    return Bank(name, digest.hexdigest()[:16], items)
+    questions = "\n".join(f"{q}\t{a}" for q, a in items)
+    found = hashlib.sha256(f"{_CODE}\n{digest()}\n{questions}".encode("utf-8", "replace"))
+    return Bank(name, found.hexdigest()[:16], items)
 
 
-def line_of(trivia: Trivia) -> str:
-    """Return the line that states a question and its answer in a message."""
-    return f"Q: {trivia.question} A: {trivia.answer}"
+def _quiz(bank: Bank) -> Deck:
+    about = kind("quiz").decks["quiz"]
+    questions, answers = ([item[i] for item in bank.items] for i in (0, 1))
+    return Deck("quiz", questions, answers, (), about["joint"], heads(about), {}, True, ())
 
 
 def count_items(bank: Bank, counter: Counter) -> Counted:
-    """Count the tokens of every item of a bank."""
-    return Counted(
-        counter.name,
-        [counter.count(f"{line_of(item)}\n") for item in bank.items],
-        [counter.count(line_of(item)) for item in bank.items],
-        [counter.count(f" {encode_basestring(item.answer)},") for item in bank.items],
+    """Count the tokens of every item of a bank, and of the other kinds of filler."""
+    decks = [_quiz(bank), *(deck(of, name) for of in KINDS for name in kind(of).decks if of != "quiz")]
+    found = {
+        each.name: Counts([counter.count(f" {_plain(each, i)}{each.joint}") for i in range(len(each.texts))])
+        for each in decks
+    }
+    found["quiz"] = found["quiz"]._replace(
+        quoted=[counter.count(f" {encode_basestring(item.answer)},") for item in bank.items],
+        listed=[counter.count(f" {item.answer}\n") for item in bank.items],
     )
+    return Counted(counter.name, found)
+
+
+def _plain(deck: Deck, item: int) -> str:
+    return f"{deck.texts[item]} {deck.keys[item]}" if deck.name == "quiz" else deck.texts[item]
 
 
 def render(table: Mapping[str, Any]) -> Iterator[Trivia]:
@@ -117,17 +162,13 @@ def render(table: Mapping[str, Any]) -> Iterator[Trivia]:
 @cache
 def shipped() -> Bank:
     """Return the bank generated from `ltm_bench/filler/facts/*.json`."""
-    tables = sorted(files("ltm_bench.filler").joinpath("facts").iterdir(), key=lambda path: path.name)
-    items = [
-        trivia
-        for path in tables
-        if path.name.endswith(".json")
-        for trivia in render(json.loads(path.read_text("utf-8")))
-    ]
-    bank = _bank("shipped", items)
+    bank = _bank("shipped", [trivia for table in tables().values() for trivia in render(table)])
     counted = json.loads(files("ltm_bench.filler").joinpath(COUNTED).read_text("utf-8"))
-    # If the facts changed since they were counted, messages are tokenised as for any other bank.
-    return bank._replace(counted=Counted(**counted)) if counted.pop("bank") == bank.digest else bank
+    # If the texts changed since they were counted, messages are tokenised.
+    if counted["bank"] != bank.digest:
+        return bank
+    decks = {name: Counts(*counts) for name, counts in counted["decks"].items()}
+    return bank._replace(counted=Counted(counted["tokenizer"], decks))
 
 
 def triviaqa(path: Path) -> Bank:
@@ -147,7 +188,11 @@ def triviaqa(path: Path) -> Bank:
             f"--filler triviaqa:{path}: no trivia found; expected TriviaQA's JSON, an object whose list 'Data' "
             "holds entries with 'Question' and 'Answer' (or 'AnswerValue')"
         )
-    return _bank(f"triviaqa:{path.name}", list(found.values()))
+    bank, ours = _bank(f"triviaqa:{path.name}", list(found.values())), shipped().counted
+    if ours is not None:
+        decks = {name: counts for name, counts in ours.decks.items() if name != "quiz"}
+        bank = bank._replace(counted=ours._replace(decks=decks))
+    return bank
 
 
 def _entries(path: Path) -> Sequence[Any]:
@@ -182,104 +227,227 @@ def _one_line(text: str) -> str:
     return text
 
 
+@cache
+def _labels(head: str) -> Sequence[str]:
+    """Return the beginnings of the lines of a list, each after a line break. All have equally many tokens."""
+    return [f"\n{head.format(n=i + 1, day=i // 5 + 1, hour=9 + 2 * (i % 5))} " for i in range(MAX_TOKENS)]
+
+
+def _first(head: str) -> str:
+    return _labels(head)[0].strip()
+
+
+def _lines(head: str, texts: Sequence[str]) -> str:
+    return "".join(chain.from_iterable(zip(_labels(head), texts, strict=False)))
+
+
+class _Cycle:
+    """The items of a deck in an order of its own, from which messages take one after another, again and again."""
+
+    def __init__(self, deck: Deck, counts: Counts | None, dice: Dice) -> None:
+        self.deck = deck
+        self.counts = counts
+        self.at = 0  # items taken so far
+        self._dice = dice
+        self._items: Sequence[int] = ()
+        self._before: Sequence[float] = ()  # estimated tokens before each of them
+        self._most = 0  # items that a message can hold without saying anything twice
+
+    def take(self, room: float, least: int, each: int) -> Sequence[int]:
+        """Return the next items, for about this many tokens of message and reply: slightly less rather than more.
+
+        Args:
+            room: The tokens.
+            least: Minimum number of items.
+            each: Tokens of what stands before each item.
+        """
+        self._shuffle()
+        size, chosen = len(self._items), list[int]()
+        mean = self._before[-1] / size
+        room *= mean / (mean + each)
+        while True:
+            begin = self.at % size
+            before = self._before[begin]
+            end = max(bisect_right(self._before, before + room, begin) - 1, begin + least - len(chosen))
+            end = min(end, begin + self._most - len(chosen), size)
+            chosen += self._items[begin:end]
+            self.at += end - begin
+            room -= self._before[end] - before
+            if end < size or len(chosen) == self._most or (room <= 0 and len(chosen) >= least):
+                return chosen
+
+    def skip(self, count: int) -> int:
+        """Take this many items; return the last one."""
+        self._shuffle()
+        self.at += count
+        return self._items[(self.at - 1) % len(self._items)]
+
+    def _shuffle(self) -> None:
+        if self._items:
+            return
+        groups, dice = self.deck.groups, self._dice
+        self._most = len(groups or self.deck.texts) * (1 if self.deck.once else min(map(len, groups)))
+        self._items = order = dice.shuffled(range(len(groups or self.deck.texts)))
+        if groups:
+            start, rounds = dice.integer(0, 1 << 20), max(map(len, groups))
+            # Steps of 13 change several choices of a template at once.
+            turns = range(start, start + 13 * rounds, 13)
+            self._items = [groups[i][(turn + 7 * i) % len(groups[i])] for turn in turns for i in order]
+        self._before = [0, *accumulate(map(self._estimates().__getitem__, self._items))]
+
+    def _estimates(self) -> Sequence[float]:
+        """Return about how many tokens each item adds to message and reply together."""
+        deck, counts = self.deck, self.counts
+        answers = deck.name == "quiz"
+        if counts is None:
+            texts = map("".join, zip(deck.texts, deck.keys, strict=True)) if answers else deck.texts
+            sizes = [len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN for text in texts]
+            return [2 * size for size in sizes] if deck.ranks else sizes
+        if answers or deck.ranks:
+            return list(map(add, counts.items, counts.listed if answers else counts.items))
+        return counts.items
+
+
 class Filler:
     """Composes filler messages of a given size; equal dice compose equal messages.
 
-    Questions are formatted once, and a message is a slice of their shuffled sequence, so composing costs little more
-    than joining strings. Messages that are already in a log can be skipped without composing them.
+    A message is a slice of a deck's shuffled items, formatted beforehand, so composing costs little more than joining
+    strings. Messages that are already in a log can be skipped without composing them.
     """
 
     def __init__(self, bank: Bank, dice: Dice, counter: Counter, max_tokens: int = MAX_TOKENS) -> None:
         if not bank.items:
             raise ConfigError(f"the filler bank {bank.name} is empty")
-        self._items = bank.items
+        self._bank = bank
         self._dice = dice
         self._count = counter.count
-        self._counted = bank.counted if bank.counted and bank.counted.tokenizer == counter.name else None
+        self._known = cache(counter.count)  # for sentences that come again
+        self._counted = bank.counted.decks if bank.counted else {}
+        self._counting = bank.counted is not None and bank.counted.tokenizer == counter.name
         self._max_tokens = max_tokens
-        self._lines: list[str] = []
-        self._answers: list[str] = []  # in JSON
-        self._bytes: list[int] = []  # of each question with its answer
-        # The dice as they were before this round, as long as it is still to be shuffled.
-        self._shuffling: Dice | None = None
-        self._round: Sequence[int] = ()  # the order of the questions
-        self._before: Sequence[int] = (0,)  # bytes before each of them
-        self._next = len(bank.items)
+        self._cycles: dict[tuple[str, str], _Cycle] = {}
 
-    def _prepare(self) -> None:
-        for item in self._items:
-            line = line_of(item)
-            size = len(line) if line.isascii() else len(line.encode("utf-8", "replace"))
-            self._lines.append(line)
-            self._answers.append(encode_basestring(item.answer))
-            self._bytes.append(size + len(item.answer) + 12)
+    def _cycle(self, of: str, name: str) -> _Cycle:
+        cycle = self._cycles.get((of, name))
+        if cycle is None:
+            found = _quiz(self._bank) if of == "quiz" else deck(of, name)
+            counts, dice = self._counted.get(found.name), self._dice.child(found.name)
+            cycle = self._cycles[of, name] = _Cycle(found, counts, dice)
+        return cycle
 
-    def _shuffle(self, dice: Dice) -> None:
-        """Start another round through the bank."""
-        if not self._lines:
-            self._prepare()
-        self._round = dice.shuffled(range(len(self._items)))
-        self._before = [0, *accumulate([self._bytes[i] for i in self._round])]
-        self._shuffling = None
+    def _frame(self) -> tuple[_Cycle, Frame]:
+        """Choose everything but the items, by one roll."""
+        number = self._dice.integer(0, (1 << 48) - 1)
+
+        def pick(choices: Sequence[T]) -> T:
+            nonlocal number
+            number, place = divmod(number, len(choices))
+            return choices[place]
+
+        of = pick(KINDS)
+        words = kind(of)
+        cycle = self._cycle(of, pick(words.names))
+        found = cycle.deck
+        lead, reason, head = pick(words.leads), pick(words.reasons), pick(found.heads)
+        (ask, form), reply = pick(words.asks), pick(words.replies)
+        last = words.last or (number % 2 and found.joint != INLINE)
+        reason, ask, closing = reason.format_map(found.slots), ask.format_map(found.slots), ""
+        opening = [lead, f" {reason}"] if lead else [reason]
+        if ask and last:
+            closing = (found.joint or " ") + ask
+        elif ask:
+            opening.append(f" {ask}")
+        counts = cycle.counts if self._counting else None
+        return cycle, Frame(of, found, counts, opening, closing, head, form, reply)
 
     def compose(self, tokens: int) -> FillerMessage:
-        """Return filler of about `tokens` tokens, answers included: slightly less rather than more.
+        """Return filler of about `tokens` tokens, its reply included: slightly less rather than more.
 
-        It holds at least one question, and at most `max_tokens` tokens.
+        It holds at least as many items as its kind needs, and at most `max_tokens` tokens.
         """
         if self._max_tokens < tokens < self._max_tokens + SMALLEST:
             tokens = tokens // 2  # leave no gap that even the smallest filler would overshoot
-        introduction = opening(self._dice)
-        # Sizes are estimated from bytes, so the text is not tokenised twice.
-        room = min(tokens, self._max_tokens) * _BYTES_PER_TOKEN - len(introduction)
-        left = math.floor(room - 100)  # minus one question: the last one may exceed the limit
-        chosen: list[int] = []
-        size = len(self._items)
-        while True:
-            if self._next == size:
-                self._shuffle(self._dice)
-                self._next = 0
-            elif self._shuffling is not None:
-                self._shuffle(self._shuffling)
-            begin, before = self._next, self._before[self._next]
-            self._next = bisect_right(self._before, before + left, begin + 1)
-            chosen += self._round[begin : self._next]
-            if self._next <= size:
-                break
-            self._next = size
-            left -= self._before[-1] - before
-        lines = "\n".join(map(self._lines.__getitem__, chosen))
-        answers = ", ".join(map(self._answers.__getitem__, chosen))
-        return FillerMessage(f"{introduction}\n{lines}", f"[{answers}]", chosen)
+        cycle, frame = self._frame()
+        # Sizes are estimated, so the text is not tokenised twice.
+        letters = sum(map(len, frame.opening)) + len(frame.closing) + len(frame.reply)
+        room = min(tokens, self._max_tokens) - letters / 4
+        chosen = cycle.take(room, kind(frame.kind).least, self._each(frame) + self._each_reply(frame))
+        order = sorted(chosen, key=frame.deck.ranks.__getitem__) if frame.deck.ranks else chosen
+        return FillerMessage(self._text(frame, chosen), self._reply(frame, order), chosen, order, frame)
 
-    def pass_over(self, text: str) -> str:
-        """Skip a logged message as if it had been composed; return the introduction that it must begin with."""
-        introduction = opening(self._dice)
-        items, size = text.count("\n"), len(self._items)
-        more = items - (size - self._next)
-        if more <= 0:
-            self._next += items
-        else:  # of the rounds that it begins, only the order of the last one may still be needed
-            rounds, self._next = divmod(more - 1, size)
-            self._next += 1
-            self._dice.pass_over(rounds * size)
-            self._shuffling = self._dice.copy()
-            self._dice.pass_over(size)
-        return introduction
+    def _text(self, frame: Frame, chosen: Sequence[int]) -> str:
+        found, (head, middle) = frame.deck, frame.head
+        texts = list(map(found.texts.__getitem__, chosen))
+        if frame.kind == "quiz":
+            texts = [f"{text}{middle} {found.keys[i]}" for text, i in zip(texts, chosen, strict=True)]
+        inner = _lines(head, texts) if found.joint == "\n" else " " + f"{found.joint} ".join(texts)
+        return "".join(frame.opening) + inner + frame.closing
+
+    def _reply(self, frame: Frame, chosen: Sequence[int]) -> str:
+        texts, keys = frame.deck.texts, frame.deck.keys
+        if frame.kind == "quiz":
+            answers = list(map(keys.__getitem__, chosen))
+            if frame.form == "json":
+                return f"[{', '.join(map(encode_basestring, answers))}]"
+            return _lines(frame.form, answers)[1:]
+        if frame.kind == "lists":
+            texts = list(map(texts.__getitem__, chosen))
+            return ", ".join(texts) if frame.deck.joint == INLINE else _lines(frame.head[0], texts)[1:]
+        return frame.reply.format(first=keys[chosen[0]], last=keys[chosen[-1]], **frame.deck.slots)
+
+    def pass_over(self, text: str) -> tuple[str, str]:
+        """Skip a logged message as if it had been composed; return what it must begin and end with."""
+        cycle, frame = self._frame()
+        found, opening = frame.deck, "".join(frame.opening)
+        inner = text[len(opening) : len(text) - len(frame.closing)]
+        last = cycle.skip(inner.count(found.joint or ".") + (found.joint == INLINE))
+        return opening, (found.keys if frame.kind == "quiz" else found.texts)[last] + frame.closing
 
     def tokens(self, message: FillerMessage) -> int:
         """Return the tokens of a composed message."""
-        if self._counted is None:
+        frame, counts, known = message.frame, message.frame.counts, self._known
+        if counts is None:
             return self._count(message.text)
-        *most, last = message.items
-        introduction = message.text[: message.text.index("\n") + 1]
-        lines = sum(map(self._counted.lines.__getitem__, most))
-        return self._count(introduction) + lines + self._counted.last_lines[last]
+        found, last = frame.deck, message.items[-1]
+        *most, end = frame.opening
+        total = sum(map(known, most)) + known(end + found.joint.strip(INLINE))
+        total += sum(map(counts.items.__getitem__, message.items)) + len(message.items) * self._each(frame)
+        if frame.closing:
+            return total + known(frame.closing.removeprefix("\n"))
+        if found.joint == PROSE:
+            return total
+        return total - counts.items[last] + self._last(_plain(found, last), counts.items[last])
 
     def answer_tokens(self, message: FillerMessage) -> int:
-        """Return the tokens of the answers that a composed message asks for."""
-        if self._counted is None or len(message.items) == 1:
+        """Return the tokens of the reply to a composed message."""
+        frame, counts, ids = message.frame, message.frame.counts, message.replied
+        quiz, found = frame.kind == "quiz", frame.deck
+        if frame.reply == message.answers:
+            return self._known(frame.reply)
+        if counts is None or len(ids) == 1 or not (quiz or found.ranks):
             return self._count(message.answers)
-        first, *most, last = message.items
-        known = sum(map(self._counted.answers.__getitem__, most))
-        return self._count(f"[{self._answers[first]},") + known + self._count(f" {self._answers[last]}]")
+        said = found.keys if quiz else found.texts
+        first, last = said[ids[0]], said[ids[-1]]
+        if quiz and frame.form == "json":
+            ends = f"[{encode_basestring(first)},", f" {encode_basestring(last)}]"
+            return sum(map(self._count, ends)) + sum(map(counts.quoted.__getitem__, ids[1:-1]))
+        known = counts.listed if quiz else counts.items
+        total = sum(map(known.__getitem__, ids[1:-1])) + self._last(last, known[ids[-1]])
+        if found.joint == INLINE:
+            return total + self._count(f"{first},")
+        return total + known[ids[0]] + len(ids) * self._each_reply(frame)
+
+    def _last(self, text: str, known: int) -> int:
+        """Return the tokens of the last item, which lacks what separates it from the next, as in its known count."""
+        return known - 1 if text[-1].isalnum() else self._count(f" {text}")
+
+    def _each(self, frame: Frame) -> int:
+        """Return the tokens of what stands before and within each item."""
+        first, middle = frame.head
+        return self._known(_first(first)) + self._known(middle) if frame.deck.joint == "\n" else 0
+
+    def _each_reply(self, frame: Frame) -> int:
+        """Return the tokens of what stands before each item of a reply that is a list."""
+        if frame.kind == "quiz":
+            return self._known(_first(frame.form)) if frame.form != "json" else 0
+        return self._each(frame) if frame.deck.ranks else 0

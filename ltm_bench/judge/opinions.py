@@ -2,13 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel
 
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError, described
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.rubric import Case, prompt
@@ -164,10 +166,11 @@ class OpinionStore:
         path.parent.mkdir(parents=True, exist_ok=True)
         import sqlite3
 
-        self._database = sqlite3.connect(path, timeout=30)
-        with self._database as database:
+        self._path, self._failures = path, sqlite3.Error
+        with self._readable():
+            self._database = sqlite3.connect(path, timeout=30)
             for table in ("opinions", "calibrations", "answers"):
-                database.execute(
+                self._database.execute(
                     f"CREATE TABLE IF NOT EXISTS {table} (key TEXT PRIMARY KEY, content TEXT NOT NULL)"
                 )
 
@@ -177,12 +180,23 @@ class OpinionStore:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except (self._failures, ValueError) as error:
+            raise ConfigError(
+                f"{self._path}: the judges' answers cannot be kept there ({described(error)}); if it is not a "
+                "read-only or full disk, move the file away"
+            ) from error
+
     def _get(self, table: str, key: str, kind: type[T]) -> T | None:
-        row = self._database.execute(f"SELECT content FROM {table} WHERE key = ?", (key,)).fetchone()
-        return kind.model_validate_json(row[0]) if row else None
+        with self._readable():
+            row = self._database.execute(f"SELECT content FROM {table} WHERE key = ?", (key,)).fetchone()
+            return kind.model_validate_json(row[0]) if row else None
 
     def _put(self, table: str, key: str, content: BaseModel) -> None:
-        with self._database as database:
+        with self._readable(), self._database as database:
             row = (key, content.model_dump_json())
             database.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", row)
 

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from ltm_bench.adapters.chat import ChatModel
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import BudgetReached
-from ltm_bench.core.keys import scrubbed, without_values
+from ltm_bench.core.errors import AgentError, BudgetReached
+from ltm_bench.core.keys import cleaned, known_values, scrubbed
+from ltm_bench.core.limits import answers_of
 from ltm_bench.core.messages import Message, Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.judges import Judge
+from ltm_bench.runner.guarding import guarded, unusable
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 """The time of every message to a judge: its answer must not depend on when it is asked."""
@@ -83,7 +85,10 @@ async def say(
             with budget.paying(agent, message) as payment:
                 await agent.open(Path(home))
                 payment.calling()
-                reply = await agent.reply(message)
+                with answers_of(agent.max_bytes):
+                    reply = cleaned(await guarded(lambda: agent.reply(message)), known_values())
+                if problem := unusable(reply, agent.max_bytes):
+                    raise AgentError(f"reply() returned {problem}")
                 payment.settle(reply.usage)
         except BudgetReached:
             raise
@@ -93,4 +98,4 @@ async def say(
             if agent is not None:
                 await agent.close()
     price = Decimal(0) if agent.free else dollars(reply.usage) if reply.usage else None
-    return JudgeAnswer(without_values(reply.text), reply.usage, None if price is None else float(price))
+    return JudgeAnswer(reply.text, reply.usage, None if price is None else float(price))

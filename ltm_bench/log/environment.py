@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.limits import content_of, json_of
+from ltm_bench.log.lines import check_ordinary, write_whole
 
 PACKAGES = (
     "ltm-bench",
@@ -21,6 +22,10 @@ PACKAGES = (
     "genai-prices",
 )
 """Packages whose versions are recorded."""
+
+
+FACTS = ("tags", "window", "outlook")
+"""What is recorded once: tags, the window that the agent's server said it has, and what was printed of it."""
 
 
 def record_environment(run: Path) -> None:
@@ -40,7 +45,7 @@ def record_environment(run: Path) -> None:
         "platform": platform.platform(),
         "packages": packages,
     }
-    _write(run, content | {key: known[key] for key in ("tags",) if key in known})
+    _write(run, content | {key: known[key] for key in FACTS if key in known})
 
 
 def record_tags(run: Path, tags: Mapping[str, str]) -> None:
@@ -51,8 +56,25 @@ def record_tags(run: Path, tags: Mapping[str, str]) -> None:
         _write(run, known | {"tags": {**(before if isinstance(before, dict) else {}), **tags}})
 
 
+def record_window(run: Path, *, window: int | None = None, outlook: str = "") -> None:
+    """Record the window that the agent's server said it has, or what was printed of it; a resumed run keeps both."""
+    known = environment_of(run)
+    new = {
+        key: value for key, value in (("window", window), ("outlook", outlook)) if value and key not in known
+    }
+    if new:
+        _write(run, known | new)
+
+
+def window_of(run: Path) -> int | None:
+    """Return the window that the agent's server said it has when the run began; None if not recorded."""
+    found = environment_of(run).get("window")
+    return found if type(found) is int and found > 0 else None
+
+
 def _write(run: Path, content: Mapping[str, Any]) -> None:
-    (run / "environment.json").write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+    check_ordinary(run / "environment.json")
+    write_whole(run / "environment.json", json.dumps(content, indent=2).encode() + b"\n")
 
 
 def environment_of(run: Path) -> dict[str, Any]:

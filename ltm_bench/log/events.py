@@ -28,7 +28,7 @@ def is_usage(usage: object) -> bool:
     """Whether this is a usage whose figures are all non-negative integers."""
     if not isinstance(usage, Usage) or not isinstance(usage.besides, tuple):
         return False
-    figures = (usage.uncached, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
+    figures = [getattr(usage, each.name) for each in fields(Usage) if each.type == "int"]
     names = (usage.model, usage.provider)
     return (
         # Not isinstance: a bool is an int, and would be written as `true`.
@@ -75,11 +75,13 @@ class Sent:
     """What the example must have proved for this question to count."""
     session: str | None = None
     """The session of a record that the message belongs to."""
+    search_by: str | None = None
+    """What a memory is searched by, if not the message."""
 
     @property
     def said(self) -> Message:
         """The message as the agent receives it."""
-        return Message(self.message, self.at, self.turn, user=self.user)
+        return Message(self.message, self.at, self.turn, user=self.user, search_by=self.search_by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +123,7 @@ class Forked:
     user: str | None = None
     shows: str | None = None
     needs: str | None = None
+    search_by: str | None = None
 
     @property
     def sent(self) -> Sent:
@@ -229,7 +232,11 @@ def decode(line: bytes) -> Event:
         raise NotAnEvent(_problem(error)) from error
     except ValueError as error:
         raise NotAnEvent(f"damaged line ({error})") from error
-    texts = {name: raw[name] for name in ("message", "reply", "example", "ideal", "expect") if name in raw}
+    texts = {
+        name: raw[name]
+        for name in ("message", "reply", "example", "ideal", "expect", "search_by")
+        if name in raw
+    }
     return replace(event, **texts)
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from ltm_bench.core.errors import LogError
 from ltm_bench.log.events import Answered, Forked, NotAnEvent, decode, encode
-from ltm_bench.log.lines import append, backwards, mend, sync_file, to_line
+from ltm_bench.log.lines import append, backwards, check_ordinary, mend, sync_file, to_line
 
 
 class _Asked(BaseModel, extra="forbid"):
@@ -127,6 +127,7 @@ def _read(path: Path) -> tuple[dict[int, str], dict[int, Answered]]:
     """Return what a side file holds, by id: the hashes of the questions that went out, and the replies to them."""
     asked: dict[int, str] = {}
     answered: dict[int, Answered] = {}
+    check_ordinary(path)
     if not path.exists():
         return asked, answered
     with path.open("rb") as file:

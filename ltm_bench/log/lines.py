@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from pydantic_core import to_json
 
+from ltm_bench.core.errors import LogError
 from ltm_bench.core.limits import is_ordinary, json_of
 
 LARGEST = 1 << 53
@@ -37,11 +38,20 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
                 yield record
 
 
+def check_ordinary(path: Path) -> None:
+    """Raise LogError if something other than a file stands in a file's place: a device may have no end."""
+    if path.exists() and not path.is_dir() and not is_ordinary(path):
+        raise LogError(f"{path}: it is not an ordinary file; move it away")
+
+
 def append(file: FileIO, line: bytes) -> None:
-    """Append a line."""
-    # A full disk can take part of a line without an error; only the next write raises OSError.
-    while line:
-        line = line[file.write(line) :]
+    """Append a line. Raises OSError, which names the file."""
+    try:
+        # A full disk can take part of a line without an error; only the next write raises OSError.
+        while line:
+            line = line[file.write(line) :]
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file.name)) from error
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -82,7 +92,11 @@ def sync_folder(folder: Path) -> None:
 
 
 def mend(path: Path) -> int:
-    """Cut off a torn last line, or complete one that lacks only its line break; return the number of bytes cut."""
+    """Cut off a torn last line, or complete one that lacks only its line break; return the number of bytes cut.
+
+    Raises LogError if it is not an ordinary file.
+    """
+    check_ordinary(path)
     if not path.exists() or not path.stat().st_size:
         return 0
     with path.open("rb+") as file:

@@ -1,16 +1,16 @@
 """The manifest: what a run is. It is the first line of the event log."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, Field, field_validator
 
 from ltm_bench.log.lines import LARGEST, to_line
 
 FORMAT = 1
 """Version of the format of events.jsonl."""
 
-BENCH_VERSION = 3
+BENCH_VERSION = 4
 """Version of everything that a score depends on; scores of different versions are not comparable (docs/versions.md)."""
 
 IMPORTED = "imported"
@@ -33,6 +33,16 @@ Acknowledge = Literal["live", "scripted"]
 """Who replies to needles: the agent, or a script while the agent observes."""
 
 
+def _leaves_room(start: datetime) -> datetime:
+    if not 1000 <= start.year < 9000:
+        raise ValueError("write a time from the year 1000 to 8999")
+    return start
+
+
+Start = Annotated[datetime, AfterValidator(_leaves_room)]
+"""The benchmark time of a conversation's first message. Python's calendar ends in 9999, time zones take their part."""
+
+
 class ScenarioEntry(BaseModel, frozen=True, extra="forbid"):
     """A scenario as it was run."""
 
@@ -51,7 +61,7 @@ class SuiteEntry(BaseModel, frozen=True, extra="forbid"):
     """The suite as it was resolved from its file and the flags."""
 
     name: str
-    start: datetime
+    start: Start
     """Benchmark time of the first message."""
     stagger: float = Field(ge=0, le=1)
     isolated: bool
@@ -84,6 +94,8 @@ class AgentEntry(BaseModel, frozen=True, extra="forbid"):
     """Whether scripted filler reached it; None in runs of version 0.1.0, which did not record it."""
     keeps_users: bool | None = None
     """True if it says that it keeps users apart; None if it does not say so."""
+    target: str | None = None
+    """Hash of the user's own code behind the adapter, or `unknown`; None if there is none, and in runs up to 0.3.0."""
 
 
 class FillerEntry(BaseModel, frozen=True, extra="forbid"):

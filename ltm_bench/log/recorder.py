@@ -129,10 +129,7 @@ class Recorder:
     def put(self, event: Event) -> None:
         """Write an event, or compare it with the logged one. Raises ReplayDiverged, with both shown."""
         if self._logged is None:
-            try:
-                append(self._file, encode(event))
-            except OSError as error:  # an error of writing does not know the file's name
-                raise OSError(error.errno, error.strerror, str(self.path)) from error
+            append(self._file, encode(event))
             return
         if self._logged != event:
             raise self._difference(self._logged, event)

@@ -66,8 +66,7 @@ class Picks(DoubtingMatcher):
         if len(picked) > 1 and not decision.sure and self.option in picked and len(picked) <= _FEW:
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply may pick any of {', '.join(map(str, picked))}")
         if picked:
-            said = " and ".join(map(str, picked))
-            return Verdict(Outcome.WRONG, 0.0, f"option {said} is picked, expected {self.option}")
+            return Verdict(Outcome.WRONG, 0.0, f"{picked} is picked, expected option {self.option}")
         if _NONE.fullmatch(reply.strip()):
             return Verdict(Outcome.WRONG, 0.0, "the reply picks none of them")
         if mentions(read(reply), _named(self.of)):

@@ -50,8 +50,7 @@ class BothSaid(DoubtingMatcher):
         if strange := [value for value in named if value not in both]:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {', '.join(strange)}, which was not told")
         if len(named) == 1:
-            reason = f"the reply says {named[0]}, as though nothing else had been said"
-            return Verdict(Outcome.WRONG, 0.0, reason)
+            return Verdict(Outcome.WRONG, 0.0, f"the reply says {named[0]}, as though that had been all")
         conflict = notices_conflict(reply)
         settled = set[str]() if conflict else _settled(reading, found)
         given_up = {m.value for m in found if m.denied}
@@ -60,11 +59,10 @@ class BothSaid(DoubtingMatcher):
             return Verdict(Outcome.PARTIAL, 0.5, f"{_SETTLED} {value}")
         lead = next((m for m in found if m.lead and not conflict), None)
         if lead and all(m.value == lead.value or m.sentence != lead.sentence for m in found):
-            reason = f"the reply answers {lead.value}, and may name the other one of something else"
-            return Verdict(Outcome.UNDECIDED, 0.0, reason)
-        return Verdict(
-            Outcome.CORRECT, 1.0, f"the reply says that both {self.one} and {self.other} were told"
-        )
+            return Verdict(
+                Outcome.UNDECIDED, 0.0, f"the reply says {lead.value}, and may only name the other"
+            )
+        return Verdict(Outcome.CORRECT, 1.0, f"the reply says both {self.one} and {self.other}")
 
     def candidates(self) -> Lexicon:
         """Return every value that could have been told."""

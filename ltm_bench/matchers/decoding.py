@@ -83,10 +83,9 @@ class Decodes(DoubtingMatcher):
                 found = [m for m in found if _label(m, reading) == group]
             named[group], hit = self._given(group, meaning, found)
             hits.append(float(hit))
-        missed = [(group, meaning) for group, meaning in self.expected if named[group] != (meaning,)]
+        missed, parts = [each for each in self.expected if named[each[0]] != each[1:]], tuple(hits)
         if not missed:
-            return Verdict(Outcome.CORRECT, 1.0, "everything is decoded", tuple(1.0 for _ in self.expected))
-        parts = tuple(hits)
+            return Verdict(Outcome.CORRECT, 1.0, "everything is decoded", parts)
         said = {group: " and ".join(named[group]) or "nothing" for group, _ in missed}
         reason = "; ".join(f"{group}: {meaning} expected, {said[group]} named" for group, meaning in missed)
         if abstains(reply) and (not used or gives_example(reply)):
@@ -104,8 +103,7 @@ class Decodes(DoubtingMatcher):
     def _given(self, group: str, meaning: str, found: Sequence[Mention]) -> tuple[tuple[str, ...], bool]:
         """Return what is given for a group, and whether it earns its share: with one other beside it, but no choice."""
         decision = resolve(found)
-        given = decision.values
-        choice = all(m.choice for m in decision.evidence)
+        given, choice = decision.values, all(m.choice for m in decision.evidence)
         beside = len(given) == 2 < len(dict(self.groups)[group]) and not choice
         return given, meaning in given and (len(given) == 1 or beside)
 
@@ -128,10 +126,6 @@ def decodes(expected: Mapping[str, str], groups: Mapping[str, Mapping[str, Seque
     return Decodes(tuple(expected.items()), tuple(told.items()))
 
 
-EXAMPLES: tuple[Matcher, ...] = (
-    decodes(
-        {"when": "noon", "what": "rope"},
-        {"when": {"noon": ("noon",), "dusk": ("dusk",)}, "what": {"rope": ("rope",), "lamp": ("lamp",)}},
-    ),
-)
+_KNOWN = {"when": {"noon": ("noon",), "dusk": ("dusk",)}, "what": {"rope": ("rope",), "lamp": ("lamp",)}}
+EXAMPLES: tuple[Matcher, ...] = (decodes({"when": "noon", "what": "rope"}, _KNOWN),)
 """Examples for the tests that guard every matcher."""

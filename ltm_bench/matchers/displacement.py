@@ -33,10 +33,9 @@ class _Statement(NamedTuple):
 def _statements(reading: Reading) -> list[_Statement]:
     """Return what each sentence says, without the way back. Lines that give one axis each count as one sentence."""
     in_json: defaultdict[int, dict[str, Decimal]] = defaultdict(lambda: {"ew": Decimal(0), "ns": Decimal(0)})
-    for block in reading.blocks:
-        if block.form is Form.JSON:
-            for each in distances(block, 0, len(block.text)):
-                in_json[block.line][each.axis] += each.value  # `{"north": 3, "south": 0, …}`
+    for block in (each for each in reading.blocks if each.form is Form.JSON):
+        for each in distances(block, 0, len(block.text)):
+            in_json[block.line][each.axis] += each.value  # `{"north": 3, "south": 0, …}`
     said = [_Statement(axes, True) for axes in in_json.values()]
     spoken = (block for block in reading.blocks if block.form is not Form.JSON)
     for own in (each for block in spoken for each in _sentences(block)):
@@ -82,8 +81,7 @@ class Displaced(DoubtingMatcher):
         concluded = [each for each in whole if each.concludes]
         places = [each.place for each in (concluded[-1:] or (whole[0], whole[-1]))]
         if right in places and places[0] != places[-1]:
-            guess = f"the reply gives two places; the best guess is {_spelt(*places[-1])}"
-            return Verdict(Outcome.UNDECIDED, 0.0, guess)
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply gives two places, last {_spelt(*places[-1])}")
         if places[-1] == right:
             return Verdict(Outcome.CORRECT, 1.0, f"{_spelt(*right)}, as expected")
         return Verdict(Outcome.WRONG, 0.0, f"{_spelt(*right)} expected, the reply says {_spelt(*places[-1])}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.reading import Block, Form, Reading, known_words, lexicon, number, read, words
+from ltm_bench.matchers.reading import Form, Reading, known_words, lexicon, number, read, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_example
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.doubting import UNKNOWN, DoubtingMatcher
@@ -67,12 +67,13 @@ def _written(reading: Reading, among: tuple[str, ...]) -> Items:
         text = block.text.strip()
         if block.form is Form.CELL and (text.strip("~") or not block.struck):
             rows[block.line].append(text)
-        elif block.form is Form.BULLET and len(text) <= _LINE and not _is_struck(block):
-            bullets.append([text])
+        elif block.form is Form.BULLET and len(text) <= _LINE:
+            gone = sum(end - start for start, end in block.struck) > len(text) // 2
+            bullets += [] if gone else [[text]]
     listed = list(rows.values()) or bullets
     if not listed:
         return [item for block in reading.blocks for item in _in_prose(block.text, among)]
-    found: Items = []
+    found = Items()
     for cells in listed:
         names = [cell for cell in cells if any(map(str.isalpha, cell)) and not _is_amount(cell)]
         amounts = [cell for cell in cells if _is_amount(cell)]
@@ -84,7 +85,7 @@ def _written(reading: Reading, among: tuple[str, ...]) -> Items:
 def _in_prose(text: str, among: tuple[str, ...]) -> Iterator[tuple[str, int | None]]:
     """Yield what prose lists: `2 sponges, a baguette and light bulb ×1`; a few words are one clause: `brooms, 1`."""
     known = lexicon(among, shortened=False)
-    for part in _parts(text):
+    for part in _parts(_PAIRED.sub(" ", text)):
         said = words(part)
         whole = len(said) <= _FEW and len(list(known.hear(said))) == 1
         for clause in [said] if whole else map(words, _CLAUSE.split(part)):
@@ -107,16 +108,14 @@ def _is_amount(cell: str) -> bool:
     return bool(said) and all(word in _UNITS or number(word) is not None for word in said)
 
 
-def _is_struck(block: Block) -> bool:
-    return sum(end - start for start, end in block.struck) > len(block.text.strip()) // 2
-
-
 _LINE = 80
 """Characters of a bulleted line that can be an entry of a list."""
 
 _NOT_LISTED = (Effect.DENIES, Effect.REPLACED, Effect.CONDITIONS)
 _SENTENCE = re.compile(r"[.!?;\n]")
 _CLAUSE = re.compile(r"[,()]|\band\b|\bplus\b|&|\+")
+_PAIRED = re.compile(r":\s{0,3}(?=[x×]?\d)")
+"""Between a thing and its number: `coconut: 2, pillow: 1`."""
 _FEW = 4
 """Maximum words of what names one thing and its number: `brooms, 1`."""
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from ltm_bench.matchers.sameness import ends, same_word
@@ -25,17 +26,12 @@ class Listener(Generic[T]):
         for number, (phrase, _) in enumerate(self._phrases):
             for end in ends(phrase[0]):
                 self._by_end[end].append(number)
-        self._begun: dict[str, list[tuple[Sequence[str], T]]] = {}
+        self.beginning = lru_cache(MOST_WORDS)(self._beginning)
 
-    def beginning(self, word: str) -> list[tuple[Sequence[str], T]]:
+    def _beginning(self, word: str) -> list[tuple[Sequence[str], T]]:
         """Return the phrases, in their order, whose first word matches this one."""
-        if word not in self._begun:
-            if len(self._begun) >= MOST_WORDS:
-                self._begun.clear()
-            near = sorted({i for end in ends(word) for i in self._by_end.get(end, ())})
-            found = (self._phrases[i] for i in near)
-            self._begun[word] = [each for each in found if same_word(word, each[0][0])]
-        return self._begun[word]
+        near = sorted({i for end in ends(word) for i in self._by_end.get(end, ())})
+        return [self._phrases[i] for i in near if same_word(word, self._phrases[i][0][0])]
 
     def hear(self, said: Sequence[str]) -> Iterator[tuple[int, int, T]]:
         """Yield the begin, end and meaning of each phrase that was said, in order of their beginnings."""

@@ -75,36 +75,36 @@ class ListsAll(DoubtingMatcher):
                 return unanswered(reply, Outcome.MALFORMED, "no list can be read from the reply")
         if abstains(reply) and (not listed or gives_example(reply)):
             return UNKNOWN
-        return self._compare(listed)
+        return self._compare(listed, words(reply.rpartition("]")[2]))
 
     def _named(self, reply: str) -> list[str]:
         heard = {named.value for *_, named in lexicon(self.among, shortened=False).hear(words(reply))}
         return [value for value in self.among if value in heard]
 
-    def _compare(self, listed: list[str]) -> Verdict:
-        left, hits = [" ".join(words(_NOTE.sub("", text)) or words(text)) for text in listed], 0
+    def _compare(self, listed: list[str], beside: Sequence[str]) -> Verdict:
+        left, missing = [" ".join(words(_NOTE.sub("", text)) or words(text)) for text in listed], list[str]()
         for value in self.values:
             if same := [text for text in left if _same(text.split(), known_words(value))]:
                 left.remove(same[0])
-                hits += 1
+            else:
+                missing.append(" ".join(known_words(value)))
+        hits = len(self.values) - len(missing)
         score = hits / max(len(self.values), len(listed))
-        reason = f"{hits} of {len(self.values)} listed"
-        if left:
-            reason += f"; extra: {', '.join(each[:40] for each in left[:8])}"
+        extra = f"; extra: {', '.join(each[:40] for each in left[:8])}" if left else ""
+        reason = f"{hits} of {len(self.values)} listed{extra}"
         if score == 1.0:
             return Verdict(Outcome.CORRECT, 1.0, reason)
-        if hits and (spelt := self._spelt_otherwise(left)) is not None:
-            return Verdict(Outcome.UNDECIDED, 0.0, f"“{spelt[:40]}” may be another spelling; {reason}")
+        if hits and (meant := self._meant(missing, (*left, *beside))) is not None:
+            return Verdict(Outcome.UNDECIDED, 0.0, f"“{meant[:40]}” may be meant as well; {reason}")
         return Verdict(Outcome.PARTIAL if hits else Outcome.WRONG, round(score, 6), reason)
 
-    def _spelt_otherwise(self, left: Sequence[str]) -> str | None:
-        """Return what is listed, is no candidate, and is nearly spelt like one that is expected: `Rafael`."""
+    def _meant(self, missing: Sequence[str], said: Sequence[str]) -> str | None:
+        """Return what is listed, or said after the list, and spelt nearly like what is missing: `Rafael`."""
         from rapidfuzz import fuzz
 
-        meant = [" ".join(known_words(value)) for value in self.values]
-        known = {" ".join(known_words(value)) for value in self.among}
-        near = (text for text in left if any(fuzz.ratio(text, each) >= _CLOSE for each in meant))
-        return next((text for text in near if text not in known), None)
+        others = {" ".join(known_words(value)) for value in self.among}.difference(missing)
+        near = (text for text in said if any(fuzz.ratio(text, each) >= _CLOSE for each in missing))
+        return next((text for text in near if text not in others), None)
 
     def right(self) -> Sequence[str]:
         """Return the list in several notations."""

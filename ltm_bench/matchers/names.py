@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, gives_up, lexicon, mentions, read, resolve
-from ltm_bench.matchers.reading.doubting import RECITAL, OneOf, asked, parts, unanswered
+from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
 from ltm_bench.matchers.reading.surplus import hardly_adds
 from ltm_bench.matchers.reading.text import words
 
-_MENTIONS = "the reply mentions"
 _SHORT = 60
 _TALK = 8
 """Minimum words for each value of a reply that weighs several; a recital has fewer."""
@@ -45,10 +44,9 @@ class NamesOnly(OneOf):
         if not found:
             return unanswered(reply, Outcome.WRONG, f"{self.value} is not named")
         if gives_up(reply) and not any(m.asserted and m.force is Force.FLAT for m in found):
-            named = list(dict.fromkeys(m.value for m in found if m.asserted))
+            named = list(dict.fromkeys(m.value for m in found if m.asserted)) or ["nothing"]
             outcome = Outcome.UNDECIDED if named == [self.value] else Outcome.ABSTAINED
-            guess = ", ".join(named) or "nothing"
-            return Verdict(outcome, 0.0, f"the reply does not know, and guesses: {guess}")
+            return Verdict(outcome, 0.0, f"the reply does not know, and guesses: {', '.join(named)}")
         return self._weighed(reply, turns, found)
 
     def _weighed(self, reply: str, turns: Sequence[Turn], found: Sequence[Mention]) -> Verdict:
@@ -95,6 +93,7 @@ class NamesAlso(NamesOnly):
     """`NamesOnly` for values with other names, or values that must not be named beside the answer at all."""
 
     version: ClassVar[int] = 2
+    certain: ClassVar[Collection[str]] = (RECITES, "the reply mentions ")
 
     also: tuple[tuple[str, ...], ...] = ()
     """Values, each with its other names after it: `("hat maker", "milliner", "hatter")`."""
@@ -104,7 +103,7 @@ class NamesAlso(NamesOnly):
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what the reply gives as its answer, unless it mentions what it must not."""
         if self.without and (found := mentions(read(reply), lexicon(self.without), asked(turns))):
-            return Verdict(Outcome.WRONG, 0.0, f"{_MENTIONS} {found[0].value}")
+            return Verdict(Outcome.WRONG, 0.0, f"the reply mentions {found[0].value}")
         return NamesOnly.judge(self, reply, turns)
 
     def candidates(self) -> Lexicon:
@@ -152,9 +151,7 @@ def names_only(
         ValueError: `among` lacks the value.
     """
     if value not in among:
-        raise ValueError(
-            f"names_only({value!r:.60}): among lacks this value; name every value, this one included"
-        )
+        raise ValueError(f"names_only({value!r:.60}): among lacks this value; name all values, this one too")
     earlier = tuple(v for v in dict.fromkeys(stale) if v != value)
     if not also and not without:
         return NamesOnly(value, tuple(among), earlier)
@@ -167,7 +164,7 @@ EXAMPLES: tuple[Matcher, ...] = (
     names_only("red", among=("red", "blue", "light blue"), stale=("blue",)),
     names_only("red", among=("red", "blue", "green")),
     names_only(
-        "hat maker", among=("hat maker", "cobbler", "tailor"), also={"hat maker": ("milliner", "hatter")}
+        "tailor", among=("tailor", "cobbler", "hat maker"), also={"hat maker": ("milliner", "hatter")}
     ),
 )
 """Examples for the tests that guard every matcher."""

@@ -82,7 +82,8 @@ class Orders(DoubtingMatcher):
             return Verdict(Outcome.WRONG, 0.0, _NO_GUEST)
         if ordered and not asked_for and (word := self._asks_for(reply, turns)) is not None:
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply names {wanted[0]}, but ends with “{word}”")
-        if len(wanted) > max(1, len(self.menu) // 2):
+        kept = {m.value for m in named if not m.denied}  # with arrows between them, only the last is wanted
+        if any((len(kept) == len(self.menu) > 2, len(wanted) > max(1, len(self.menu) // 2))):
             return RECITAL
         if had := [item for item in wanted if item not in self.gone]:
             return Verdict(Outcome.CORRECT, 1.0, f"the guest orders {' and '.join(had)}")
@@ -114,9 +115,8 @@ class Orders(DoubtingMatcher):
     def wrong(self) -> Sequence[str]:
         """Return the whole menu, orders of sold-out items, replies out of role, and nothing."""
         sold_out = [f"I would like the {item}, please." for item in self.gone]
-        out_of_role = (f"Waiter: the {self.menu[-1]}, very good!", "As an AI, I do not eat or drink.")
-        every = "I would like " + ", ".join(self.menu) + "."
-        return (every, *sold_out, *out_of_role, "A hamburger, please.", "")
+        out_of_role = (f"Waiter: the {self.menu[-1]}, very good!", "As an AI, I do not eat or drink.", "")
+        return (", ".join(self.menu), " → ".join(self.menu), *sold_out, *out_of_role, "A hamburger, please.")
 
 
 def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
@@ -165,18 +165,14 @@ class Notices(DoubtingMatcher):
         if _OUT_OF_ROLE.search(text):
             return Verdict(Outcome.ABSTAINED if forgets and not ordered else Outcome.WRONG, 0.0, _NO_GUEST)
         contrast = ordered and _CONTRAST.search(text) is not None
-        refused = self._refuses(text, found)
         if forgets and not mismatch and (pleased or not ordered or gives_up(reply)):
             outcome = Outcome.WRONG if pleased else Outcome.ABSTAINED
             return Verdict(outcome, 0.0, "the guest does not remember")
-        if (ordered and (mismatch or refused)) or (
-            not pleased and (mismatch or refused or contrast or (named and ordered))
-        ):
+        objects = mismatch or self._refuses(text, found)
+        if (ordered and objects) or (not pleased and (objects or contrast or (named and ordered))):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest notices that the {self.served} was not ordered")
         if named and not pleased:
-            return Verdict(
-                Outcome.UNDECIDED, 0.0, f"the guest mentions the {self.wanted}, but does not object"
-            )
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the guest names the {self.wanted}, but does not object")
         return Verdict(Outcome.WRONG, 0.0, "the guest does not notice")
 
     def _refuses(self, text: str, found: Sequence[Mention]) -> bool:

@@ -98,10 +98,8 @@ class SaidIn(Matcher):
 
     def in_words(self) -> str:
         """Say which reply had to say the phrase."""
-        return (
-            f"Of the agent's last {self.nth + self.beyond} replies, this one included, number {self.nth} says "
-            f"“{self.phrase}”, and no later one does. The first of them may say it too."
-        )
+        said = f"Of the agent's last {self.nth + self.beyond} replies, this one included, number {self.nth} says "
+        return f"{said}“{self.phrase}”, and no later one does. The first of them may say it too."
 
     def right(self) -> Sequence[str]:
         """Return a reply that no longer says it."""

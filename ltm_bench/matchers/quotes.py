@@ -80,8 +80,7 @@ class Retells(DoubtingMatcher):
         told = self._told(said, reading, about, asked(turns))
         if told == [self.text]:
             if self._ends_otherwise(said):
-                reason = "the reply begins like the right one and ends differently"
-                return Verdict(Outcome.UNDECIDED, 0.0, reason)
+                return Verdict(Outcome.UNDECIDED, 0.0, "the reply begins right, and ends otherwise")
             if len(words(said)) > GENEROUS + TIMES * len(words(self.text)):
                 return RECITAL
             return Verdict(Outcome.CORRECT, 1.0, "the reply retells the right one")
@@ -153,10 +152,6 @@ def retells(text: str, *, among: Collection[str]) -> Retells:
     return Retells(text, tuple(other for other in among if other != text))
 
 
-EXAMPLES: tuple[Matcher, ...] = (
-    retells(
-        "Two antennas got married on the roof.",
-        among=("Two antennas got married on the roof.", "A snail was mugged."),
-    ),
-)
+_JOKES = ("Two antennas got married on the roof.", "A snail was mugged.")
+EXAMPLES: tuple[Matcher, ...] = (retells(_JOKES[0], among=_JOKES),)
 """Examples for the tests that guard every matcher."""

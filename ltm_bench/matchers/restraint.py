@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.names import NamesAlso, NamesOnly
-from ltm_bench.matchers.reading import Force, Lexicon, Mention, lexicon, mentions, plain, read, words
+from ltm_bench.matchers.reading import Force, Lexicon, Mention, Reading, lexicon, mentions, plain, read, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_words, keeps_back
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, asked, parts
 from ltm_bench.matchers.reading.text import COMMON
@@ -27,9 +27,9 @@ def _echoes(reply: str, question: str) -> bool:
     return any(each and each.issubset(words(reply)) for each in offered)
 
 
-def _is_given(mention: Mention, reply: str) -> bool:
+def _is_given(mention: Mention, reading: Reading) -> bool:
     """Whether a reply gives something as its answer, beside saying that it does not know."""
-    return mention.lead or mention.final or read(reply).announces(mention.start)
+    return mention.lead or mention.final or reading.announces(mention.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +46,22 @@ class NeverSaid(DoubtingMatcher):
 
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the reply admits that it was not told."""
-        found = mentions(read(reply), self.candidates(), asked(turns))
-        own = in_own_words(reply)
+        reading, own = read(reply), in_own_words(reply)
+        found = mentions(reading, self.candidates(), asked(turns))
         knows_not = gives_up(own) or (not found and _echoes(reply, asked(turns)))
         abstained = knows_not or abstains(own)
         asserted = [m for m in found if m.asserted]
         invented = [m for m in asserted if m.value not in self.near]
         if invented and (not knows_not or any(m.force is Force.FLAT for m in invented)):
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}, which was never told")
-        given = [m for m in asserted if not abstained or _is_given(m, reply)]
-        if given:
-            outcome = Outcome.UNDECIDED if abstained else Outcome.WRONG
+        if given := [m for m in asserted if not abstained or _is_given(m, reading)]:
             reason = f"the reply says {given[0].value}, which was said about something else"
-            return Verdict(outcome, 0.0, reason)
+            return Verdict(Outcome.UNDECIDED if abstained else Outcome.WRONG, 0.0, reason)
         if not abstained:
             return Verdict(Outcome.WRONG, 0.0, "the reply does not say that it was not told")
         _, label, last = reply.rpartition(":")  # `Answer: musician`
-        guess = (
-            self.strange(last, turns, ())
-            if label and len(words(last)) <= _BARE and not abstains(last)
-            else None
-        )
+        bare = label and len(words(last)) <= _BARE and not abstains(last)
+        guess = self.strange(last, turns, ()) if bare else None
         if guess or (not knows_not and (guess := self.strange(reply, turns, found))):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply is not sure, and may guess “{guess}”")
         return Verdict(Outcome.CORRECT, 1.0, "the reply says that it was not told")

@@ -21,7 +21,7 @@ _Told = tuple[str | None, float | None, str | None]
 
 _WAY = r"(?:north|south|east|west)"
 _TURN = re.compile(
-    r"\b(?P<way>(?:(?:north|south)[\s-]?)?(?:north|south|east|west))(?:wards?|erly|ern)?\b(?!\s{0,3}(?:side|end)\b)"
+    r"\b(?P<way>(?:(?:north|south)[\s-]?)?(?:north|south|east|west))(?:wards?|bound|erly|ern)?\b(?!\s{0,3}(?:side|end)\b)"
     r"|(?<![\w.'’])(?P<letter>[nsew])(?![\w.'’])"
 )
 _DISTANCE = re.compile(
@@ -214,9 +214,6 @@ def follows_route(start: str, legs: Sequence[Leg], *, among: Collection[str]) ->
     return FollowsRoute(start, tuple(legs), tuple(among))
 
 
-EXAMPLES: tuple[Matcher, ...] = (
-    follows_route(
-        "Opera", [("north", 2, "Town Hall"), ("east", 1, "Cinema")], among=("Opera", "Town Hall", "Cinema")
-    ),
-)
+_LEGS = [("north", 2, "Town Hall"), ("east", 1, "Cinema")]
+EXAMPLES: tuple[Matcher, ...] = (follows_route("Opera", _LEGS, among=("Opera", "Town Hall", "Cinema")),)
 """Examples for the tests that guard every matcher."""

@@ -4,23 +4,18 @@ from functools import lru_cache
 
 _LONG = 5
 """Minimum length of a word in which a typo is forgiven."""
+_SHORT = 3
+_ENDINGS = "ies=y ches=ch shes=sh sses=ss xes=x zes=z oes=o ves=f ss=ss us=us is=is s=".split()
+_PLURALS = [each.split("=") for each in _ENDINGS]
 
 
 @lru_cache(maxsize=4096)
 def singular(word: str) -> str:
     """Strip a plural ending, roughly; both sides of a comparison are stripped the same way."""
-    if not word.endswith("s"):  # all endings below end in s; most words do not
-        return word
-    if len(word) > 3 and word.endswith("'s"):
-        word = word[:-2]
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes", "zes", "oes")):
-        return word[:-2]
-    if len(word) > 4 and word.endswith("ves"):
-        return word[:-3] + "f"
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
+    word = word.removesuffix("'s") if len(word) > _SHORT else word
+    for plural, single in _PLURALS if word.endswith("s") else ():
+        if word.endswith(plural) and len(word) > _SHORT + (len(plural) > 2):
+            return word.removesuffix(plural) + single
     return word
 
 
@@ -39,9 +34,8 @@ def same_word(said: str, meant: str) -> bool:
     if said == meant:
         return True
     least = min(len(said), len(meant))
-    if least < _LONG or abs(len(said) - len(meant)) > 1:
-        return False
-    if any(map(str.isdigit, said + meant)):  # a code with another letter is another code
+    coded = any(map(str.isdigit, said + meant))  # a code with another letter is another code
+    if coded or least < _LONG or abs(len(said) - len(meant)) > 1:
         return False
     i = next((i for i in range(least) if said[i] != meant[i]), least)
     too_few = i > 0 and said[i:] == meant[i + 1 :]

@@ -71,15 +71,15 @@ class InOrder(DoubtingMatcher):
         if not said:
             return unanswered(reply, Outcome.MALFORMED, "no order can be read from the reply")
         tau, found = max(0.0, tau_b(self.values, said)), f1(self.values, said)
-        score = round(tau * found, 6)
+        score = min(round(tau * found, 6), 0.999)  # 1 is for the order alone
         reason = f"{', '.join(said[:12])}: tau-b {tau:.2f}, F1 {found:.2f}"
         if tuple(said) == self.values:
             return Verdict(Outcome.CORRECT, 1.0, reason)
-        if listed is None and self._in_sentences(reply):
+        prose = (block.text for block in read(reply).blocks if block.form is Form.PROSE)
+        if listed is None and any(map(_TURNED_ROUND.search, prose)):
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply gives the order in sentences")
         if unknown := [each for each in said if each[0] == "“"][: len({*self.values}.difference(said))]:
             return Verdict(Outcome.UNDECIDED, 0.0, f"{unknown[0]} may be another word for what is missing")
-        score = min(score, 0.999)
         return Verdict(Outcome.PARTIAL if score else Outcome.WRONG, score, reason)
 
     def _listed(self, listed: Sequence[str]) -> list[str]:
@@ -90,11 +90,6 @@ class InOrder(DoubtingMatcher):
     def _named(self, reply: str) -> list[str]:
         found = mentions(read(reply), lexicon(self.among))
         return list(dict.fromkeys(m.value for m in found if not m.denied))
-
-    def _in_sentences(self, reply: str) -> bool:
-        """Whether things are named in prose that may reverse the order."""
-        blocks = read(reply).blocks
-        return any(_TURNED_ROUND.search(block.text) for block in blocks if block.form is Form.PROSE)
 
     def right(self) -> Sequence[str]:
         """Return the order as JSON, as a numbered list, and with arrows."""
@@ -118,7 +113,6 @@ def in_order(values: Sequence[str], *, among: Collection[str]) -> InOrder:
     return InOrder(tuple(values), tuple(among))
 
 
-EXAMPLES: tuple[Matcher, ...] = (
-    in_order(["well", "roof", "stove", "gate"], among=("roof", "stove", "well", "gate", "fence", "attic")),
-)
+_WORKS = ("roof", "stove", "well", "gate", "fence", "attic")
+EXAMPLES: tuple[Matcher, ...] = (in_order(["well", "roof", "stove", "gate"], among=_WORKS),)
 """Examples for the tests that guard every matcher."""

@@ -10,6 +10,7 @@ from ltm_bench.plan.presets import Preset, presets
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins.agents import adapter_of, make_agent
 from ltm_bench.plugins.catalogue import Catalogue
+from ltm_bench.plugins.targets import target_of
 
 _PYTHON = "python:"
 """The prefix of agents that are functions or classes of a module."""
@@ -23,6 +24,18 @@ class AgentSource:
         self.sample = make_agent(adapter, self._settings)
         """The first instance. Inspect it, but do not talk to it."""
         self._unused: Agent | None = self.sample
+        self.window: int | None = None
+        """The window that the agents' server says it has; None if it was not asked, or does not say."""
+
+    async def find_window(self, known: int | None = None) -> None:
+        """Ask for a window that no setting gives, and use it in all agents; they must not be in use yet.
+
+        Args:
+            known: The window with which the run began, if it resumes.
+        """
+        if self.window is None and (found := known or await self.sample.find_window()):
+            self._settings["window"] = self.window = found
+            self.sample = self._unused = make_agent(self._adapter, self._settings)
 
     def __call__(self) -> Agent:
         """Return an unused agent."""
@@ -100,6 +113,7 @@ def resolve_agent(
         free=source.sample.free,
         observes=source.sample.observes,
         keeps_users=source.sample.keeps_users or None,
+        target=target_of(catalogue.find("agents", adapter), values),
     )
     return Resolved(entry, source, usual)
 

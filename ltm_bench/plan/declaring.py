@@ -20,6 +20,8 @@ class Option:
     """
     least: int | None = None
     """The least whole number."""
+    most: int | None = None
+    """The greatest whole number."""
     flags: Sequence[str] = ()
     """Its flags, if they do not follow from its name; errors name the first long one."""
     variable: str | Sequence[str] = ()

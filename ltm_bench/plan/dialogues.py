@@ -44,9 +44,10 @@ def dialogue_suite(name: str, data: str | None, most: int | None, seed: int) -> 
     each = public_set(base)
     path = Path(data) if data is not None else each.place
     if not path.exists():
+        gets = f"fetch {base}` downloads it" if each.fetched else f"show {base}` says where to get it"
         raise ConfigError(
             f"--suite {name}: {'there is no ' + str(path) if data else 'name its data with --data'}; "
-            f"`ltm-bench datasets show {base}` says where to get it"
+            f"`ltm-bench datasets {gets}"
         )
     chosen = _chosen(base, path, most, seed)
     return Suite(

@@ -1,8 +1,8 @@
 """Default names of runs: short, readable, and unique.
 
 A name says what is asked, how often, the span, the agent and its model, and the seed. Any further option follows, spelt
-out if short, else as a few digits of a hash. Content hashes of files are left out, so that a run whose scenario was
-edited is found, and refused, under its name.
+out if short, else its beginning with a few digits of a hash. Content hashes of files are left out, so that a run whose
+scenario was edited is found, and refused, under its name.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from ltm_bench.plan.request import Request
 from ltm_bench.plan.values import spell_span
 
 _SPELT = 24
-"""Characters that options may take in a name; longer ones are hashed."""
+"""Characters that options may take in a name; longer ones are cut, and hashed."""
 
 _AGENT = 40
 """Characters that an agent may take."""
@@ -120,7 +120,8 @@ def _rest(apart: Mapping[str, Any]) -> str:
     others = {key: value for key, value in apart.items() if key not in _WORDS}
     spelt = "-".join(f"{key}-{value}" for key, value in others.items())
     if len(spelt) > _SPELT or as_name(spelt) != spelt:
-        spelt = _digest(json.dumps(others, sort_keys=True, default=str))
+        begun = as_name(re.sub(r"\w+://", "", spelt))[:_SPELT].rstrip("-.")
+        spelt = f"{begun}-{_digest(json.dumps(others, sort_keys=True, default=str))}"
     return "-".join(filter(None, [*words, spelt]))
 
 

@@ -27,6 +27,7 @@ from ltm_bench.log.manifest import (
     AgentEntry,
     FillerEntry,
     Manifest,
+    Questions,
     ScenarioEntry,
     SuiteEntry,
 )
@@ -41,7 +42,10 @@ from ltm_bench.plan.values import parse_span, spell_span
 from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import built_in
+from ltm_bench.plugins.targets import target_of
+from ltm_bench.plugins.typed import annotations_of, mistyped
 from ltm_bench.schedule.fitting import Rehearsals, rehearse_all
+from ltm_bench.script.clashes import spent
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
 
@@ -99,7 +103,9 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     agent = resolve_agent(request.agent, request.settings, request.base_url, calls=calls, catalogue=catalogue)
     sample = agent.source.sample
     observed = suite.public and sample.observes and not sample.writes_in_reply
-    resolved = _LookedUp(suite, scenarios, chosen, span, bank.digest, observed)
+    alone = suite.public and suite.isolated  # the published programs ask each question alone
+    questions: Questions = "forked" if alone and sample.forks != "no" else "in-line"
+    resolved = _LookedUp(suite, scenarios, chosen, span, bank.digest, observed, questions)
     manifest = _manifest(request, agent.entry, resolved)
     check_mode(Mode(manifest.questions, manifest.acknowledge), agent.entry.name, agent.source.sample)
     _check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
@@ -124,11 +130,21 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         agent.source,
         _abouts(manifest, scenarios),
         name=run_name(manifest, usual, suite.fitting(span)),
-        notes=tuple(_notes(request, suite, span)),
+        notes=tuple(_notes(request, suite, span, hears=alone and manifest.questions == "in-line")),
     )
     rehearsals = _rehearsed(plan)
     # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.
-    return plan if manifest.suite.isolated else replace(plan, rehearsals=rehearsals)
+    if manifest.suite.isolated:
+        return plan
+    return replace(plan, rehearsals=rehearsals, notes=(*plan.notes, *_spent(plan)))
+
+
+def _spent(plan: Plan) -> Iterator[str]:
+    """Yield a note on each deck that runs out where nothing says that earlier examples no longer count."""
+    last = {each.scenario.name: each for each in plan.examples if each.scenario.forget is None}
+    for name, example in last.items():
+        for deck, first in spent(example, plan.counter).items():
+            yield f"{name}: the deck {deck!r} runs out, so its items come back from example {first} on."
 
 
 def _check_keys(given: Mapping[str, object]) -> None:
@@ -152,12 +168,14 @@ class _LookedUp(NamedTuple):
     """Digest of the filler's questions."""
     observed: bool
     """Whether needles are observed by default."""
+    questions: Questions
+    """Where questions are asked by default."""
 
 
 def _manifest(request: Request, agent: AgentEntry, resolved: _LookedUp) -> Manifest:
-    suite, scenarios, chosen, span, digest, observed = resolved
+    suite, scenarios, chosen, span, digest, observed, questions = resolved
     mode, origin = _parse_filler(request.filler)
-    how = mode_of(request.questions, request.acknowledge, quick=request.quick, filler=mode)
+    how = mode_of(request.questions or questions, request.acknowledge, quick=request.quick, filler=mode)
     isolated = request.isolated or suite.isolated
     if not agent.observes and not isolated:
         mode = "live"  # it would never receive filler that it is not asked to answer
@@ -183,8 +201,14 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _LookedUp) -> Manif
     )
 
 
-def _notes(request: Request, suite: Suite, span: int) -> Iterator[str]:
-    """Yield notes on a plan: scenarios that are left out, a span that differs from the suite's."""
+def _notes(request: Request, suite: Suite, span: int, *, hears: bool) -> Iterator[str]:
+    """Yield notes on a plan: scenarios that are left out, a span that differs from the suite's.
+
+    `hears` says that questions of a public set are asked one after the other, where its program asks each alone.
+    """
+    if hears:
+        why = "" if request.questions else ", since it cannot fork"
+        yield f"{request.agent} hears the questions about a history in-line, one after the other{why}."
     if not request.scenarios:
         chosen = suite.fitting(span)
         for row in suite.scenarios:
@@ -202,6 +226,10 @@ def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span
     examples = parameters.pop("examples", None)
     if examples is not None and (not isinstance(examples, int) or examples < 1):
         raise ConfigError(f"-P {name}.examples={examples}: must be a whole number of at least 1")
+    types = annotations_of(found.scenario.build)
+    for key, value in parameters.items():
+        if problem := mistyped("-P", f"{name}.{key}", value, types.get(key, Any)):
+            raise ConfigError(f"scenario {found.scenario.name}: {problem}")
     wanted = None if suite.public else request.examples
     count = examples or wanted or (suite.count(name) if known else suite.examples)
     if count > MOST_EXAMPLES:
@@ -318,7 +346,12 @@ def plan_of(run: Path, calls: Mapping[str, Any] | None = None) -> Plan:
     today = manifest.model_copy(
         update={
             "suite": suite,
-            "agent": manifest.agent.model_copy(update={"hash": plugins.content_hash(adapter)}),
+            "agent": manifest.agent.model_copy(
+                update={
+                    "hash": plugins.content_hash(adapter),
+                    "target": manifest.agent.target and target_of(adapter, manifest.agent.settings),
+                }
+            ),
             "filler": manifest.filler.model_copy(update={"digest": bank.digest}),
         }
     )
@@ -339,27 +372,23 @@ def plan_of(run: Path, calls: Mapping[str, Any] | None = None) -> Plan:
 
 
 def _today(scenarios: Scenarios, entry: ScenarioEntry) -> ScenarioEntry:
-    """Return an entry as a run started today would have it."""
+    """Return an entry as a run started today would have it; of a changed file, which is not executed, only the hash."""
+    if (today := scenarios.hash(entry)) != entry.hash:
+        return entry.model_copy(update={"hash": today})
     found = scenarios.of(entry)
     parameters = {key: value for key, value in entry.parameters.items() if key != "digest"}
-    today = filled(found.scenario, parameters, entry.parameters.get("span", 0))
+    given = filled(found.scenario, parameters, entry.parameters.get("span", 0))
     return entry.model_copy(
-        update={"version": found.scenario.version, "hash": found.hash, "parameters": entry.parameters | today}
+        update={"version": found.scenario.version, "parameters": entry.parameters | given}
     )
 
 
 def reference_examples(manifest: Manifest) -> list[Example]:
     """Return a run's examples, for baseline and oracle; empty if a scenario has changed."""
-    scenarios = Scenarios(manifest.suite.name)
-    for entry in manifest.suite.scenarios:
-        if not plugins.may_read(entry.scenario or entry.name):
-            return []
-        try:
-            if scenarios.of(entry).hash != entry.hash:
-                return []
-        except LtmBenchError:
-            return []
-    return _examples(manifest, scenarios)
+    try:
+        return _examples(manifest, Scenarios(manifest.suite.name))
+    except LtmBenchError:
+        return []
 
 
 __all__ = ["Plan", "abouts", "make_plan", "plan_of", "reference_examples"]

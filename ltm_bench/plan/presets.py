@@ -1,6 +1,7 @@
 """Presets: short names for an adapter with settings."""
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,18 @@ class Preset(BaseModel):
 
     adapter: str
     note: str = ""
+    retires: date | None = None
+    """The day on which its provider shuts the model down."""
+    successor: str = ""
+    """The preset that the provider recommends then."""
+
+    @property
+    def end(self) -> str:
+        """Return when the model is shut down, and its successor, in words; empty if unknown."""
+        if self.retires is None:
+            return ""
+        instead = f"; its replacement is {self.successor}" if self.successor else ""
+        return f"shut down by its provider on {self.retires.day} {self.retires:%B %Y}{instead}"
 
     @property
     def settings(self) -> dict[str, Any]:

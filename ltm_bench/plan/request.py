@@ -75,7 +75,21 @@ Connections = Annotated[
 ]
 Repeats = Annotated[
     int,
-    Option("Number of runs, with this seed and the ones after it; --max-cost covers them all.", "R", least=1),
+    Option(
+        "Number of runs, with this seed and the ones after it; --max-cost covers them all.",
+        "R",
+        least=1,
+        most=1000,
+    ),
+]
+
+Notify = Annotated[
+    str | None,
+    Option(
+        "Run this command when it has ended, with LTM_BENCH_EXIT_CODE and LTM_BENCH_FOLDER in its environment. On a "
+        "terminal, the bell rings after 30 seconds or more.",
+        "COMMAND",
+    ),
 ]
 
 
@@ -105,17 +119,18 @@ class Request:
         str,
         Option(
             "scripted (the agent observes filler; if it cannot, it is asked) or live (it is asked); triviaqa:FILE "
-            "takes the trivia from a file, and live,triviaqa:FILE does both.",
+            "takes the quiz questions from a file, and live,triviaqa:FILE does both.",
             "KIND",
         ),
     ] = "scripted"
     questions: Annotated[
-        str,
+        str | None,
         Option(
-            "in-line (questions are part of the conversation) or forked (each is asked beside it, all at once).",
+            "in-line (questions are part of the conversation) or forked (each is asked beside it, all at once); "
+            "default: in-line, but forked for the histories of a public set, if the agent can.",
             "WHERE",
         ),
-    ] = "in-line"
+    ] = None
     acknowledge: Annotated[
         str,
         Option(
@@ -220,9 +235,10 @@ class Thresholds:
 
 @dataclass(frozen=True, kw_only=True)
 class Series(Thresholds):
-    """What a terminal adds: several runs together, and what their score must reach."""
+    """What a terminal adds: several runs together, what their score must reach, and who hears that they have ended."""
 
     repeats: Repeats = 1
+    notify: Notify = None
 
 
 RUN = (Request, NewRun, Conduct, Series)

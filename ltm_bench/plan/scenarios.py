@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltm_bench.core.errors import ConfigError, LtmBenchError, nearest
+from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, PluginError, nearest
 from ltm_bench.log.manifest import Manifest, ScenarioEntry
 from ltm_bench.plan.dialogues import dialogue_suite, dialogue_suites
 from ltm_bench.plan.suites import Suite, read_suite, suites
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
 
 GOODAI = "goodai:"
 """The prefix of suites that are a folder of GoodAI's definitions."""
+
+
+class About(NamedTuple):
+    """A scenario's description in results."""
+
+    summary: str
+    skills: Sequence[str]
 
 
 class Hashed(NamedTuple):
@@ -56,9 +64,35 @@ class Scenarios:
             return found
         return found._replace(scenario=replace(found.scenario, name=str(row)))
 
+    def hash(self, entry: ScenarioEntry) -> str:
+        """Return the hash that the scenario of a manifest's entry has today. Executes nothing.
+
+        Raises PluginError if there is none, or if the entry names a file: logs are untrusted, and choose no path.
+        """
+        name = entry.scenario or entry.name
+        if self._suite.startswith(GOODAI):
+            return self.find(name).hash
+        if not plugins.may_read(name):
+            raise PluginError(f"{name}: a log names this file, so it is not read; put it into ./scenarios")
+        return self._catalogue.hash(name)
+
     def of(self, entry: ScenarioEntry) -> Hashed:
-        """Return the scenario of a manifest's entry, under the name of its row."""
+        """Return the scenario of a manifest's entry, under the name of its row.
+
+        Raises ManifestDiffers, before anything is executed, if its file is not the one that was run.
+        """
+        if self.hash(entry) != entry.hash:
+            raise ManifestDiffers(f"the file of the scenario {entry.name} has changed")
         return self.find(entry.scenario or entry.name, entry.name)
+
+    def about(self, entry: ScenarioEntry) -> About:
+        """Describe the scenario of a manifest's entry; if its file has changed, without executing it."""
+        try:
+            scenario = self.of(entry).scenario
+        except ManifestDiffers:
+            path = self._catalogue.find("scenarios", entry.scenario or entry.name)
+            return About(plugins.summary(path), plugins.skills(path))
+        return About(scenario.summary, scenario.skills)
 
     def _look_up(self, name: str) -> Hashed:
         if self._suite.startswith(GOODAI):
@@ -130,25 +164,13 @@ def find_suite(name: str, *, data: str | None = None, most: int | None = None, s
     return read_suite(known[name])
 
 
-class About(NamedTuple):
-    """A scenario's description in results."""
-
-    summary: str
-    skills: Sequence[str]
-
-
 def abouts(manifest: Manifest) -> dict[str, About]:
     """Describe a run's scenarios; those whose files are gone are left out."""
     scenarios = Scenarios(manifest.suite.name)
     found = {}
     for entry in manifest.suite.scenarios:
-        if not plugins.may_read(entry.scenario or entry.name):
-            continue
-        try:
-            scenario = scenarios.of(entry).scenario
-        except LtmBenchError:
-            continue
-        found[entry.name] = About(scenario.summary, scenario.skills)
+        with suppress(LtmBenchError):
+            found[entry.name] = scenarios.about(entry)
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.log.manifest import Start
 from ltm_bench.plan.tables import PRESETS, config_files, explain, read_toml
 from ltm_bench.plan.values import parse_span
 
@@ -30,7 +31,7 @@ class Suite(BaseModel):
     examples: int = Field(default=3, ge=1, strict=True)
     stagger: float = Field(default=0.01, ge=0.0, le=1.0)
     """Minimum distance between the starts of two examples, as a fraction of the span."""
-    start: datetime = Field(default=datetime(2026, 1, 5, 9, tzinfo=UTC), strict=True)
+    start: Start = Field(default=datetime(2026, 1, 5, 9, tzinfo=UTC), strict=True)
     """Benchmark time of the first message."""
     isolated: bool = False
     public: bool = False

@@ -1,6 +1,7 @@
 """Reads TOML files. Every error names file, key and value."""
 
 from collections.abc import Iterable
+from datetime import date, time
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,22 @@ def explain(path: Path, error: ValidationError, known: Iterable[str], table: str
         )
     if problem["type"] == "missing":
         return ConfigError(f"{path}: {where} is missing")
-    what = "expected a table" if problem["type"] in ("dict_type", "model_type") else problem["msg"].lower()
-    return ConfigError(f"{path}: {where} = {problem['input']!r:.60}: {what}")
+    said = problem["msg"].removeprefix("Value error, ").removeprefix("Input ").lower()
+    return ConfigError(
+        f"{path}: {where} = {_spelt(problem['input']):.60}: {_EXPECTED.get(problem['type'], said)}"
+    )
+
+
+_EXPECTED = dict.fromkeys(("dict_type", "model_type"), "expected a table") | {
+    "datetime_type": "write a time such as 2026-01-05T09:00:00Z"
+}
+
+
+def _spelt(value: object) -> str:
+    """Return a value as TOML writes it, as far as that differs from Python."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if isinstance(value, date | time) else repr(value)
 
 
 def config_files(folders: Iterable[Path]) -> list[Path]:

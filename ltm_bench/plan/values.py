@@ -75,7 +75,7 @@ def parse_parameters(given: Sequence[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def whole(text: str | int, least: int | None = None) -> int:
+def whole(text: str | int, least: int | None = None, most: int | None = None) -> int:
     """Parse a whole number. Raises ValueError."""
     try:
         value = int(text)
@@ -83,6 +83,8 @@ def whole(text: str | int, least: int | None = None) -> int:
         raise ValueError("write a whole number") from None
     if least is not None and value < least:
         raise ValueError(f"write a whole number, {least} or more")
+    if most is not None and value > most:
+        raise ValueError(f"write a whole number, at most {most:,}")
     return value
 
 

@@ -1,16 +1,16 @@
 """Makes agents from settings: finds an adapter's class, checks the settings against its signature, constructs it."""
 
 import inspect
-import json
-import math
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
-from ltm_bench.core.agent import Agent
+from ltm_bench.core.agent import REPLY, Agent
 from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError, nearest
 from ltm_bench.core.keys import key_in, looks_secret, scrubbed
+from ltm_bench.core.limits import BODY
 from ltm_bench.plugins.files import find, load
 from ltm_bench.plugins.functions import FunctionAgent
+from ltm_bench.plugins.typed import annotations_of, mistyped
 
 
 def agent_class(name: str) -> Callable[..., Agent]:
@@ -50,20 +50,31 @@ def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
     parameters = inspect.signature(make).parameters
     known = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [name for name in known if parameters[name].default is inspect.Parameter.empty]
-    types = _types(make)
+    types = {_SIZE: int, **annotations_of(make)}
     for problem in (
-        *(_unsuitable(name, value, known) for name, value in settings.items()),
-        *(_mistyped(name, value, types[name]) for name, value in settings.items() if name in types),
+        *(_unsuitable(name, value, [*known, _SIZE]) for name, value in settings.items()),
+        *(mistyped("-A", name, value, types.get(name, Any)) for name, value in settings.items()),
         *(f"the setting {name!r} is required; add -A {name}=…" for name in required if name not in settings),
     ):
         if problem:
             raise ConfigError(f"agent {adapter}: {problem}")
+    own = {name: value for name, value in settings.items() if name in known}
+    most = settings.get(_SIZE, REPLY) if _SIZE not in known else REPLY
+    if not 1 <= most <= BODY:
+        raise ConfigError(f"agent {adapter}: {_SIZE}={most}: this setting must be from 1 to {BODY}")
     try:
-        return make(**settings)
+        agent = make(**own)
     except LtmBenchError:
         raise
     except (TypeError, ValueError) as error:
         raise ConfigError(f"agent {adapter}: {error}") from error
+    if most != REPLY:
+        agent.max_bytes = most
+    return agent
+
+
+_SIZE = "max_bytes"
+"""The setting that every adapter has."""
 
 
 def _unsuitable(name: str, value: object, known: list[str]) -> str:
@@ -77,8 +88,6 @@ def _unsuitable(name: str, value: object, known: list[str]) -> str:
         )
     if name not in known:
         return f"no setting {scrubbed(name)!r}{nearest(name, known)} (it has: {', '.join(known) or 'none'})"
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"{name}={value}: this setting must be a finite number"
     return ""
 
 
@@ -91,55 +100,3 @@ def _way(name: str, variable: str, known: list[str]) -> str:
     if name == "command":
         return f"{variable or 'MY_KEY'}, which the program inherits"
     return variable or "such as OPENAI_API_KEY"
-
-
-def _types(make: Callable[..., Agent]) -> dict[str, Any]:
-    """Return the types of the settings; none if one of them cannot be resolved."""
-    try:
-        settings = inspect.signature(make, eval_str=True).parameters.values()
-    except Exception:  # an annotation may be any expression, or a name that only type checkers know
-        return {}
-    return {each.name: each.annotation for each in settings if each.annotation is not each.empty}
-
-
-_EXPECTED = {
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "string_type": "a text",
-    "bool_type": "true or false",
-}
-"""Expected values by pydantic's error type; for other types, pydantic's own message is used."""
-
-
-def _mistyped(name: str, value: object, kind: Any) -> str:
-    """Return what is wrong with a setting's type; empty if it fits or cannot be checked.
-
-    Settings come from TOML and from the command line. They are validated as JSON, in strict mode: a string is not a
-    number, but it is a valid Path, and a list is a valid tuple.
-    """
-    problems = _problems(value, kind)
-    if not problems:
-        return ""
-    wanted = " or ".join(dict.fromkeys(problems))
-    quoted = f"; write -A '{name}=\"{value}\"'" if not _problems("", kind) else ""
-    return scrubbed(f"{name}={value!r:.300}: this setting must be {wanted}{quoted:.300}")
-
-
-def _problems(value: object, kind: Any) -> list[str]:
-    """Return the expected values, one per member of a union; empty if the value fits."""
-    # Imported here: pydantic takes as long to import as everything else until the first turn.
-    from pydantic import PydanticUserError, TypeAdapter, ValidationError
-
-    try:
-        TypeAdapter(kind).validate_json(json.dumps(value, default=str), strict=True)
-    except ValidationError as error:
-        # `None` is left out: it cannot be written.
-        return [
-            _EXPECTED.get(each["type"], each["msg"].removeprefix("Input should be "))
-            for each in error.errors()
-            if each["type"] not in ("none_required", "json_invalid")
-        ]
-    except (PydanticUserError, NameError):  # types without a pydantic schema are left to the adapter
-        return []
-    return []

@@ -8,14 +8,19 @@ executed.
 import ast
 import hashlib
 import importlib.util
+import os
 import sys
+import sysconfig
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from threading import RLock
 from traceback import walk_tb
 from types import ModuleType
 from typing import Literal, get_args
 
 from ltm_bench.core.errors import LtmBenchError, PluginError, described, nearest
+from ltm_bench.core.extras import dependency
+from ltm_bench.core.limits import python_in
 from ltm_bench.plugins.packs import packed
 
 Kind = Literal["scenarios", "agents"]
@@ -23,6 +28,14 @@ Kind = Literal["scenarios", "agents"]
 _ENDINGS: Mapping[Kind, tuple[str, ...]] = {"scenarios": (".py", ".toml"), "agents": (".py",)}
 
 _HERE = Path(__file__).resolve().parents[1]
+
+_PATHS = sysconfig.get_paths()
+_NOT_OWN = (
+    "<",
+    f"{_HERE}{os.sep}",
+    *(_PATHS[each] for each in ("stdlib", "platstdlib", "purelib", "platlib")),
+)
+"""How the files begin that are not a user's own; those that begin with `<` are no files."""
 
 _PREFIX = "ltm_bench._bundled."
 """Prefix of plugins' names in `sys.modules`."""
@@ -93,9 +106,25 @@ def summary(path: Path) -> str:
 
         return toml.summary(path)
     try:
-        return (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition("\n")[0]
+        return (ast.get_docstring(python_in(path)) or "").partition("\n")[0]
     except (SyntaxError, ValueError):
         return "(cannot be parsed)"
+
+
+def skills(path: Path) -> tuple[str, ...]:
+    """Return a scenario's skills without executing its file; none if they are computed."""
+    if path.suffix == ".toml":
+        from ltm_bench.script import toml
+
+        return toml.read(path).skills
+    try:
+        for call in ast.walk(python_in(path)):
+            for given in call.keywords if isinstance(call, ast.Call) else ():
+                if given.arg == "skills":
+                    return tuple(sorted(ast.literal_eval(given.value)))
+    except (SyntaxError, ValueError, TypeError, RecursionError):
+        pass
+    return ()
 
 
 def content_hash(path: Path) -> str:
@@ -111,7 +140,14 @@ def content_hash(path: Path) -> str:
 def load(path: Path) -> ModuleType:
     """Execute a file as its own module. Raises PluginError, with the line, if it fails."""
     kind = path.parent.name if path.parent.name in get_args(Kind) else "plugins"
-    name = f"{_PREFIX}{kind}.{path.stem}"
+    with _loading:  # another thread would find the module half executed
+        return _loaded(path, f"{_PREFIX}{kind}.{path.stem}")
+
+
+_loading = RLock()
+
+
+def _loaded(path: Path, name: str) -> ModuleType:
     loaded = sys.modules.get(name)
     if loaded is not None and loaded.__file__ == str(path):
         return loaded
@@ -152,6 +188,8 @@ def _named(error: BaseException, path: str) -> PluginError:
         return PluginError(f"{path}:{error.lineno}: {type(error).__name__}: {error.msg}")
     lines = [line for file, line in _passed(error) if file == path]
     where = f"{path}:{lines[-1]}" if lines else path
+    if isinstance(error, ModuleNotFoundError) and Path(path).parent in map(bundled, get_args(Kind)):
+        return PluginError(f"{where}: {dependency(error)}")
     return PluginError(f"{where}: {described(error)}")
 
 
@@ -166,10 +204,15 @@ def blame(error: BaseException) -> PluginError | None:
     return _named(error, through[-1][0]) if through else None
 
 
-def line_in_plugin(error: BaseException) -> str:
-    """Return file and line of the last plugin in an error's traceback, `agents/mine.py:12`; empty without one."""
-    through = _through(error)
-    return f"{through[-1][0]}:{through[-1][1]}" if through else ""
+def line_of_user(error: BaseException) -> str:
+    """Return file and line of the last frame of a user's code in an error's traceback, `/home/me/my_bot.py:12`.
+
+    That is whatever belongs neither to Python, nor to an installed package, nor to ltm-bench; without such a frame, the
+    last plugin; empty without that.
+    """
+    own = [each for each in _passed(error) if not each[0].startswith(_NOT_OWN)]
+    found = (own or _through(error))[-1:]
+    return "".join(f"{file}:{line}" for file, line in found)
 
 
 def _through(error: BaseException) -> list[tuple[str, int]]:

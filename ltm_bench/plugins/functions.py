@@ -12,7 +12,8 @@ from ltm_bench.core.messages import Message, Reply, Turn
 class FunctionAgent(Agent):
     """A function `(message: str) -> str` or `(message: str, at: datetime) -> str` as an agent.
 
-    It may be sync or async, or an object with `__call__`. The agent observes if that object has a method
+    It may be sync or async, or an object with `__call__`, and may return a `Reply`, with the tokens that it used. The
+    agent observes if that object has a method
     `observe(message, reply)`, which may also take `at`, the benchmark time of the message.
     """
 
@@ -41,9 +42,9 @@ class FunctionAgent(Agent):
         answer = self._function(message.text, **time)
         if inspect.isawaitable(answer):
             answer = await answer
-        if not isinstance(answer, str):
-            raise AgentError(f"{self._name} returned {type(answer).__name__}, not a string")
-        return Reply(answer)
+        if not isinstance(answer, str | Reply):
+            raise AgentError(f"{self._name} returned {type(answer).__name__}, not a string or a Reply")
+        return Reply(answer) if isinstance(answer, str) else answer
 
     async def observe(self, turn: Turn) -> None:
         """Pass a turn to the object, if it observes."""

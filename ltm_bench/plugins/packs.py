@@ -10,7 +10,7 @@ stems. Finding them imports nothing, not even their package.
 import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import Distribution, EntryPoint, EntryPoints, distributions, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,13 +30,30 @@ def _places(group: str, path: tuple[str, ...]) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=1)  # reading what all distributions declare takes longer than all other look-ups together
 def _declared(path: tuple[str, ...]) -> Callable[..., EntryPoints]:
-    return entry_points().select
+    try:
+        return entry_points().select
+    except (ValueError, TypeError) as error:  # one bad file hides what all others declare
+        bad = next((each.name for each in distributions() if not _readable(each)), "an installed package")
+        raise PluginError(f"{bad}: its entry_points.txt cannot be read; reinstall or remove {bad}") from error
+
+
+def _readable(pack: Distribution) -> bool:
+    try:
+        return bool(pack.entry_points) or True
+    except (ValueError, TypeError):
+        return False
 
 
 def _located(group: str, declared: EntryPoint) -> Iterator[Path]:
     """Yield the folders, or the file, of a module; a namespace package can have several folders."""
-    top, *parts = declared.module.split(".")
-    spec = find_spec(top)  # a name without a dot: imports nothing
+    try:
+        top, *parts = declared.module.split(".")
+        spec = find_spec(top)  # a name without a dot: imports nothing
+    except (
+        AttributeError,
+        ValueError,
+    ):  # no name of a module, or of one that was not imported, such as __main__
+        spec = None
     if spec is None:
         found = []
     elif spec.submodule_search_locations is None:

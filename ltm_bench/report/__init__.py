@@ -2,7 +2,8 @@
 
     text         makes any text safe to show
     words        writes figures: scores, durations, costs, counts
-    drawing      SVG paths and bars for the pages
+    findings     what a comparison shows, in a sentence
+    drawing      SVG paths for the pages
     templating   the Jinja environment of every page
     anchors      where a link into a page points
     page, transcript, compare_page   one page each

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ltm_bench.report.findings import contenders, finding
 from ltm_bench.report.templating import templates
 from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison.cells import Cell
@@ -11,12 +12,19 @@ from ltm_bench.score.comparison.pairs import Pair
 from ltm_bench.score.comparison.positions import Shift
 from ltm_bench.score.comparison.rows import Row
 from ltm_bench.score.comparison.runs import Comparison
+from ltm_bench.score.statistics.intervals import Interval
 
 WIDTH, HEIGHT = 260, 130
 """Size of a chart, in the units of its SVG."""
 
 MOST_ROWS = 40
 """Maximum examples of a span shown with replies side by side."""
+
+MOST_LINES = 6
+"""Maximum agents in one picture of scores by span, and of dots in a row of scenarios; more get a picture each."""
+
+LABEL = 9.0
+"""Height of a label beside that picture, in per cent of it."""
 
 LONGEST = 600
 """Maximum characters of a reply shown beside others."""
@@ -83,6 +91,69 @@ def _described(cell: Cell) -> str:
     return f"{text}, {cell.interval.low:.2f} to {cell.interval.high:.2f}" if cell.interval else text
 
 
+class Spot(NamedTuple):
+    """The score of an entrant at one span, with its interval; places in per cent of the picture."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+
+
+class SpanLine(NamedTuple):
+    """An entrant's scores by span, in one picture with others."""
+
+    entrant: str
+    spots: Sequence[Spot]
+    label: float
+    """How far down its name stands, in per cent."""
+    words: str
+
+
+class Picture(NamedTuple):
+    """Scores by span, as shares of all points, of a few entrants."""
+
+    top: float
+    """The share at its upper edge."""
+    lines: Sequence[SpanLine]
+
+
+def picture(comparison: Comparison, entrants: Sequence[str]) -> Picture:
+    """Draw the scores of entrants by span side by side, so that no interval hides another."""
+    own = [[c for c in comparison.cells if c.entrant == name and c.complete] for name in entrants]
+    highest = max(
+        ((c.interval.high if c.interval else c.score) / c.out_of for of in own for c in of), default=1
+    )
+    top = max(0.1, min(1.0, math.ceil(10 * highest) / 10))
+
+    def place(cell: Cell, index: int) -> Spot:
+        x = 100 * place_of(comparison, cell.span) / WIDTH + 0.9 * (index - (len(entrants) - 1) / 2)
+        ends = cell.interval or Interval(low=cell.score, high=cell.score)
+        y, low, high = (
+            round(100 - 100 * each / cell.out_of / top, 1) for each in (cell.score, ends.low, ends.high)
+        )
+        return Spot(round(x, 1), y, low, high)
+
+    spots = [[place(cell, index) for cell in of] for index, of in enumerate(own)]
+    labels = spread_out([of[-1].y if of else 100.0 for of in spots])
+    words = ["; ".join(map(_described, of)) or "no complete run" for of in own]
+    return Picture(top, [SpanLine(*each) for each in zip(entrants, spots, labels, words, strict=True)])
+
+
+def spread_out(places: Sequence[float]) -> list[float]:
+    """Move labels apart until none hides another, in their order from the top, and none is below 100."""
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    moved = [0.0] * len(places)
+    last = -LABEL
+    for i in order:
+        moved[i] = last = max(places[i], last + LABEL)
+    limit = 100.0
+    for i in reversed(order):
+        moved[i] = min(moved[i], limit)
+        limit = moved[i] - LABEL
+    return [round(each, 1) for each in moved]
+
+
 class Dot(NamedTuple):
     """An entrant on the chart of costs; places in per cent of the chart."""
 
@@ -130,21 +201,40 @@ class Span(NamedTuple):
     modes: Sequence[str]
     """Modes of the runs with shifted questions."""
     scenarios: Sequence[str]
+    """Those on which contenders differ most first."""
+    nothing: Sequence[str]
+    """Scenarios in which no contender got a point."""
+    reach: float
+    """Where the longest of their intervals ends."""
+    contenders: Sequence[Cell]
+    finding: str
 
 
 def _span(comparison: Comparison, span: int) -> Span:
     pairs = [pair for pair in comparison.pairs if pair.span == span]
     shifts = [shift for shift in comparison.shifts if shift.span == span]
+    cells = comparison.at(span)
+    asked = contenders(cells)
+    names = dict.fromkeys(name for cell in cells for name in cell.by_scenario)
+    scores = {name: [cell.by_scenario[name] for cell in asked if name in cell.by_scenario] for name in names}
+    nothing = [name for name in names if not any(scores[name])]
     return Span(
         span,
-        comparison.at(span),
+        cells,
         costs(comparison, span),
         {names: p for p in pairs for names in ((p.first, p.second), (p.second, p.first))},
         [pair for pair in pairs if pair.detectable is not None or pair.needed],
         [row for row in comparison.rows if row.span == span],
         shifts,
         list(dict.fromkeys(mode for shift in shifts for mode in shift.placed)),
-        list(dict.fromkeys(name for cell in comparison.at(span) for name in cell.by_scenario)),
+        sorted(names.keys() - nothing, key=lambda name: (min(scores[name]) - max(scores[name]), name)),
+        nothing,
+        max(
+            (c.scenario_intervals[name].high for c in asked for name in nothing if name in c.by_scenario),
+            default=0,
+        ),
+        asked,
+        finding(span, asked, pairs),
     )
 
 
@@ -156,19 +246,26 @@ def render_comparison(comparison: Comparison, reports: Mapping[str, str], home: 
         reports: Paths of the run pages, relative to this page, by run. Runs without one are not linked.
         home: The page of all runs, if there is one to go back to.
     """
+    spans = [_span(comparison, span) for span in comparison.spans]
+    told = [each for each in spans if sum(cell.complete for cell in each.contenders) > 1]
+    main = (told or spans)[-1]
+    names = [cell.entrant for cell in main.contenders]
     return (
         templates()
         .get_template("compare.html.jinja")
         .render(
             comparison=comparison,
+            main=main,
+            others=[each for each in spans if each is not main],
+            picture=picture(comparison, names) if len(names) <= MOST_LINES else None,
             curves=[curve(comparison, entrant) for entrant in comparison.entrants],
             places=[(place_of(comparison, span), span) for span in comparison.spans],
-            spans=[_span(comparison, span) for span in comparison.spans],
             reports=reports,
             home=home,
             WIDTH=WIDTH,
             HEIGHT=HEIGHT,
             MOST_ROWS=MOST_ROWS,
+            MOST_LINES=MOST_LINES,
             LONGEST=LONGEST,
         )
     )

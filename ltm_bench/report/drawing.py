@@ -1,9 +1,8 @@
-"""Draws for the pages: SVG paths for strips, heat maps and lines, and the pieces of stacked bars."""
+"""Draws for the pages: SVG paths for strips, heat maps and lines."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ltm_bench.core.messages import Outcome
 from ltm_bench.score.results.course import Course, Step
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import matched_parts
@@ -19,15 +18,6 @@ class Path(NamedTuple):
     moves: str
 
 
-class Segment(NamedTuple):
-    """A piece of a stacked bar."""
-
-    outcome: Outcome
-    questions: int
-    start: int
-    """Questions in the segments before it."""
-
-
 def percent(value: float, whole: float) -> str:
     """Return a share as an SVG coordinate in per cent, kept inside the picture."""
     return f"{100 * min(1.0, max(0.0, value / whole if whole else 0.0)):.2f}".rstrip("0").rstrip(".")
@@ -36,16 +26,6 @@ def percent(value: float, whole: float) -> str:
 def grade(score: float) -> str:
     """Return the CSS class of a part of an answer: `found`, `half` or `lost`."""
     return "found" if score >= 1 else "lost" if score <= 0 else "half"
-
-
-def stack(outcomes: Mapping[Outcome, int]) -> list[Segment]:
-    """Lay outcomes end to end, in the order in which they are defined."""
-    segments, start = [], 0
-    for outcome in Outcome:
-        if count := outcomes.get(outcome, 0):
-            segments.append(Segment(outcome, count, start))
-            start += count
-    return segments
 
 
 def ticks(example: ExampleResult, length: int) -> list[Path]:

@@ -3,6 +3,7 @@
 Its only script filters the examples; the page's policy allows no other. The same input gives the same bytes.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from html import escape
@@ -14,7 +15,7 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.templating import script, templates
 from ltm_bench.report.text import visible
 from ltm_bench.score.audits.judgements import FIGURES
-from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
+from ltm_bench.score.results.examples import ExampleResult, Question, ScenarioResult
 from ltm_bench.score.results.retrieval import Retrieval
 from ltm_bench.score.results.run import Results
 
@@ -33,6 +34,8 @@ LIMITS = {
     "MOST_HISTORIES": 40,  # listed; all of them are in results.json
     "MOST_NEEDLES": 40,  # listed per example; all of them are on the strips and in the transcript
     "MOST_OPEN": 3,  # failed examples that are unfolded from the start
+    "MOST_KINDS": 4,  # exchanges to read
+    "LONGEST_SAMPLE": 300,  # characters of each of their texts
     "MOST_CELLS": 256,  # parts of an answer drawn one by one
 }
 
@@ -62,6 +65,13 @@ class Level(NamedTuple):
     look: str
 
 
+class Sample(NamedTuple):
+    """A question to read, and its example."""
+
+    example: ExampleResult
+    question: Question
+
+
 class _ScenarioGroup(NamedTuple):
     scenario: ScenarioResult
     examples: list[ExampleResult]
@@ -84,6 +94,7 @@ def render_page(results: Results, manifest: Manifest) -> str:
             groups=groups,
             ranked=sorted(groups, key=lambda group: -(group.scenario.score_so_far or 0.0)),
             extremes=extremes(results),
+            samples=samples(results),
             open_ones=open_ones(results),
             isolated=isolated,
             length=conversation_length(results, isolated=isolated),
@@ -109,6 +120,23 @@ def extremes(results: Results) -> tuple[ScenarioResult, ScenarioResult] | None:
     ordered = sorted((s for s in results.scenarios if s.score is not None), key=lambda s: -(s.score or 0.0))
     apart = len(ordered) > 1 and ordered[0].score != ordered[-1].score
     return (ordered[0], ordered[-1]) if apart and results.complete else None
+
+
+def samples(results: Results) -> list[Sample]:
+    """Return the shortest exchange of each kind, the most frequent kinds first.
+
+    Questions are of one kind if they have the same outcome, and memory lost them in the same place.
+    """
+    kinds: dict[tuple[Outcome, str | None], list[Sample]] = defaultdict(list)
+    for example in results.examples:
+        for question in example.questions:
+            if question.reply is not None and not question.outcome.infrastructure:
+                place = question.retrieval.lost if question.retrieval else None
+                kinds[question.outcome, place].append(Sample(example, question))
+    frequent = sorted(kinds.values(), key=len, reverse=True)[: LIMITS["MOST_KINDS"]]
+    return [
+        min(of, key=lambda each: len(each.question.text + (each.question.reply or ""))) for of in frequent
+    ]
 
 
 def open_ones(results: Results) -> frozenset[str]:

@@ -28,8 +28,19 @@ from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.results.scoring import results_of
 
-DERIVED = ("verdicts.jsonl", "results.json", "report.html", "transcript.html")
+PAGES = ("report.html", "transcript.html")
+"""A run's pages."""
+
+DERIVED = ("verdicts.jsonl", "results.json", *PAGES)
 """The files that `publish` writes."""
+
+SUMS = "SHA256SUMS"
+"""The file of hashes in a bundle, in the form that `sha256sum --check` reads."""
+
+
+def pages_are_own(run: Path) -> bool:
+    """Whether a run's pages, if any, are ours; those in an unpacked bundle are not, until they are written again."""
+    return not (run / SUMS).exists()
 
 
 class Publication:
@@ -53,6 +64,7 @@ class Publication:
         replace_file(run / "verdicts.jsonl", b"".join(_verdict_lines(results)))
         replace_file(run / "results.json", _json(results))
         replace_file(run / "report.html", render_page(results, manifest).encode("utf-8", "replace"))
+        (run / SUMS).unlink(missing_ok=True)  # of a bundle whose files these were
         return results
 
 

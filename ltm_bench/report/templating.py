@@ -24,7 +24,6 @@ _FILTERS: Sequence[Callable[..., Any]] = (
     drawing.grade,
     drawing.heat_paths,
     drawing.percent,
-    drawing.stack,
     matched_parts,
     stamp,
     text.marked,

@@ -17,7 +17,7 @@ from ltm_bench.adapters.operations import Done, noting
 from ltm_bench.core.agent import Agent, Memory, SessionKey, session_of
 from ltm_bench.core.budget import NOTHING, Budget, Payment
 from ltm_bench.core.errors import AgentError
-from ltm_bench.core.keys import without_values
+from ltm_bench.core.limits import answers_of
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.journal import Journal
@@ -303,9 +303,9 @@ class Caller:
                 self._doubt(turn, asked.lost, asked.what)
             # After the log has the message: if the process dies in between, nothing was sent, and no turn is in doubt.
             payment.calling()
-            with noting() as noted:
+            with noting() as noted, answers_of(self.agent.max_bytes):
                 reply = await guarded(call, turn)
-            if problem := unusable(reply):
+            if problem := unusable(reply, self.agent.max_bytes):
                 raise AgentError(f"the agent failed at turn {turn}: reply() returned {problem}")
         except BaseException:  # any exception ends the call
             payment.fail()
@@ -313,8 +313,6 @@ class Caller:
             raise
         seconds, before = self._journal.clock() - begun, payment.charged
         payment.settle(reply.usage)
-        # Before anybody sees it: the log holds replies as they are, and is shown and passed on.
-        reply = replace(reply, text=without_values(reply.text))
         done = [*asked.frozen, *noted]
         # Time that the agent attributes to nothing counts as answering.
         if all(each.name != "answer" for each in noted):

@@ -14,6 +14,7 @@ from typing import Any
 
 from ltm_bench.core.agent import Agent, Finding
 from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError
+from ltm_bench.core.limits import python_in
 from ltm_bench.core.messages import Ask, Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.core.tokens import counter
 from ltm_bench.filler.filler import shipped
@@ -23,11 +24,14 @@ from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.matchers import load
 from ltm_bench.plugins.scenarios import scenario as find_scenario
+from ltm_bench.runner.apart import second_conversation
+from ltm_bench.runner.guarding import placed
 from ltm_bench.runner.hooks import try_hooks
 from ltm_bench.runner.references import play, play_alone, total
 from ltm_bench.schedule.fitting import load_of, smallest_span
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.statistics.intervals import above_zero
+from ltm_bench.script.clashes import clashes, spent
 from ltm_bench.script.rehearsal import Rehearsed, ideal_reply
 from ltm_bench.script.scenario import Example, Scenario
 
@@ -51,7 +55,7 @@ def check_file(path: Path, settings: Mapping[str, Any]) -> Iterator[Finding]:
         yield from check_scenario(real, None)
         return
     try:
-        tree = ast.parse(real.read_bytes())
+        tree = python_in(real)
     except (SyntaxError, ValueError) as error:
         line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         what = error.msg if isinstance(error, SyntaxError) else error
@@ -98,6 +102,14 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     yield Finding(len(asks) >= _SEEDS, f"asks at least one question in each of {_SEEDS} examples")
     if not asks:
         return
+    found = list(clashes(list(zip(examples, rehearsals, strict=True))))
+    yield from [Finding(False, each) for each in found] or [
+        Finding(True, f"what it expects is right for a memory of all {_SEEDS} examples")
+    ]
+    decks = {deck: first for example in examples for deck, first in spent(example, count).items()}
+    if decks:
+        said = ", ".join(f"{deck!r} from example {first} on" for deck, first in decks.items())
+        yield Finding(True, f"note: its decks run out, and items come back: {said}")
     differs, trouble = _differs_elsewhere(path)
     yield Finding(
         not differs, f"says the same in another process with a different PYTHONHASHSEED{_but([trouble])}"
@@ -131,8 +143,7 @@ def _recited(examples: Sequence[Example], span: int) -> Finding:
     chance = sum(each.chance for each in played) / len(played)
     above = above_zero([each.score - each.chance for each in played])
     more = "more than" if above else "no more than"
-    note = "; note: its matchers accept right content in a heap of everything as an answer" if above else ""
-    return Finding(True, f"reciter scores {score:.2f}, {more} chance ({chance:.2f}){note}")
+    return Finding(True, f"reciter scores {score:.2f}, {more} chance ({chance:.2f})")
 
 
 def _but(faults: Sequence[object]) -> str:
@@ -233,6 +244,10 @@ def check_adapter(path: Path, tree: ast.Module, settings: Mapping[str, Any]) -> 
             yield Finding(True, _UNTOLD)
         elif turns:
             yield asyncio.run(_restored(make_agent(str(path), settings), turns, Path(folder) / "second"))
+        if turns:
+            yield asyncio.run(
+                second_conversation(lambda: make_agent(str(path), settings), Path(folder) / "apart")
+            )
 
 
 async def _converse(agent: Agent, home: Path) -> tuple[list[Turn], list[Finding]]:
@@ -252,7 +267,7 @@ async def _converse(agent: Agent, home: Path) -> tuple[list[Turn], list[Finding]
         answers = Finding(True, f"answers; to {_TALK[-1]!r} it says {turns[-1].reply.text!r:.120}")
         return turns, [answers, *await try_hooks(agent, turns)]
     except Exception as error:  # it can raise anything
-        return [], [Finding(False, f"failed in a short talk: {type(error).__name__}: {error}")]
+        return [], [Finding(False, f"failed in a short talk: {placed(error)}")]
     finally:
         await agent.close()
 
@@ -265,7 +280,7 @@ async def _restored(agent: Agent, turns: list[Turn], home: Path) -> Finding:
         message = turns[-1].message
         again = await agent.reply(message)
     except Exception as error:  # it can raise anything
-        return Finding(False, f"cannot be restored: {type(error).__name__}: {error}")
+        return Finding(False, f"cannot be restored: {placed(error)}")
     finally:
         await agent.close()
     same = "the same" if again.text == turns[-1].reply.text else "another"

@@ -6,6 +6,7 @@ the log ends; only then is the agent called.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -29,7 +30,7 @@ from ltm_bench.runner.store_check import StoreCheck
 from ltm_bench.schedule.decisions import Completed, Fill, Fork, Jump, Send
 from ltm_bench.schedule.scheduler import Scheduler
 from ltm_bench.score.audits.verdicts import verdict_on
-from ltm_bench.script.rehearsal import acknowledgement, ideal_reply, needs_no_agent
+from ltm_bench.script.rehearsal import acknowledgement, briefed, needs_no_agent
 from ltm_bench.script.scenario import Example
 
 Verdicts = Mapping[tuple[str, int], Verdict]
@@ -171,7 +172,7 @@ class Conversation:
         if self._recorder.logged is None:
             await self._catch_up(going_on)
         kind: Kind = "ask" if isinstance(line, Ask) else "tell" if isinstance(line, Tell) else "chat"
-        message = self._message(send.text, lambda: ideal_reply(line), line.user)
+        message = self._addressed(send)
         heard = self._heard.setdefault(example.id, [])
         record = partial(self._events.sent, kind, send.text, lambda: send.tokens, example.id, send.due, line)
         answered: AnsweredBy = "agent"
@@ -199,7 +200,7 @@ class Conversation:
         if self._recorder.logged is None:
             await self._catch_up()
         forked = self._events.forked(fork)
-        message = self._message(fork.text, lambda: ideal_reply(line), line.user)
+        message = self._addressed(fork)
         heard = tuple(self._heard.get(example.id, ()))  # what it hears later does not belong to this question
 
         def judge(reply: Reply, recalled: Sequence[Memory] | None) -> None:
@@ -248,12 +249,17 @@ class Conversation:
                 spoken = await self._scripted(record, Reply(trivia.answers), known)
         await self._take(Turn(message, spoken.reply, "fill", answered="agent" if live else "script"), spoken)
 
-    def _message(
-        self, text: str, ideal: Callable[[], str | None] = unknown, user: str | None = None
-    ) -> Message:
+    def _message(self, text: str, ideal: Callable[[], str | None] = unknown) -> Message:
         """Return the next message."""
         told = ideal() if self._calls.agent.told_ideal else None
-        return Message(text, self._scheduler.clock.now, self._scheduler.number, told, user)
+        return Message(text, self._scheduler.clock.now, self._scheduler.number, told)
+
+    def _addressed(self, sent: Send | Fork) -> Message:
+        """Return the next message, which an example sends."""
+        line = sent.line
+        search_by = line.search_by if isinstance(line, Ask) else None
+        message = replace(self._message(sent.text), user=line.user, search_by=search_by)
+        return briefed(message, line, sent.example) if self._calls.agent.told_ideal else message
 
     async def _take(self, turn: Turn, spoken: _Spoken) -> list[Completed]:
         """Let the agent observe a turn that it did not answer just now, and return the examples that end with it."""

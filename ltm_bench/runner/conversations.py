@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Verdict
 from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.journal import Journal
@@ -14,12 +15,16 @@ from ltm_bench.log.recorder import Recorder
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.conversation import Conversation, Verdicts
+from ltm_bench.runner.guarding import traced
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.standing import cost_of
 from ltm_bench.script.scenario import Example
 
 CONCURRENT = 8
 """Number of isolated examples that run concurrently."""
+
+TRACEBACKS = "tracebacks.txt"
+"""The side file with the traceback of every error that an agent raised and that stopped a conversation, newest last."""
 
 
 async def run_conversations(
@@ -81,7 +86,13 @@ async def run_conversations(
                 charged=cost.replies,
             )
             conversation = Conversation(plan, examples, calls, recorder, forks, observer)
-            await conversation.run()
+            try:
+                await conversation.run()
+            except AgentError as error:
+                if error.__cause__ is not None:
+                    with (folder / TRACEBACKS).open("a", encoding="utf-8", errors="backslashreplace") as file:
+                        file.write(f"{error}\n{traced(error.__cause__)}\n")
+                raise
             return conversation.verdicts
 
     async def alone(example: Example, journal: Journal) -> Verdicts:

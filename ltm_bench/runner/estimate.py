@@ -1,16 +1,16 @@
 """Estimates what a run would use, without any call: the real schedule, with an agent that only counts.
 
 A stand-in for a chat model keeps the whole conversation in a window, as the chat adapters do, and replies with a given
-number of tokens. For every request it counts how much a provider could have in its prompt cache: everything in the last
-request, unless turns have been dropped from the window since. For other agents only calls are counted, and their own
-`reserve` bounds the cost.
+number of tokens. For every request it counts how much a provider could have in its prompt cache: everything that it
+shares with the last request, unless turns have been dropped from the window since. For other agents only calls are
+counted, and their own `reserve` bounds the cost.
 """
 
 import asyncio
 import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
@@ -18,7 +18,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from ltm_bench.adapters.chat import stamped
-from ltm_bench.adapters.window import Prompt, Window
+from ltm_bench.adapters.prompt_cache import WORTH_WAITING
+from ltm_bench.adapters.window import Prompt, SentTurns, Window
 from ltm_bench.core.agent import Agent, UsageModel
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
@@ -48,6 +49,9 @@ PER_SECOND = 60.0
 MOST_SIMULATED = 4_000_000
 """Tokens of the longest conversation that a forecast simulates, in two or three seconds."""
 
+LEAST_CACHED = 1024
+"""Tokens of the shortest prompt that OpenAI and most of Anthropic's models cache."""
+
 _WORDS = " well"
 """A word of one token; replies are made of it."""
 
@@ -76,8 +80,14 @@ class Estimate:
     bounded: bool = False
     """Whether `dollars` is an upper bound rather than an estimate."""
     overflows: int = 0
+    whole: int = 0
+    """Tokens that a prompt of the whole conversation would have, the longest one of isolated examples; 0 as above."""
+    needles: int = 0
+    """Needles that are asked about in one conversation with a chat model in a window."""
+    unseen: int = 0
+    """Those that the window no longer shows when they are asked about."""
     beside: int = 0
-    """Calls for forked questions, which run concurrently."""
+    """Calls for forked questions that run concurrently; the others wait for the prompt cache."""
     output_beside: int = 0
     seconds: float | None = None
     """Seconds for all calls; None if the time of one is unknown."""
@@ -88,13 +98,44 @@ class Estimate:
         return None if self.seconds is None else self.seconds / 60
 
 
+@dataclass
+class _Sight:
+    """What each prompt of a conversation shows of it, and where its needles are."""
+
+    shown: dict[int, SentTurns] = field(default_factory=dict)
+    """By the turn of the newest message; prompts that fit into the window."""
+    places: dict[int, int] = field(default_factory=dict)
+    """The place in the window of each turn."""
+    needles: dict[str, list[int]] = field(default_factory=dict)
+    """The turns that tell something, by example."""
+
+    def count(self, questions: Collection[tuple[str, int]], estimate: Estimate) -> None:
+        """Count the needles that are asked about, and those that one of the questions cannot see."""
+        asked = {
+            (told, turn)
+            for example, turn in questions
+            for told in self.needles.get(example, ())
+            if told < turn
+        }
+        unseen = {told for told, turn in asked if not self._shows(turn, told)}
+        estimate.needles, estimate.unseen = len({told for told, _ in asked}), len(unseen)
+
+    def _shows(self, turn: int, told: int) -> bool:
+        return turn in self.shown and told in self.places and self.shown[turn].shows(self.places[told])
+
+
 class _Counting(Agent):
     """Counts what each reply would use."""
 
     forks = "snapshot"
 
     def __init__(
-        self, model: UsageModel, reply_tokens: int, counter: TokenCounter, estimate: Estimate
+        self,
+        model: UsageModel,
+        reply_tokens: int,
+        counter: TokenCounter,
+        estimate: Estimate,
+        sight: _Sight,
     ) -> None:
         self._model = model
         self._window = Window(
@@ -110,23 +151,17 @@ class _Counting(Agent):
         self._output = min(reply_tokens, model.max_output)
         self._frame = counter.count(model.system)
         self._last: Prompt | None = None
-        self._estimate = estimate
+        self._estimate, self._sight = estimate, sight
 
     async def reply(self, message: Message) -> Reply:
-        said = stamped(message)
-        prompt = self._window.prompt(said)
-        reply = self._answer(prompt)
-        self._last = prompt or self._last
-        self._window.take(said, reply)
+        reply = self._answer(self._prompt(message, continues=True))
+        self._take(message, reply)
         return reply
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        prompt = self._window.prompt(stamped(message))
+        prompt = self._prompt(message)
 
         async def answer() -> Reply:
-            if prompt is not None:
-                self._estimate.beside += 1
-                self._estimate.output_beside += self._output
             return self._answer(prompt)
 
         return answer
@@ -135,38 +170,57 @@ class _Counting(Agent):
         if prompt is None:
             self._estimate.overflows += 1
             return Reply("", finish=Finish.OVERFLOW)
-        self._count(prompt.tokens, 0 if self._last is None else _common(self._last, prompt, self._frame))
+        cached = 0 if self._last is None else self._cached(self._last, prompt)
+        written = prompt.kept - cached if self._model.writes_cost and prompt.kept >= LEAST_CACHED else 0
+        self._count(prompt.tokens, cached, written)
+        if not prompt.continues and written < WORTH_WAITING:
+            self._estimate.beside += 1
+            self._estimate.output_beside += self._output
+        self._last = prompt
         return Reply(self._reply)
 
-    async def observe(self, turn: Turn) -> None:
-        self._window.take(stamped(turn.message), turn.reply)
+    def _cached(self, last: Prompt, prompt: Prompt) -> int:
+        """Return the tokens that a prompt has in the cache after the last one."""
+        before = len(last.history)
+        if before <= len(prompt.history) and (not before or prompt.history[before - 1] is last.history[-1]):
+            common = last.kept
+        elif self._model.writes_cost:  # only whole entries are found
+            return 0
+        else:
+            pairs = zip(last.history, prompt.history, strict=False)
+            common = self._frame + sum(
+                one.tokens for one, _ in takewhile(lambda pair: pair[0] is pair[1], pairs)
+            )
+        return min(common, prompt.tokens) if common >= LEAST_CACHED else 0
 
-    def _count(self, prompt: int, cached: int) -> None:
+    async def observe(self, turn: Turn) -> None:
+        self._take(turn.message, turn.reply)
+
+    async def close(self) -> None:
+        self._estimate.whole = max(self._estimate.whole, self._window.whole)
+
+    def _prompt(self, message: Message, *, continues: bool = False) -> Prompt | None:
+        prompt = self._window.prompt(stamped(message), continues=continues)
+        if prompt is not None and isinstance(prompt.history, SentTurns):
+            self._sight.shown[message.turn] = prompt.history
+        return prompt
+
+    def _take(self, message: Message, reply: Reply) -> None:
+        place = len(self._window)
+        self._window.take(stamped(message), reply)
+        if len(self._window) > place:
+            self._sight.places[message.turn] = place
+
+    def _count(self, prompt: int, cached: int, written: int) -> None:
         estimate, model = self._estimate, self._model
-        cached = min(cached, prompt)
         estimate.calls += 1
         estimate.prompt += prompt
         estimate.cached += cached
         estimate.output += self._output
         whole = Usage(uncached=prompt, output=self._output, model=model.model, provider=model.provider)
-        fresh = prompt - cached
-        split = replace(
-            whole,
-            uncached=0 if model.writes_cost else fresh,
-            cache_read=cached,
-            cache_write=fresh if model.writes_cost else 0,
-        )
+        split = replace(whole, uncached=prompt - cached - written, cache_read=cached, cache_write=written)
         estimate.dollars = _plus(estimate.dollars, split)
         estimate.dollars_uncached = _plus(estimate.dollars_uncached, whole)
-
-
-def _common(last: Prompt, prompt: Prompt, frame: int) -> int:
-    """Return the length in tokens of the prefix that a prompt shares with the one before."""
-    before = len(last.history)
-    if before <= len(prompt.history) and (not before or prompt.history[before - 1] is last.history[-1]):
-        return last.tokens
-    pairs = zip(last.history, prompt.history, strict=False)
-    return frame + sum(one.tokens for one, _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
 
 
 def _plus(total: Decimal | None, usage: Usage) -> Decimal | None:
@@ -218,11 +272,14 @@ class _TurnCounter(Silent):
     """Observes the turns of a simulated run."""
 
     estimate: Estimate
+    sight: _Sight
 
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
         self.estimate.turns += 1
         self.estimate.filler += turn.kind == "fill" and turn.answered == "agent"
         self.estimate.tokens += tokens
+        if turn.kind == "tell" and turn.example is not None:
+            self.sight.needles.setdefault(turn.example, []).append(turn.message.turn)
 
     def ended(self, ended: Completed) -> None:
         self.estimate.examples += 1
@@ -242,23 +299,25 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
         reply_tokens: Tokens of every reply, up to the maximum of the agent's model.
         latency: Seconds per call; None for the usual time of chat providers.
     """
+    await plan.agents.find_window()
     agent = plan.agents.sample
     model = agent.usage_model()
-    found = Estimate()
-
+    isolated = plan.manifest.suite.isolated
+    found, sight = Estimate(), _Sight()
     if model is not None:
         with tempfile.TemporaryDirectory() as folder:
             start_run(Path(folder), plan.manifest)
-            await run_conversations(
+            verdicts = await run_conversations(
                 plan,
-                partial(_Counting, model, reply_tokens, plan.counter, found),
+                partial(_Counting, model, reply_tokens, plan.counter, found, sight),
                 Path(folder),
                 budget=Budget(),
-                observer=_TurnCounter(found),
+                observer=_TurnCounter(found, sight),
                 clock=lambda: 0.0,
             )
+        if not isolated:
+            sight.count(verdicts.keys(), found)
     else:
-        isolated = plan.manifest.suite.isolated
         for examples in [[each] for each in plan.examples] if isolated else [plan.examples]:
             _walk(plan, examples, reply_tokens, found)
         found.dollars = found.dollars_uncached = _most(agent, found.calls)
@@ -266,9 +325,9 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
     waited = found.calls - found.beside + bool(found.beside)  # of the forked ones, only the last
     if latency is not None:
         found.seconds = waited * latency
-    elif model is not None:
+    elif model is not None and model.provider is not None:
         found.seconds = waited * FIRST_TOKEN + (found.output - found.output_beside) / PER_SECOND
-    if found.seconds is not None and plan.manifest.suite.isolated and not agent.interactive:
+    if found.seconds is not None and isolated and not agent.interactive:
         found.seconds /= min(CONCURRENT, len(plan.examples))
     return found
 

@@ -6,6 +6,7 @@ from typing import Any
 from ltm_bench.core.agent import Agent, Finding, Memory
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.pricing import dollars
+from ltm_bench.runner.guarding import placed
 
 _MOST = 1000
 """Maximum memories read from a listing."""
@@ -25,7 +26,7 @@ async def try_hooks(agent: Agent, turns: Sequence[Turn]) -> list[Finding]:
         ("usage_model", lambda: _usage_model(agent)),
         ("settle", lambda: _settle(agent)),
         ("observe_session", lambda: _observe_session(agent, turns)),
-        ("recall", lambda: _recall(agent, question.text)),
+        ("recall", lambda: _recall(agent, question.query)),
         ("memories", lambda: _memories(agent)),
         ("fork", lambda: _fork(agent, question)),
         ("forget", lambda: _forget(agent, question.text)),
@@ -38,7 +39,7 @@ async def try_hooks(agent: Agent, turns: Sequence[Turn]) -> list[Finding]:
         except _Wrong as error:
             found.append(Finding(False, f"{name}: {error}"))
         except Exception as error:  # an adapter can raise anything
-            found.append(Finding(False, f"{name}: failed: {type(error).__name__}: {error}"))
+            found.append(Finding(False, f"{name}: failed: {placed(error)}"))
     return found
 
 

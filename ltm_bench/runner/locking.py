@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, RunIncomplete
-from ltm_bench.log.environment import record_environment
+from ltm_bench.log.environment import record_environment, record_window, window_of
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import Verdicts
@@ -61,6 +61,8 @@ async def run_locked(
         if already:
             return None
         try:
+            await plan.agents.find_window(window_of(folder))
+            record_window(folder, window=plan.agents.window)
             record_environment(folder)
             return await run_conversations(
                 plan,

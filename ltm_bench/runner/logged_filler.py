@@ -10,7 +10,8 @@ COMPARED = 100
 """Logged filler turns that a replay composes again and compares; later ones are passed over.
 
 The manifest determines the filler (its digest, the seed), and a hundred messages show whether that still holds. Of the
-others, only the introductions are compared, which come from the same dice, and all of the last one.
+others, only the opening, which comes from the same dice, and the end, which shows how many items came before, are
+compared, and all of the last one.
 """
 
 
@@ -45,9 +46,9 @@ def pass_over(
     replied = recorder.peek()
     if not isinstance(replied, Replied):
         return None
-    introduction = filler.pass_over(sent.message)
-    if sent.message.partition("\n")[0] != introduction:
-        raise recorder.diverged(f"turn {turn} the log says message", sent.message, introduction)
+    opening, ending = filler.pass_over(sent.message)
+    if not (sent.message.startswith(opening) and sent.message.endswith(ending)):
+        raise recorder.diverged(f"turn {turn} the log says message", sent.message, f"{opening} … {ending}")
     recorder.skip()
     recorder.skip()
     return LoggedTurn(sent, replied)

@@ -107,7 +107,8 @@ def _fields(line: Line) -> dict[str, Any]:
     if isinstance(line, Tell | Ask):
         fields["buried"] = tuple((each.text, each.tokens) for each in line.buried) or None
     if isinstance(line, Ask):
-        fields |= {"expect": json_form(dump(line.expect)), "shows": line.shows, "needs": line.needs}
+        fields |= {"expect": json_form(dump(line.expect)), "search_by": line.search_by}
+        fields |= {"shows": line.shows, "needs": line.needs}
     elif isinstance(line, Tell):
         fields["session"] = line.session
     return fields

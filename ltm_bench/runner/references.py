@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, cast
 
 from ltm_bench.core.agent import Agent
-from ltm_bench.core.clock import Clock
+from ltm_bench.core.clock import Clock, later
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Ask, Line, Message, Reply, Turn
 from ltm_bench.core.tokens import Counter
@@ -20,7 +20,7 @@ from ltm_bench.schedule.scheduler import Scheduler
 from ltm_bench.score.audits.heaps import Guard
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.results.headline import counted, headline, mean
-from ltm_bench.script.rehearsal import ideal_reply
+from ltm_bench.script.rehearsal import briefed
 from ltm_bench.script.scenario import Example
 
 STAGGER = 0.01
@@ -48,7 +48,7 @@ class _Playthrough:
 
     async def ask(self, agent: Agent, line: Line, message: Message) -> Reply:
         if agent.told_ideal:
-            message = replace(message, ideal=ideal_reply(line))
+            message = briefed(message, line, self._example)
         reply = replace(await agent.reply(message), at=message.at)
         self._turns.append(Turn(message, reply, example=self._example.id))
         self._guard.hear(message.text)
@@ -87,7 +87,7 @@ async def play_alone(
                 line = script.send(cast(Reply, reply))  # a fresh generator takes None
             except StopIteration:
                 break
-            clock.jump(clock.now + (line.after or timedelta()))
+            clock.jump(later(clock.now, line.after or timedelta()))
             text = line.text if isinstance(line.text, str) else line.text(clock.now)
             reply = await talk.ask(agent, line, Message(text, clock.now, turn, user=line.user))
             turn += 1
@@ -138,6 +138,7 @@ async def play(
             scheduler.take(tokens, reply, counter.count(reply.text))
         elif isinstance(decision, Fill):
             trivia = filler.compose(decision.tokens)
+            guard.hear(trivia.text)
             answers = Reply(trivia.answers)
             await agent.observe(Turn(Message(trivia.text, now, turn), answers, "fill", answered="script"))
             scheduler.take(filler.tokens(trivia), answers, filler.answer_tokens(trivia))

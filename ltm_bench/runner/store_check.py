@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ltm_bench.core.agent import Agent
+from ltm_bench.core.keys import cleaned
 from ltm_bench.core.messages import Ask, Fact, Line, Tell
 from ltm_bench.log.journal import Journal, written_of
 from ltm_bench.score.results.evidence import writings
@@ -71,7 +72,7 @@ class StoreCheck:
         if not self._listable:
             return
         try:
-            held = [memory async for memory in self._agent.memories()]
+            held = [cleaned(memory) async for memory in self._agent.memories()]
         except Exception:  # an adapter can raise anything, and this is evidence, not the run
             return
         planted = self._planted[example]

@@ -27,6 +27,8 @@ class Job:
 
     plan: Plan
     folder: Path
+    outlook: str = ""
+    """What was printed of the agent's window, for the page."""
 
     @property
     def connections(self) -> str:

@@ -42,7 +42,7 @@ class Tracing:
         """Return what retrieval gives for a question; None if there is no retrieval."""
         if type(self._agent).recall is Agent.recall:
             return None
-        return await self._recall(message.text, message.turn)
+        return await self._recall(message.query, message.turn)
 
     async def _recall(self, query: str, turn: int) -> Sequence[Memory] | None:
         """Return what retrieval gives; None if it fails or gives no memories, since this is evidence, not the run."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
-from ltm_bench.core.clock import Clock
+from ltm_bench.core.clock import Clock, later
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Ask, Line, Reply
@@ -253,7 +253,7 @@ class Scheduler:
                 raise ConfigError(f"example {active.example.id}: at={at} lies outside 0..1")
             active.due = due_position(active.start, at, self._span)
         if line.after is not None and sent_at is not None:
-            active.due_time = sent_at + line.after
+            active.due_time = later(sent_at, line.after)
         heapq.heappush(self._by_position, (active.due, active.order, active))
 
     def _end(self, active: _Active) -> None:

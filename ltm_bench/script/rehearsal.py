@@ -1,11 +1,15 @@
 """Rehearsals: an example's script against the ideal agent, before any agent is asked."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import UnionType
 from typing import NamedTuple, cast
 
+from ltm_bench.core.clock import later
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.messages import Ask, Chat, Line, Matcher, Reply, Tell
+from ltm_bench.core.messages import Ask, Buried, Chat, Fact, Line, Matcher, Message, Reply, Tell
 from ltm_bench.core.tokens import Counter
 from ltm_bench.script.scenario import Example
 from ltm_bench.script.sealed import ReplySealed, SealedReply, is_beside
@@ -62,6 +66,12 @@ def ideal_reply(line: Line) -> str:
     return line.expect.right()[0] if isinstance(line, Ask) else ACKNOWLEDGEMENT
 
 
+def briefed(message: Message, line: Line, example: Example) -> Message:
+    """Return a message as an agent gets it that is told the ideal reply."""
+    stream = f"{example.seed}/{example.id}"
+    return replace(message, ideal=ideal_reply(line), line=line, stream=stream)
+
+
 def _check(example: Example, line: object) -> None:
     """Raise ConfigError unless it is a Tell, Ask or Chat with usable fields: a user's script may yield anything."""
     where = f"scenario {example.scenario.name}: its script yields"
@@ -76,22 +86,40 @@ def _check(example: Example, line: object) -> None:
         raise ConfigError(
             f"{where} a text of type {type(line.text).__name__}; it must be a string, or a function of the time"
         )
+    for name, (kind, words) in _FIELDS.items():
+        value = getattr(line, name, None)
+        if value is not None and not isinstance(value, kind):
+            raise ConfigError(f"{where} {name}={value!r:.60}; it must be {words}")
+    for name, kind in _ELEMENTS.items():
+        if not all(isinstance(each, kind) for each in getattr(line, name, ())):
+            raise ConfigError(f"{where} {name}={getattr(line, name)!r:.60}; each must be a {kind.__name__}")
     if line.at is not None and not 0.0 <= line.at <= 1.0:
         raise ConfigError(f"{where} at={line.at}, which lies outside 0..1")
-    if line.after is not None and not isinstance(line.after, timedelta):
-        raise ConfigError(f"{where} after={line.after!r:.60}; it must be a timedelta")
 
 
-def rehearse(example: Example, counter: Counter, *, forked: bool = False) -> list[Rehearsed]:
+_FIELDS: Mapping[str, tuple[type | UnionType, str]] = {
+    "at": (int | float, "a number from 0 to 1"),
+    "after": (timedelta, "a timedelta"),
+    **dict.fromkeys(("ideal", "user", "session", "shows", "needs", "search_by"), (str, "a string")),
+    **dict.fromkeys(("buried", "facts", "deletes"), (tuple | list, "a tuple")),
+}
+"""The types of a line's fields, and what to call them."""
+
+_ELEMENTS: Mapping[str, type] = {"buried": Buried, "facts": Fact, "deletes": str}
+
+
+def rehearse(
+    example: Example, counter: Counter, *, forked: bool = False, dice: Dice | None = None
+) -> list[Rehearsed]:
     """Run a script against the ideal agent, to count the tokens it needs.
 
     Benchmark time stands still, except for the pauses (`after`) that the script asks for. `forked` seals the replies to
-    forked questions. Raises ConfigError if the script fails, does not end, yields anything but lines, or reads a sealed
-    reply.
+    forked questions; `dice` are as for `Example.script`. Raises ConfigError if the script fails, does not end, yields
+    anything but lines, or reads a sealed reply.
     """
     now = datetime(2000, 1, 1, tzinfo=UTC)
     steps: list[Rehearsed] = []
-    script = example.script()
+    script = example.script(dice)
     reply: Reply | None = None
     while True:
         try:
@@ -111,8 +139,13 @@ def rehearse(example: Example, counter: Counter, *, forked: bool = False) -> lis
                 "a loop of it run forever?"
             )
         _check(example, line)
-        now += line.after or timedelta()
+        now = later(now, line.after or timedelta())
         text = line.text if isinstance(line.text, str) else line.text(now)
+        if not isinstance(text, str):
+            raise ConfigError(
+                f"scenario {example.scenario.name}: the text that a message's function returns is {text!r:.60}; it "
+                "must be a string"
+            )
         said = ideal_reply(line)
         beside = forked and is_beside(line)
         steps.append(Rehearsed(line, text, counter.count(text), counter.count(said), beside))

@@ -7,8 +7,10 @@ Everything that a suite may change (counts, templates, pools) is a keyword-only 
 """
 
 import inspect
-from collections.abc import Callable, Collection, Generator, Mapping
+import json
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +20,9 @@ from ltm_bench.core.messages import Ask, Chat, Reply, Tell
 
 Script = Generator[Tell | Ask | Chat, Reply, None]
 """What a scenario returns: each `yield` sends a message and returns the reply to it."""
+
+Forget = str | Sequence[str] | Callable[[Mapping[str, Any]], str | Sequence[str]]
+"""A message, several phrasings of it, or a function from the parameters to either."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +35,9 @@ class Scenario:
     skills: tuple[str, ...]
     topics: tuple[str, ...]
     """Two examples that share a topic never overlap. The scenario's own name is always among them."""
-    forget: str | Callable[[Mapping[str, Any]], str] | None
-    """A message sent after the last question, so that later examples are not disturbed; or a function from the
-    parameters to it. An example with a conversation of its own does not need it.
+    forget: Forget | None
+    """A message sent after the last question, so that later examples are not disturbed. An example with a conversation
+    of its own does not need it.
     """
     version: int
     parameters: Mapping[str, Any]
@@ -50,11 +55,29 @@ class Scenario:
         return self.build(dice, **parameters)
 
 
+def content(file: str) -> Any:
+    """Return what the JSON file beside a scenario's holds, its lists as tuples: `content(__file__)`.
+
+    It belongs to the scenario: the manifest's hash covers it. Raises ConfigError if it cannot be read.
+    """
+    path = Path(file).with_suffix(".json")
+    try:
+        return _frozen(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: the content of {Path(file).name} cannot be read: {error}") from error
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _frozen(each) for key, each in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
 def scenario(
     *,
     skills: Collection[str],
     topics: Collection[str] = (),
-    forget: str | Callable[[Mapping[str, Any]], str] | None = None,
+    forget: Forget | None = None,
     version: int = 1,
 ) -> Callable[[Callable[..., Script]], Scenario]:
     """Turn a generator function, whose name is its file's stem, into a scenario.
@@ -62,7 +85,8 @@ def scenario(
     Args:
         skills: What it tests, e.g. `{"recall", "conflict"}`.
         topics: What it talks about; two examples that share a topic never overlap.
-        forget: A message to send after the last question, or a function from the parameters to it.
+        forget: A message to send after the last question, or phrasings of it, of which each example draws one; or a
+            function from the parameters to either.
         version: Increase it whenever the same dice can give different messages.
     """
 
@@ -80,6 +104,14 @@ def scenario(
                 f"scenario {name}: write it as def {name}(dice, *, option=default, …); "
                 f"wrong: {', '.join(wrong) or positional.name}"
             )
+        for field, value in (("skills", skills), ("topics", topics)):
+            several = isinstance(value, Collection) and not isinstance(value, str)
+            if not (several and all(isinstance(each, str) for each in value)):
+                raise TypeError(
+                    f"scenario {name}: {field}={value!r:.60}; write texts in braces: {{'recall'}}"
+                )
+        if not isinstance(version, int):
+            raise TypeError(f"scenario {name}: version={version!r:.60}; write a whole number")
         text = inspect.getdoc(inspect.getmodule(build)) or inspect.getdoc(build) or ""
         return Scenario(
             name=name,
@@ -111,11 +143,23 @@ class Example:
         """Its name in log and pages, e.g. `colours/2`."""
         return f"{self.scenario.name}/{self.index}"
 
-    def script(self) -> Script:
-        """Return a fresh script, the same every time; the scenario's `forget` message comes last."""
-        yield from self.scenario(Dice(f"{self.seed}/{self.id}"), **self.parameters)
+    def dice(self) -> Dice:
+        """Return fresh dice for its script."""
+        return Dice(f"{self.seed}/{self.id}")
+
+    def script(self, dice: Dice | None = None) -> Script:
+        """Return a fresh script, the same every time; the scenario's `forget` message comes last.
+
+        `dice` are fresh ones, for callers that look at them afterwards.
+        """
+        dice = dice or self.dice()
+        yield from self.scenario(dice, **self.parameters)
         forget = self.scenario.forget
         if forget is not None and not self.alone:
-            yield Tell(
-                forget if isinstance(forget, str) else forget({**self.scenario.parameters, **self.parameters})
-            )
+            if callable(forget):
+                forget = forget({**self.scenario.parameters, **self.parameters})
+            if not isinstance(forget, str):
+                if not isinstance(forget, Sequence) or not forget:
+                    raise TypeError(f"forget={forget!r:.60}; it must be a string, or a list of strings")
+                forget = dice.child("forget").choice(forget)
+            yield Tell(forget)

@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -44,6 +44,9 @@ from ltm_bench.script.scenario import Scenario, Script
 
 Value = str | dict[str, str]
 """One value of a choice: a text, or several texts that belong together."""
+
+Phrasings = str | Annotated[list[str], Field(min_length=1)]
+"""A text, or several that say the same, of which each example draws one."""
 
 Names = Mapping[str, str]
 """The value of each name in braces."""
@@ -99,9 +102,9 @@ _KINDS = ("names", "says", "lists", "picks", "retells")
 class Said(_Table):
     """A message: one of `say` (a needle), `ask` (a question), `chat` (the agent answers, nobody interrupts)."""
 
-    say: str | None = None
-    ask: str | None = None
-    chat: str | None = None
+    say: Phrasings | None = None
+    ask: Phrasings | None = None
+    chat: Phrasings | None = None
     at: float | None = Field(default=None, ge=0.0, le=1.0)
     after: str | None = None
     """Minimum benchmark time since the previous message: `45m`, `2h`, `1d 6h`."""
@@ -117,9 +120,10 @@ class Said(_Table):
         return "say" if self.say is not None else "ask" if self.ask is not None else "chat"
 
     @property
-    def text(self) -> str:
-        """The text, with names still in braces."""
-        return self.say or self.ask or self.chat or ""
+    def texts(self) -> Sequence[str]:
+        """Its phrasings, with names still in braces."""
+        found = self.say or self.ask or self.chat or ""
+        return [found] if isinstance(found, str) else found
 
     @property
     def pause(self) -> timedelta | None:
@@ -156,7 +160,7 @@ class Recipe(_Table):
     about: str = Field(min_length=1)
     skills: list[str] = Field(min_length=1)
     topics: list[str] = Field(default_factory=list)
-    forget: str | None = None
+    forget: Phrasings | None = None
     version: int = Field(default=1, ge=1)
     choices: dict[str, list[Value] | Draw] = Field(default_factory=dict)
     messages: list[Said] = Field(min_length=1)
@@ -173,7 +177,8 @@ class Recipe(_Table):
                 names.update({f"{stem}.{part}" if part else stem: str(text) for part, text in parts})
         for i, message in enumerate(self.messages, start=1):
             try:
-                line = _line(message, names, pools)
+                texts = [_filled(text, names) for text in message.texts]
+                line = _line(message, texts[0] if len(texts) == 1 else dice.choice(texts), names, pools)
             except ValueError as error:
                 raise ValueError(f"messages {i}: {error}") from error
             yield line
@@ -195,8 +200,7 @@ def _filled(text: str, names: Names) -> str:
     return _NAME.sub(value, text)
 
 
-def _line(message: Said, names: Names, pools: Mapping[str, Sequence[Value]]) -> Line:
-    text = _filled(message.text, names)
+def _line(message: Said, text: str, names: Names, pools: Mapping[str, Sequence[Value]]) -> Line:
     ideal = None if message.ideal is None else _filled(message.ideal, names)
     if message.kind == "ask" and message.expect is not None:
         expect = _matcher(message.expect, names, pools)

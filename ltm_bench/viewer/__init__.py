@@ -5,7 +5,8 @@
     search   where words occur in transcripts
     access   who may use the server, and which files it serves
     server   the routes
+    desk     apart from them: a page at which a person answers, for the agent `human`
 
-Read-only: nothing here starts or changes a run. Pages come from `ltm_bench.report`; the caller decides about addresses
-and tokens.
+Read-only but for the desk's answers: nothing here starts or changes a run. Pages come from `ltm_bench.report`; the
+caller decides about addresses and tokens.
 """

@@ -2,7 +2,8 @@
 
 Without a token it answers only to the names of the loopback address, so that no foreign page can reach it through its
 own host name (DNS rebinding). With a token it answers to any host name, but only to clients that have it. It never
-serves files outside the runs folder, hidden files, or an agent's own state.
+serves files outside the runs folder, hidden files, an agent's own state, or pages of an unpacked bundle. What it serves
+runs no script but ours.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ltm_bench.core.limits import is_ordinary
+from ltm_bench.report.publishing import PAGES, pages_are_own
+from ltm_bench.report.templating import script
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -34,6 +37,9 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """Sent with every answer."""
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+"""Sent with every file, besides what the file itself says: anybody can have written it."""
 
 MEDIA = {
     ".html": "text/html; charset=utf-8",
@@ -67,7 +73,25 @@ def find_file(reports: Path, wanted: str) -> Path | None:
     except (OSError, ValueError, RuntimeError):  # it leads outside, in a circle, or its name is too long
         return None
     hidden = any(part.startswith(".") for part in own)
-    return path if allowed and not hidden else None
+    foreign = path.suffix == ".html" and not pages_are_own(root / own[0])
+    return path if allowed and not hidden and not foreign else None
+
+
+def headers_for(reports: Path, path: Path) -> dict[str, str]:
+    """Return what is sent with a file: only our own script runs, and only on the pages of a run.
+
+    Args:
+        reports: The runs folder.
+        path: A file in it, as `find_file` returns it.
+    """
+    if path.name in PAGES and path.parent.parent == reports.resolve():
+        ours = f"script-src 'sha256-{script('filter.js').hash}'"
+        return HEADERS | {"Content-Security-Policy": f"{POLICY}; {ours}"}
+    # Without `allow-scripts` nothing runs; as another origin, links of a page would lack the token's cookie.
+    found = HEADERS | {"Content-Security-Policy": f"{POLICY}; sandbox allow-same-origin"}
+    if path.suffix == ".pdf":  # browsers' viewers refuse sandboxed documents
+        found["Content-Disposition"] = "attachment"
+    return found
 
 
 class HostGate:

@@ -16,10 +16,10 @@ from ltm_bench.report.templating import macro, script, templates
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.scoring import score_run
-from ltm_bench.viewer.access import HEADERS, MEDIA, HostGate, TokenGate, find_file
+from ltm_bench.viewer.access import HEADERS, MEDIA, HostGate, TokenGate, find_file, headers_for
 from ltm_bench.viewer.live import Look, ShownTurn
 from ltm_bench.viewer.search import search_runs
-from ltm_bench.viewer.states import RunState, Watch
+from ltm_bench.viewer.states import RunState, Watch, has_page
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -34,6 +34,11 @@ LONGEST_TURN = 4_000
 
 EVERY = 1.0
 """Seconds between looks at the logs."""
+
+NOT_SERVED = (
+    "There is no such file, or it is not served: a hidden file, an agent's own state, or a page that came with a "
+    "bundle (`ltm-bench report RUN` writes it from the log).\n"
+)
 
 UNREADABLE = (LtmBenchError, OSError, ValueError, TypeError, RecursionError, OverflowError)
 """Exceptions of reading a log or results."""
@@ -131,8 +136,8 @@ def application(reports: Path, token: str | None = None) -> Starlette:
     async def file(request: Request) -> Response:
         path = await run_in_threadpool(find_file, reports, request.path_params["path"])
         if path is None:
-            return PlainTextResponse("There is no such file.\n", 404, headers=HEADERS)
-        return FileResponse(path, media_type=MEDIA[path.suffix], headers=HEADERS)
+            return PlainTextResponse(NOT_SERVED, 404, headers=HEADERS)
+        return FileResponse(path, media_type=MEDIA[path.suffix], headers=headers_for(reports, path))
 
     gate = Middleware(HostGate) if token is None else Middleware(TokenGate, token=token)
     return Starlette(
@@ -175,5 +180,5 @@ def _compared(folders: Sequence[Path]) -> str:
     for folder in folders:
         manifest = read_manifest(folder)
         runs.append(Scored(manifest, score_run(folder, manifest)))
-    reports = {f.name: f"/files/{f.name}/report.html" for f in folders if (f / "report.html").exists()}
+    reports = {f.name: f"/files/{f.name}/report.html" for f in folders if has_page(f)}
     return render_comparison(compare(runs), reports, home="/")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ltm_bench.core.limits import content_of, json_of, opened
 from ltm_bench.log.environment import environment_of
 from ltm_bench.log.reader import conversations, is_finished, read_manifest
+from ltm_bench.report.publishing import pages_are_own
 from ltm_bench.viewer.live import Look, Lookout
 
 LIVELY = 120.0
@@ -50,7 +51,7 @@ class RunState:
     """The first start: ISO 8601, with zone; empty if not recorded."""
     tags: Mapping[str, str] = field(default_factory=dict)
     report: bool = False
-    """Whether it has a page."""
+    """Whether it has a page that can be shown."""
     problem: str = ""
     """Why its results cannot be read, if they cannot."""
 
@@ -138,11 +139,16 @@ def state_of(run: Path) -> RunState:
             free=manifest.agent.free,
             started=str(started[0]) if isinstance(started, list) and started else "",
             tags={str(k): str(v) for k, v in tags.items()} if isinstance(tags, dict) else {},
-            report=(run / "report.html").exists(),
+            report=has_page(run),
             **_figures(run / "results.json"),
         )
     except Exception as error:  # one unreadable run, for whatever reason, is one bad row
         return RunState(name=run.name, agent=f"unreadable: {error or type(error).__name__}")
+
+
+def has_page(run: Path) -> bool:
+    """Whether a run has a page that can be shown."""
+    return (run / "report.html").exists() and pages_are_own(run)
 
 
 def _ended(path: Path) -> int:

@@ -49,10 +49,10 @@ skills = ["recall"]
 [choices]
 place = ["north", "south", "east", "west"]
 [[messages]]
-tell = "I parked in the {place}."
+say = "I parked in the {place}."
 [[messages]]
 ask = "Where did I park? One word, please."
-expect = { one_of = "place" }
+expect = { names = "{place}", among = "place" }
 """
 
 

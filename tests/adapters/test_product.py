@@ -105,6 +105,23 @@ def test_it_looks_for_the_message_and_recalls_for_no_particular_user(product: Sh
     talk.close()
 
 
+def test_it_is_searched_by_the_question_and_the_core_is_told_how_to_answer(
+    product: Shelf, server: Provider, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        await product.open(tmp_path)
+        asked = turn(0, "Be brief.\nWhere do I live?").message
+        await product.reply(replace(asked, search_by="Where do I live?"))
+        await (await product.fork(replace(asked, turn=1, search_by="Where do I live?")))()
+        await product.close()
+
+    asyncio.run(scene())
+    assert [query for query, _, _ in product.asked] == ["Where do I live?"] * 2
+    prompts = [request.body["messages"][-1]["content"] for request in server.requests]
+    assert all("Be brief.\nWhere do I live?" in prompt for prompt in prompts)
+    assert len(prompts) == 2
+
+
 @pytest.mark.parametrize("apart", [True, False])
 def test_the_core_sees_the_newest_turns_of_whoever_speaks(
     server: Provider, key: str, tmp_path: Path, apart: bool

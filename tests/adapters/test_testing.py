@@ -147,3 +147,38 @@ def test_the_timeout_covers_the_whole_reply_however_often_a_piece_arrives(
         talk.say("Hello!")
     assert len(server.requests) == 2
     assert talk.say("Hello!").text == "I do not know."
+
+
+def marked(words: int, *, ttl: str = "5m") -> dict[str, Any]:
+    control = {"type": "ephemeral", "ttl": ttl}
+    return {
+        "role": "user",
+        "content": [{"type": "text", "text": "word " * words, "cache_control": control}],
+    }
+
+
+def test_anthropic_writes_at_breakpoints_alone_and_looks_back_over_twenty_blocks(server: Provider) -> None:
+    def read(said: list[dict[str, Any]]) -> int:
+        return int(ask(server, said, max_tokens=9)["cache_read_input_tokens"])
+
+    first, end = marked(2000), marked(5)
+    assert read([first]) == 0
+    assert read([*story(2000), *[*story(9)] * 18, end]) > 2000
+    assert read([*story(2000), *[*story(9)] * 18, *story(8), *[*story(9)] * 18, end]) == 0
+    assert read([first, *story(8), *[*story(9)] * 30, end]) > 2000
+
+
+def test_anthropic_says_how_long_it_keeps_what_it_wrote(server: Provider) -> None:
+    said = [marked(2000, ttl="1h"), *story(3), marked(1500)]
+    used = ask(server, said, max_tokens=9)
+    kept = used["cache_creation"]
+    long, short = kept["ephemeral_1h_input_tokens"], kept["ephemeral_5m_input_tokens"]
+    assert long > 2000 > short > 1500
+    assert used["cache_creation_input_tokens"] == long + short
+
+
+def test_anthropic_refuses_a_fifth_breakpoint(server: Provider) -> None:
+    body = {"model": "some-model", "max_tokens": 9, "messages": [marked(2000)] * 5}
+    answer = httpx2.post(f"{server.url}/v1/messages", json=body)
+    assert answer.status_code == 400
+    assert "A maximum of 4 blocks" in answer.json()["error"]["message"]

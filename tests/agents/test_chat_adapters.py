@@ -1,19 +1,22 @@
 """What the adapters for OpenAI's and for Anthropic's protocol have in common, through the real SDKs."""
 
+import asyncio
 import itertools
 import json
 import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ltm_bench.adapters.testing import Provider
+from ltm_bench.adapters.testing import Provider, provider
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Finish, Message, Usage
 from ltm_bench.core.pricing import dollars
+from ltm_bench.plan.presets import Preset
 from ltm_bench.plugins.agents import make_agent
 from ltm_bench.plugins.files import bundled
 
@@ -230,6 +233,15 @@ def test_a_small_window_drops_turns_in_steps_and_never_all_of_them(
     assert all(f"Message {n}." in messages[-1]["content"] for n, messages in enumerate(sent(server)))
 
 
+@pytest.mark.parametrize(("window", "output"), [(1200, 300), (4096, 1024), (40_000, None)])
+def test_the_usual_longest_reply_leaves_most_of_a_small_window_to_the_prompt(
+    adapter: Adapter, window: int, output: int | None
+):
+    agent: Any = make_agent(adapter.name, {"model": adapter.model, "window": window})
+    assert agent.usage_model().max_output == (agent.usual_output if output is None else output)
+    assert 0 < agent.usage_model().max_output <= window / 4
+
+
 def test_a_message_that_cannot_fit_is_an_overflow_and_nothing_is_sent(
     start: Callable[..., "Talk"], server: Provider
 ):
@@ -261,6 +273,68 @@ def test_an_overflow_that_the_provider_finds_is_an_overflow_of_that_turn_alone(
     assert reply.finish is Finish.STOP
     assert "still going well" not in json.dumps(sent(server)[-1])
     assert len(sent(server)[-1]) > 4
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "The decoder prompt (length 8357) is longer than the maximum model length of 8192."),
+        (400, "The input token count (3475108) exceeds the maximum number of tokens allowed (1048576)."),
+        (400, "This model's maximum prompt length is 131072 but the request contains 136973 tokens."),
+        (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097."),
+    ],
+    ids=["vllm", "gemini", "xai", "together"],
+)
+def test_an_overflow_is_one_in_the_words_of_other_servers(
+    start: Callable[..., "Talk"], server: Provider, status: int, message: str
+):
+    server.fail(status=status, message=message)
+    assert start(max_retries=0).say("Hello!").finish is Finish.OVERFLOW
+
+
+def test_a_rate_limit_with_the_status_of_an_overflow_is_an_error(
+    start: Callable[..., "Talk"], server: Provider
+):
+    said = "Request too large for model x on tokens per minute (TPM): Limit 6000, Requested 12328"
+    server.fail(status=413, message=said, code="rate_limit_exceeded", times=2)
+    for retries in (0, 1):
+        with pytest.raises(AgentError, match="HTTP 413, rate limit or quota"):
+            start(max_retries=retries).say("Hello!")
+
+
+@pytest.mark.parametrize("port", ["99999", "abc", "0", "-1"])
+def test_an_invalid_port_is_named_before_anything_starts(direct: Adapter, port: str):
+    with pytest.raises(ConfigError, match=rf"base_url 'http://127.0.0.1:{port}/v1'"):
+        make_agent(direct.name, {"model": "m", "base_url": f"http://127.0.0.1:{port}/v1"})
+
+
+def test_a_proxy_that_cannot_be_used_is_one_line(
+    direct: Adapter, talk_to: Callable[..., "Talk"], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("NO_PROXY", "")
+    settings: dict[str, Any] = {"model": "m", "base_url": "http://192.0.2.1/v1", "max_retries": 0}
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:99999")
+    with pytest.raises(AgentError, match=r"the connection failed .*port must be 0-65535"):
+        talk_to(direct.name, **settings).say("Hello!")
+    monkeypatch.setenv("HTTP_PROXY", "carrier://me:secretly@127.0.0.1:9")
+    with pytest.raises(ConfigError, match="the environment names proxies") as raised:
+        asyncio.run(make_agent(direct.name, settings).open(tmp_path))
+    assert "secretly" not in str(raised.value)
+
+
+def test_a_key_that_a_proxy_or_gateway_does_not_accept_is_one_line(
+    adapter: Adapter, start: Callable[..., "Talk"], server: Provider
+):
+    key = "" if adapter.bridged else f"the key in {adapter.key_variable} was not accepted"
+    for status, message, expected in (
+        (407, "", "HTTP 407, the proxy did not accept its user and password; check them in HTTP_PROXY"),
+        (400, "No connected db.", key),
+        (401, "Invalid proxy server token passed", "behind a gateway, the gateway's own key may be wrong"),
+    ):
+        server.fail(status=status, message=message)
+        with pytest.raises(AgentError) as raised:
+            start(max_retries=0).say("Hello!")
+        assert expected in str(raised.value)
 
 
 def test_a_refusal_is_a_reply_and_the_refused_turn_is_forgotten(
@@ -353,6 +427,35 @@ def test_an_address_where_nobody_listens_is_an_error(adapter: Adapter, talk_to: 
     talk = talk_to(adapter.name, model=adapter.model, base_url="http://127.0.0.1:9", max_retries=0)
     with pytest.raises(AgentError, match="connection failed"):
         talk.say("Hello!")
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_to_another_host_is_refused_and_says_how_to_allow_it(
+    start: Callable[..., "Talk"], server: Provider, adapter: Adapter, key: str, status: int
+):
+    talk = start(max_retries=2)
+    with provider() as other:
+        there = f"{adapter.url(other)}{adapter.path.removeprefix('/v1')}?was={key}"
+        server.fail("moved", status=status, message=there)
+        with pytest.raises(AgentError) as raised:
+            talk.say("My cat is called Ottoline.")
+        text = str(raised.value)
+        assert f"HTTP {status}, redirected, which is followed on the same host only" in text
+        assert f"set base_url to '{adapter.url(other)}" in text
+        assert key not in text
+        assert other.requests == []
+    assert len(server.chats) == 1
+
+
+def test_a_redirect_on_the_same_host_is_followed(
+    start: Callable[..., "Talk"], server: Provider, adapter: Adapter
+):
+    server.fail("moved", status=308, message=adapter.path)
+    assert start(max_retries=0).say("Hello!").finish is Finish.STOP
+    assert len(server.chats) == 2
+    server.fail("moved", status=307, message=adapter.path, times=9)
+    with pytest.raises(AgentError, match="HTTP 307"):
+        start(max_retries=0).say("Hello!")
 
 
 def test_failed_requests_are_sent_again(start: Callable[..., "Talk"], server: Provider):
@@ -449,7 +552,7 @@ def test_the_usage_adds_up_and_the_reserve_is_never_exceeded(start: Callable[...
 def test_every_preset_makes_an_agent_that_is_free_or_whose_price_is_known():
     presets = tomllib.loads(bundled("configs").joinpath("agents.toml").read_text(encoding="utf-8"))
     for name, preset in presets.items():
-        settings = {key: value for key, value in preset.items() if key not in ("adapter", "note")}
+        settings = {key: value for key, value in preset.items() if key not in Preset.model_fields}
         agent = make_agent(preset["adapter"], settings)
         if agent.free:
             continue

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,16 @@ from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
     from tests.conftest import Command
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with adapters and modules of the user's own."""
+    (tmp_path / "agents").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
 
 BOTH = pytest.mark.parametrize("adapter", ["openai_chat", "anthropic_chat"])
 
@@ -143,3 +154,107 @@ def test_doctor_is_content_with_the_offline_agent(command: "Command") -> None:
     done = command("doctor")
     assert done.exit_code == 0
     assert "free, it runs on this machine" in done.output
+
+
+SHELF = '''"""Shelf: needs what `open` makes."""
+from ltm_bench import Agent, Finding, Reply
+
+
+class Shelf(Agent):
+    free = True
+
+    async def open(self, home):
+        {fault}
+        self.file = (home / "shelf.txt").open("w")
+
+    async def reply(self, message):
+        self.file.write(message.text)
+        return Reply("Noted.")
+
+    async def examine(self):
+        return [Finding(not self.file.closed, "the shelf can be written")]
+
+    async def close(self):
+        self.file.close()
+'''
+
+
+def test_doctor_opens_an_agent_before_it_asks_and_closes_it_after(own: Path, command: "Command") -> None:
+    (own / "agents" / "shelf.py").write_text(SHELF.format(fault="pass"), "utf-8")
+    done = command("doctor", "--agent", "shelf")
+    assert done.exit_code == 0, done.output
+    assert "the shelf can be written" in done.out
+
+
+def test_doctor_names_the_line_at_which_an_agent_cannot_be_opened(own: Path, command: "Command") -> None:
+    (own / "agents" / "shelf.py").write_text(SHELF.format(fault="raise OSError('no shelf')"), "utf-8")
+    done = command("doctor", "--agent", "shelf")
+    assert done.exit_code == 1
+    said = " ".join(done.out.split())
+    assert f"FAIL OSError: no shelf ({own / 'agents' / 'shelf.py'}:9)" in said
+
+
+BOT = """
+said = []
+
+
+def answer(message):
+    said.append(message)
+    return " ".join(said)
+
+
+class Bot:
+    def __init__(self):
+        self.said = []
+
+    def __call__(self, message):
+        self.said.append(message)
+        return " ".join(self.said)
+
+
+def broken(message):
+    return {}[message]
+"""
+
+
+OWN_NOTES = '''"""Own notes: each instance reads out its own."""
+from ltm_bench import Agent, Reply
+
+
+class OwnNotes(Agent):
+    free = True
+
+    def __init__(self):
+        self.notes = []
+
+    async def reply(self, message):
+        self.notes.append(message.text)
+        return Reply(" ".join(self.notes))
+'''
+
+
+def test_doctor_says_whether_a_second_conversation_knows_the_first(own: Path, command: "Command") -> None:
+    (own / "apart_bot.py").write_text(BOT, "utf-8")
+    done = command("doctor", "--agent", "python:apart_bot:answer")
+    assert done.exit_code == 1
+    assert "FAIL conversations are not apart: a second one was asked" in " ".join(done.out.split())
+    done = command("doctor", "--agent", "python:apart_bot:Bot")
+    assert done.exit_code == 0, done.output
+    assert "ok conversations are apart" in " ".join(done.out.split())
+
+
+def test_check_says_whether_a_second_conversation_knows_the_first(own: Path, command: "Command") -> None:
+    (own / "agents" / "shared.py").write_text('"""Shared."""' + BOT + "\n\nagent = answer\n", "utf-8")
+    done = command("check", "agents/shared.py")
+    assert done.exit_code == 1
+    assert "conversations are not apart" in " ".join(done.out.split())
+    (own / "agents" / "own_notes.py").write_text(OWN_NOTES, "utf-8")
+    done = command("check", "agents/own_notes.py")
+    assert "ok conversations are apart" in " ".join(done.out.split())
+
+
+def test_doctor_names_the_line_of_an_exception_in_a_function(own: Path, command: "Command") -> None:
+    (own / "failing_bot.py").write_text(BOT, "utf-8")
+    done = command("doctor", "--agent", "python:failing_bot:broken")
+    assert done.exit_code == 1
+    assert f"{own / 'failing_bot.py'}:20)" in " ".join(done.out.split())

@@ -18,9 +18,9 @@ from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import Open, conversations, model, turn
+    from tests.memories import SESSION, Open, conversations, model, record, turn
 else:
-    from memories import Open, conversations, model, turn
+    from memories import SESSION, Open, conversations, model, record, turn
 
 REASON = "needs the extra: pip install ltm-bench[graphiti]"
 TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
@@ -62,7 +62,7 @@ def test_it_answers_from_the_facts_of_its_graph(open_in: Open, server: Provider,
     talk = open_in(recent=0, embedder="some-embedder")
     talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
     reply = talk.say(3, "What is my parrot called?").reply
-    assert reply.text.endswith("3 minutes ago] User says: My parrot is called Zebedee.")
+    assert reply.text.endswith("User says: My parrot is called Zebedee.")
     assert sorted(talk.known()) == FACTS
     assert reply.usage is not None
     assert [each.model for each in reply.usage.besides] == ["some-embedder"]
@@ -101,9 +101,37 @@ def test_a_superseded_fact_says_when_it_ended(open_in: Open, server: Provider) -
     server.answer = dating
     talk = open_in()
     talk.observe(turn(0, TOLD[0]))
-    (memory,) = talk.runner.run(talk.agent.recall("parrot", 5))
+    (memory,) = talk.runner.run(talk.agent.recall("parrot", 3))
     assert memory.text == "User says: My parrot is called Zebedee. (until 04 January 2026, 08:00)"
     assert memory.at == datetime(2026, 1, 2, 8, tzinfo=UTC)
+
+
+def test_it_recalls_entities_besides_facts(open_in: Open) -> None:
+    talk = open_in()
+    talk.observe(turn(0, TOLD[0]))
+    assert talk.recall("parrot", 4) == [FACTS[1], ("User: User says: My parrot is called Zebedee.", None)]
+
+
+def test_a_session_is_told_by_its_speakers_at_its_date(open_in: Open, server: Provider) -> None:
+    talk = open_in()
+    talk.observe_session(record(*SESSION))
+    asked = [request.messages[-1]["content"] for request in server.chats]
+    assert any("Melanie: Any news?\nCaroline: I moved to Ribe.\nIt rained.\n" in text for text in asked)
+    assert not any("Noted." in text for text in asked)
+    assert any("2023-05-07" in text for text in asked)
+
+
+def test_its_cross_encoder_asks_the_model_about_every_fact_and_entity(
+    open_in: Open, server: Provider
+) -> None:
+    talk = open_in(rerank="cross_encoder")
+    talk.observe(turn(0, TOLD[0]))
+    before = len(server.chats)
+    with pytest.raises(AgentError):  # the model on this machine gives no log probabilities
+        talk.recall("parrot", 4)
+    asked = server.chats[before:]
+    assert asked
+    assert all(each.body["logprobs"] and "PASSAGE" in each.messages[-1]["content"] for each in asked)
 
 
 def test_a_killed_run_resumes(open_in: Open, server: Provider) -> None:

@@ -25,11 +25,11 @@ from ltm_bench.plugins.agents import agent_class, make_agent
 
 if TYPE_CHECKING:
     from tests.hindsight_server import free_port, hindsight_server
-    from tests.memories import Conversation, Open, conversations, model, turn
+    from tests.memories import SESSION, Conversation, Open, conversations, model, record, turn
     from tests.products import Answer, Call, Product, serving
 else:
     from hindsight_server import free_port, hindsight_server
-    from memories import Conversation, Open, conversations, model, turn
+    from memories import SESSION, Conversation, Open, conversations, model, record, turn
     from products import Answer, Call, Product, serving
 
 KEY = "hsk_not-a-key-0123456789"
@@ -142,8 +142,11 @@ def test_a_wrong_setting_is_named(key: str, monkeypatch: pytest.MonkeyPatch) -> 
     make_agent("hindsight", {"core": "openai_chat:m", "base_url": "http://localhost:8888"})  # needs no key
     with pytest.raises(ConfigError, match="the setting 'core' is required"):
         make_agent("hindsight", {})
-    with pytest.raises(ConfigError, match="memories = 0"):
-        make_agent("hindsight", {"core": "openai_chat:m", "base_url": "http://localhost:8888", "memories": 0})
+    here = {"core": "openai_chat:m", "base_url": "http://localhost:8888"}
+    with pytest.raises(ConfigError, match="facts = 0"):
+        make_agent("hindsight", {**here, "facts": 0})
+    with pytest.raises(ConfigError, match="memories"):  # Hindsight counts tokens, not memories
+        make_agent("hindsight", {**here, "memories": 5})
 
 
 def test_an_error_that_has_its_status_as_status_is_explained(key: str) -> None:
@@ -225,6 +228,29 @@ def test_users_are_kept_apart(open_in: Open) -> None:
         ("Bob", 1),
     }
     assert talk.recall("parrot") == []  # of nobody
+
+
+def test_recall_is_bounded_in_tokens_as_in_its_own_evaluation(open_in: Open, front: Front) -> None:
+    talk = open_in()
+    talk.observe(*told(*TOLD))
+    recalled = [text for text, _ in talk.recall("What is my parrot called?", 50)]
+    assert "User: My parrot is called Zebedee.\nAssistant: Noted." in recalled, "the words themselves"
+    [asked] = [call.body for call in front.calls if call.path.endswith("/recall")]
+    assert (asked["max_tokens"], asked["budget"]) == (4096, "high")
+    assert asked["include"]["entities"]["max_tokens"] == 2048
+    assert asked["include"]["chunks"]["max_tokens"] == 8192
+
+
+def test_a_session_is_told_by_its_speakers_at_its_date(open_in: Open, front: Front) -> None:
+    talk = open_in()
+    talk.observe_session(record(*SESSION))
+    items = [item for call in front.calls if call.path.endswith("/memories") for item in call.body["items"]]
+    assert [item["content"] for item in items] == [
+        "Melanie: Any news?\nCaroline: I moved to Ribe.\nIt rained.",
+        "Melanie: My parrot is called Zebedee.",
+    ]
+    assert items[0]["context"] == "a conversation between Melanie and Caroline"
+    assert {item["timestamp"] for item in items} == {"2023-05-07T13:56:00+00:00"}
 
 
 # Resuming

@@ -22,9 +22,13 @@ class Endpoint(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.asked.append(body)
         status = self.status if "input" in body else 422
-        said = (
-            {"output": {"text": "I hear you."}} if status == 200 else {"detail": "field 'input' is missing"}
-        )
+        if self.path == "/observe" and "said" not in body:
+            status = 500
+        said = {
+            200: {"output": {"text": "I hear you."}},
+            422: {"detail": "field 'input' is missing"},
+            500: {"detail": "KeyError: said", "token": self.headers["Authorization"]},
+        }[status]
         content = json.dumps(said).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
@@ -64,6 +68,27 @@ def test_a_wrong_field_is_shown_as_the_endpoint_says_it_and_asked_once(command: 
     assert "HTTP 422" in said
     assert "field 'input' is missing" in said
     assert len(Endpoint.asked) == 1
+
+
+def test_what_observes_is_tried_too(command: "Command", url: str) -> None:
+    code, said = doctor(
+        command, url, "request=input", "reply=output.text", "observe=/observe", "observe_reply=said"
+    )
+    assert code == 0
+    assert "/observe observes" in said
+    assert Endpoint.asked[-1] == {"input": "By the way, it rains.", "said": "Okay."}
+
+
+def test_an_error_shows_the_beginnings_of_request_and_answer_without_keys(
+    command: "Command", url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", key := "Bearer sk-never-shown-0123")
+    path = ("request=input", "reply=output.text", "headers=Authorization=MY_TOKEN")
+    code, said = doctor(command, url, *path, "observe=/observe")
+    assert code == 1
+    assert '/observe failed with HTTP 500: {"detail": "KeyError: said"' in said
+    assert '(the request was {"input": "By the way, it rains.", "reply": "Okay."})' in said
+    assert key.split()[1] not in said
 
 
 def test_a_failing_endpoint_is_not_retried(command: "Command", url: str) -> None:

@@ -13,9 +13,9 @@ from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import Open, conversations, model, turn
+    from tests.memories import Open, conversations, model, record, turn
 else:
-    from memories import Open, conversations, model, turn
+    from memories import Open, conversations, model, record, turn
 
 REASON = "needs the extra: pip install ltm-bench[langmem]"
 TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
@@ -84,6 +84,30 @@ def test_a_resumed_run_has_the_memories_of_its_log_and_no_others(open_in: Open, 
     exact.restore(*turns)
     assert exact.known() == memories
     assert len(server.chats) == before
+
+
+def test_a_session_is_managed_once_at_its_end_and_whole(open_in: Open, server: Provider) -> None:
+    talk = open_in()
+    told = record(
+        "User: My parrot is called Zebedee.", "User: I moved to Ribe.\nAssistant: Is it nice there?"
+    )
+    talk.observe_session(told)
+    managed = len(server.chats)
+    memories = talk.known()
+    assert memories == [
+        ("User says: I moved to Ribe.", 1),
+        ("User says: My parrot is called Zebedee.", 1),
+    ]
+    assert "Is it nice there?" in server.chats[0].messages[-1]["content"]
+    assert "Noted." not in server.chats[0].messages[-1]["content"]
+    talk.close()
+    again = open_in()
+    again.restore(*told)
+    assert (again.known(), len(server.chats)) == (memories, managed)
+    again.close()
+    half = open_in()
+    half.restore(told[0])
+    assert half.known() == [("User says: My parrot is called Zebedee.", 0)]
 
 
 def test_an_update_and_a_deletion_survive_a_resume(open_in: Open, server: Provider) -> None:

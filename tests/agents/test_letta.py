@@ -14,6 +14,7 @@ from ltm_bench.core.messages import Finish, Usage
 from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
+    from tests.conftest import Command
     from tests.memories import Open, conversations, turn
     from tests.products import Letta, serving
 else:
@@ -64,12 +65,12 @@ def test_each_run_has_its_own_agent(open_in: Open, letta: Letta) -> None:
     one.say(0, "My parrot is called Zebedee.")
     assert one.say(1, "What is my parrot called?").reply.text == "My parrot is called Zebedee."
     assert other.say(0, "What is my parrot called?").reply.text == "Noted."
-    first = letta.agents["agent-1"]["asked"]
+    first, second = (made["asked"] for made in letta.agents.values())
     assert first["model"] == "openai/some-model"
     assert first["embedding"] == "openai/some-embedder"
-    assert "embedding" not in letta.agents["agent-2"]["asked"]
+    assert "embedding" not in second
     assert first["tags"][0] == "ltm-bench"
-    assert first["name"] != letta.agents["agent-2"]["asked"]["name"]
+    assert first["name"] != second["name"]
     assert "[Monday, 5 January 2026, 09:00]\nMy parrot" in next(
         iter(letta.agents["agent-1"]["heard"].values())
     )
@@ -192,3 +193,10 @@ def test_the_doctor_asks_the_server(letta: Letta) -> None:
     ok, text = [(f.ok, f.text) for f in asyncio.run(agent.examine())][-1]
     assert not ok
     assert KEY not in text
+
+
+def test_the_doctor_leaves_no_agent_on_the_server(letta: Letta, command: "Command") -> None:
+    done = command("doctor", "--agent", "letta", "-A", "model=openai/m", "--base-url", letta.url)
+    assert done.exit_code == 0, done.output
+    assert "GET" in {call.method for call in letta.calls}
+    assert letta.agents == {}

@@ -19,9 +19,9 @@ from ltm_bench.core.messages import Turn, Usage
 from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import Open, conversations, model, turn
+    from tests.memories import SESSION, Open, conversations, model, record, turn
 else:
-    from memories import Open, conversations, model, turn
+    from memories import SESSION, Open, conversations, model, record, turn
 
 REASON = "needs the extra: pip install ltm-bench[mem0]"
 TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
@@ -160,6 +160,31 @@ def test_a_session_is_extracted_in_one_call_and_a_resumed_run_stores_it_once(
     whole = open_in("elsewhere")
     whole.restore(*told)
     assert whole.known() == facts
+
+
+def test_a_session_comes_in_messages_of_its_speakers_and_so_does_what_a_resumed_run_shows_again(
+    open_in: Open, server: Provider
+) -> None:
+    talk = open_in()
+    told = record(*SESSION)
+    talk.observe_session(told)
+    asked = server.chats[0].messages[-1]["content"]
+    said = [
+        "assistant: Melanie: Any news?",
+        "user: [Sunday, 7 May 2023, 13:56]\nCaroline: I moved to Ribe.\nIt rained.",
+        "assistant: Melanie: My parrot is called Zebedee.",
+    ]
+    assert "\n".join(said) in asked
+    assert "Noted." not in asked
+    last = turn(2, "It rained all day.")
+    talk.observe(last)
+    talk.say(3, "Hello!")  # not in the log
+    shown = server.chats[1].messages[-1]["content"]
+    talk.close()
+    again = open_in()
+    again.restore(*told)
+    again.observe(last)
+    assert server.chats[-1].messages[-1]["content"] == shown
 
 
 def test_turns_that_a_crash_lost_are_extracted_again(open_in: Open, server: Provider) -> None:

@@ -30,6 +30,58 @@ def test_the_vendor_gets_its_own_fields_and_other_servers_the_common_ones(
     assert set(other) == {"model", "messages", "max_tokens"}
 
 
+def test_the_field_of_the_output_limit_can_be_set(server: Provider, talk_to: Callable[..., "Talk"]):
+    settings = {"model": "some-model", "max_output": 50, "base_url": server.openai_url}
+    talk_to("openai_chat", output_field="max_completion_tokens", **settings).say("Hello!")
+    assert server.requests[0].body["max_completion_tokens"] == 50
+    assert "max_tokens" not in server.requests[0].body
+    talk_to("openai_chat", redirect=server.openai_url, model="m", output_field="max_tokens").say("Hello!")
+    assert "max_completion_tokens" not in server.requests[1].body
+    with pytest.raises(ConfigError, match="output_field"):
+        talk_to("openai_chat", output_field="max_output_tokens", **settings)
+    with pytest.raises(ConfigError, match="no setting 'output_field'"):
+        make_agent("openai_responses", {"model": "m", "output_field": "max_tokens"})
+
+
+@pytest.mark.parametrize(
+    ("field", "said", "advice"),
+    [
+        (
+            "max_tokens",  # Azure, a reasoning model
+            "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
+            "set output_field=max_completion_tokens",
+        ),
+        (
+            "max_completion_tokens",  # Azure, an older version of its API
+            "Unrecognized request argument supplied: max_completion_tokens",
+            "set output_field=max_tokens",
+        ),
+        (
+            "max_completion_tokens",
+            '[{"loc": ["body", "max_completion_tokens"], "msg": "Extra inputs are not permitted"}]',
+            "set output_field=max_tokens",
+        ),
+        ("max_tokens", "max_tokens is too large: 9000", "check the agent's settings"),
+    ],
+)
+def test_a_server_that_wants_the_other_field_is_told_from_the_rest(
+    server: Provider, talk_to: Callable[..., "Talk"], field: str, said: str, advice: str
+):
+    talk = talk_to("openai_chat", model="m", base_url=server.openai_url, output_field=field)
+    with server.failing(status=400, message=said), pytest.raises(AgentError) as raised:
+        talk.say("Hello!")
+    assert str(raised.value).rpartition("; ")[2].startswith(advice)
+
+
+def test_an_overflow_that_comes_as_a_success_is_one(server: Provider, talk_to: Callable[..., "Talk"]):
+    said = (
+        "This endpoint's maximum context length is 131072 tokens. However, you requested about 138956 tokens"
+    )
+    server.edit = lambda _: {"error": {"message": said, "code": 400}}
+    talk = talk_to("openai_chat", model="some-model", base_url=server.openai_url)
+    assert talk.say("Hello!").finish is Finish.OVERFLOW
+
+
 def test_temperature_and_effort_are_sent_when_they_are_set(server: Provider, talk_to: Callable[..., "Talk"]):
     talk_to(
         "openai_chat",

@@ -50,9 +50,9 @@ class Notes:
         self.heard.append(message)
 
     async def __call__(self, message):
+        told = [m for m in self.heard if "avourite" in m]
         self.heard.append(message)
-        words = " ".join(m for m in self.heard if "avourite" in m and "?" not in m).split(".")
-        return "You said: " + [w for w in words if w.strip()][-1].strip() if "?" in message else "Okay."
+        return f"You said: {told[-1]}" if told and "colour" in message else "Okay."
 
 
 def shout(message: str) -> str:
@@ -64,6 +64,12 @@ number = 3
 
 def broken(message):
     return None
+
+
+def counting(message):
+    from ltm_bench import Reply, Usage
+
+    return Reply("Okay.", Usage(uncached=1000, output=10, model="gpt-4o", provider="openai"))
 """
 
 
@@ -73,6 +79,15 @@ def test_a_function_or_a_class_in_a_module_is_an_agent(place: Path, command: "Co
     assert done.exit_code == 0, done.output
     assert results(place)["score"] == 1.0
     assert command(*SHORT, "--agent", "python:my_notes:shout", "--fresh").exit_code == 0
+
+
+def test_a_function_can_say_which_tokens_it_used(place: Path, command: "Command") -> None:
+    (place / "my_notes.py").write_text(NOTES, "utf-8")
+    done = command(*SHORT, "--agent", "python:my_notes:counting")
+    assert done.exit_code == 0, done.output
+    costs = results(place)["costs"]
+    assert costs["usage"]["uncached"] == 1000 * costs["calls"] > 0
+    assert costs["dollars"] > 0
 
 
 @pytest.mark.parametrize(
@@ -98,7 +113,7 @@ def test_a_function_that_returns_no_string_has_not_given_a_wrong_answer(
     (place / "my_notes.py").write_text(NOTES, "utf-8")
     done = command(*SHORT, "--agent", "python:my_notes:broken")
     assert done.exit_code == 3
-    assert "my_notes:broken returned NoneType, not a string" in done.err
+    assert "my_notes:broken returned NoneType, not a string or a Reply" in done.err
 
 
 class Endpoint(BaseHTTPRequestHandler):
@@ -148,6 +163,7 @@ def at(url: str, *more: str) -> tuple[str, ...]:
         "reply=choices.0.text",
         "session=user",
         "time=input.at",
+        "search_by=input.query",
         *more,
     )
     return (*SHORT, "--agent", "http", *(word for each in settings for word in ("-A", each)))
@@ -163,6 +179,7 @@ def test_an_endpoint_is_an_agent_with_paths_a_session_and_headers_from_the_envir
     bodies = [body for body, _ in Endpoint.requests]
     assert len({body["user"] for body in bodies}) == 1
     assert all(body["stream"] is False and body["input"]["at"].startswith("2026") for body in bodies)
+    assert all(body["input"]["query"] == body["input"]["text"] for body in bodies)
     assert {token for _, token in Endpoint.requests} == {"Bearer sk-never-shown"}
     assert Endpoint.cookies == {None}  # none would be there after a crash
     written = [p.read_bytes() for p in (place / "reports").rglob("*") if p.is_file()]
@@ -308,6 +325,11 @@ def test_an_invalid_proxy_is_named_without_its_password(
     with pytest.raises(ConfigError, match="the environment names proxies") as caught:
         answers(tmp_path, answer(b"{}"))
     assert "sk-never" not in str(caught.value)
+
+
+def test_an_invalid_port_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"url='http://127.0.0.1:99999/chat' is not a URL"):
+        make_agent("http", {"url": "http://127.0.0.1:99999/chat"})
 
 
 @pytest.mark.parametrize("url", ["http://me:sk/never@shown/chat", "//me:sk-never@/", "ftp://shown/"])
@@ -502,9 +524,12 @@ def test_a_program_that_breaks_the_protocol_is_named(
     assert complaint in " ".join(done.err.split())
 
 
+HUMAN = ("--agent", "human", "-A", "where=terminal")
+
+
 def test_a_person_can_be_the_agent(place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("Hello\n" * 3))
-    done = command(*SHORT, "--agent", "human")
+    done = command(*SHORT, *HUMAN)
     assert done.exit_code == 3
     assert "nobody is there any more" in " ".join(done.err.split())
     assert "favourite" in done.out
@@ -538,7 +563,7 @@ def typed(agents: int) -> list[str]:
     """Return the replies of this many people at once, all typed by one person."""
 
     async def talk() -> list[Reply]:
-        conversations = [make_agent("human", {}) for _ in range(agents)]
+        conversations = [make_agent("human", {"where": "terminal"}) for _ in range(agents)]
         return await asyncio.gather(*(each.reply(message("Hello!")) for each in conversations))
 
     return [reply.text for reply in asyncio.run(asyncio.wait_for(talk(), 20))]
@@ -564,5 +589,5 @@ def test_ctrl_d_ends_a_line_and_on_an_empty_one_the_input(keyboard: int) -> None
 
 def test_a_person_can_be_asked_example_by_example(keyboard: int, place: Path, command: "Command") -> None:
     os.write(keyboard, b"I do not know.\n" * 150)
-    done = command("run", "--span", "2k", "--suite", "smoke", "--name", "r", "--isolated", "--agent", "human")
+    done = command("run", "--span", "2k", "--suite", "smoke", "--name", "r", "--isolated", *HUMAN)
     assert done.exit_code == 0, done.output

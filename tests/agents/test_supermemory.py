@@ -16,10 +16,10 @@ from ltm_bench.core.messages import Turn
 from ltm_bench.plugins.agents import agent_class, make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import Conversation, Open, Recalled, conversations, model, turn
+    from tests.memories import SESSION, Conversation, Open, Recalled, conversations, model, record, turn
     from tests.products import Supermemory, serving
 else:
-    from memories import Conversation, Open, Recalled, conversations, model, turn
+    from memories import SESSION, Conversation, Open, Recalled, conversations, model, record, turn
     from products import Supermemory, serving
 
 REASON = "needs the extra: pip install ltm-bench[supermemory]"
@@ -135,6 +135,19 @@ def test_a_document_has_the_benchmarks_time_and_is_processed_by_itself(
     assert body["dreaming"] == "instant"
     open_in("other", dreaming="dynamic").observe(turns()[0])
     assert cloud.calls[1].body["dreaming"] == "dynamic"
+
+
+def test_a_part_of_a_session_is_a_document_of_its_speakers_at_its_date(
+    open_in: Open, cloud: Supermemory
+) -> None:
+    talk = open_in()
+    talk.observe(*record(*SESSION))
+    told = [call.body for call in cloud.calls if call.path.endswith("/document")]
+    assert [body["content"] for body in told] == [
+        "Melanie: Any news?\nCaroline: I moved to Ribe.\nIt rained.",
+        "Melanie: My parrot is called Zebedee.",
+    ]
+    assert {body["date"] for body in told} == {"2023-05-07T13:56:00+00:00"}
 
 
 def test_it_lists_facts_and_passages_page_by_page(

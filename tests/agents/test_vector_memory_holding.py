@@ -62,10 +62,8 @@ def test_its_memories_are_its_passages(open_in: Open) -> None:
     ]
 
 
-@pytest.mark.parametrize("store", ["sqlite", "chroma"])
+@pytest.mark.parametrize("store", ["chroma", "sqlite", "chroma_index"])
 def test_what_was_forgotten_stays_forgotten(open_in: Open, store: str) -> None:
-    if store == "chroma":
-        pytest.importorskip("chromadb", reason="needs the extra: pip install ltm-bench[chroma]")
     talk = open_in(store=store)
     turns = [turn(n, text) for n, text in enumerate([*TOLD, "What is my parrot called?"])]
     talk.observe(*turns)

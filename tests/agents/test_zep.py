@@ -13,15 +13,16 @@ from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.plugins.agents import agent_class, make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import Open, conversations, model, turn
+    from tests.memories import SESSION, Open, conversations, model, record, turn
     from tests.products import Zep, serving
 else:
-    from memories import Open, conversations, model, turn
+    from memories import SESSION, Open, conversations, model, record, turn
     from products import Zep, serving
 
 REASON = "needs the extra: pip install ltm-bench[zep]"
 KEY = "z_not-a-key-0123456789"
 TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
+FACT = ("User says: My parrot is called Zebedee.", None)
 
 
 @pytest.fixture
@@ -72,12 +73,38 @@ def test_it_waits_for_the_graph_and_answers_from_it(open_in: Open, zep: Zep) -> 
     reply = talk.say(3, "What is my parrot called?").reply
     assert "Zebedee" in reply.text
     assert reply.text.startswith("[Monday, 5 January 2026, 09:00, 3 minutes ago]")
-    assert talk.recall("parrot", 2) == [
-        ("User says: My parrot is called Zebedee.", None),
-        ("User: My parrot is called Zebedee.", 0),
-    ]
+    recalled = talk.recall("parrot", 4)
+    assert (recalled[0], recalled[-1]) == (FACT, ("User: Somebody who talks.", None))
     assert zep.calls[0].headers["authorization"] == f"Api-Key {KEY}"
     assert zep.paths("GET").count("/tasks/task-3") == 4
+
+
+def test_it_ranks_facts_and_entities_as_its_own_evaluation_does(open_in: Open, zep: Zep) -> None:
+    talk = open_in()
+    talk.observe(turn(0, TOLD[0]))
+    talk.say(1, "What is my parrot called?")
+    asked = {call.path.rpartition("/")[2]: call for call in zep.calls if "/search/" in call.path}
+    assert {what: call.query["page_size"] for what, call in asked.items()} == {"edges": "15", "nodes": "5"}
+    assert {call.body["reranker"] for call in asked.values()} == {"cross_encoder"}
+
+
+def test_a_session_is_told_by_its_speakers_at_its_date(open_in: Open, zep: Zep) -> None:
+    talk = open_in()
+    told = record(*SESSION)
+    talk.observe_session(told)
+    [(_, _, messages)] = zep.tasks.values()
+    assert [(each["role"], each["name"], each["content"]) for each in messages] == [
+        ("assistant", "Melanie", "Any news?"),
+        ("user", "Caroline", "I moved to Ribe.\nIt rained."),
+        ("assistant", "Melanie", "My parrot is called Zebedee."),
+    ]
+    assert {each["reference_time"] for each in messages} == {"2023-05-07T13:56:00+00:00"}
+    assert [each["metadata"]["turn"] for each in messages] == [0, 0, 1]
+    talk.close()
+    again = open_in()
+    again.restore(*told)
+    assert len(zep.tasks) == 1, "it was told twice"
+    assert again.recall("parrot", 1) == [("Melanie says: My parrot is called Zebedee.", None)]
 
 
 def test_its_price_is_unknown_and_its_tokens_are_the_cores(open_in: Open) -> None:
@@ -108,7 +135,7 @@ def test_a_resumed_run_continues_with_its_graph(open_in: Open, zep: Zep) -> None
     again = open_in()
     again.restore(*turns)
     assert len(zep.tasks) == 3
-    assert again.recall("parrot")[1] == ("User: My parrot is called Zebedee.", 0)
+    assert again.recall("parrot")[0] == FACT
     again.close()
     more = open_in()
     more.restore(*turns, turn(3, "It snowed."))
@@ -125,10 +152,7 @@ def test_a_graph_that_heard_more_than_the_log_is_rebuilt(open_in: Open, zep: Zep
     talk.close()
     again = open_in()
     again.restore(*turns)
-    assert again.recall("parrot") == [
-        ("User says: My parrot is called Zebedee.", None),
-        ("User: My parrot is called Zebedee.", 0),
-    ]
+    assert again.recall("parrot", 1) == [FACT]
     assert len(zep.users) == 2  # the other run's and a new one
     assert len({user["id"] for user in zep.users.values()}) == 2
     again.close()
@@ -154,7 +178,7 @@ def test_what_zep_cannot_process_stops_the_run_and_is_sent_again(open_in: Open, 
     zep.outcome = "succeeded"
     again = open_in()
     again.restore(turn(0, TOLD[0]))
-    assert again.recall("parrot")[1] == ("User: My parrot is called Zebedee.", 0)
+    assert again.recall("parrot")[0] == FACT
 
 
 def test_it_does_not_wait_for_ever(open_in: Open, zep: Zep) -> None:
@@ -179,3 +203,20 @@ def test_failures_are_one_line_without_the_key(
     assert KEY not in str(caught.value) + "".join(capfd.readouterr())
     assert "\n" not in str(caught.value)
     assert KEY not in repr(talk.agent) + repr(vars(talk.agent))
+
+
+def test_the_core_is_told_how_to_answer_by_us_or_by_the_maker(open_in: Open, server: Provider) -> None:
+    prompts = {}
+    for whose in ("ours", "maker"):
+        open_in(whose, prompt=whose).say(0, "Hello!")
+        prompts[whose] = server.chats[-1].messages[-1]["content"]
+    assert "You are in one long conversation with a user." in prompts["ours"]
+    assert "You have facts and entities from a conversation." in prompts["maker"]
+    assert all(prompt.endswith("Hello!") for prompt in prompts.values())
+
+
+def test_a_maker_that_says_nothing_about_answering_has_no_prompt(key: str) -> None:
+    with pytest.raises(
+        ConfigError, match="langmem: prompt=maker, but no answering prompt of its maker is known"
+    ):
+        make_agent("langmem", {"model": "m", "prompt": "maker"})

@@ -64,7 +64,9 @@ def test_results_can_be_loaded_without_writing_anything() -> None:
     made = run(agent="parrot", **SMALL)
     before = {path: path.stat().st_mtime_ns for path in made.folder.rglob("*")}
     for loaded in (load_run(), load_run(made.name), load_run(made.folder)):
-        assert loaded.results.examples == made.results.examples
+        for again, first in zip(loaded.results.examples, made.results.examples, strict=True):
+            but = {"questions": {"__all__": {"decisive"}}}  # found for a page alone
+            assert again.model_dump(exclude=but) == first.model_dump(exclude=but)
         assert loaded.score == made.score
     assert {path: path.stat().st_mtime_ns for path in made.folder.rglob("*")} == before
 
@@ -122,7 +124,7 @@ def test_runs_can_be_compared_and_drawn_by_value_by_name_or_by_folder(place: Pat
     for given in ((perfect, parrot), (perfect.name, parrot.folder)):
         comparison = compare(*given)
         assert comparison.entrants == ["perfect", "parrot"]
-        assert comparison.pairs[0].paired.difference == pytest.approx(-1.0)
+        assert comparison.pairs[0].paired.difference == pytest.approx(1.0)
     picture = plot(perfect, parrot, kind="scenarios", path=place / "scenarios.svg")
     assert picture.read_text("utf-8").startswith("<svg")
     with pytest.raises(ConfigError, match="at least one run"):
@@ -237,7 +239,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 def test_the_example_runs_as_a_script(place: Path) -> None:
     script = EXAMPLES / "two_agents.py"
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
-    assert "parrot against vector_memory: vector_memory is better than parrot" in done.stdout
+    assert "vector_memory against parrot: vector_memory is better than parrot, +" in done.stdout
     assert Path("scenarios.svg").exists()
     lines = [line for line in script.read_text("utf-8").splitlines() if line.strip()]
     assert len(lines) <= 15

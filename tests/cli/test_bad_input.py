@@ -54,6 +54,24 @@ def log(text: str | bytes) -> Files:
     return {"reports/r/events.jsonl": text}
 
 
+def yielding(line: str) -> Files:
+    """Return a scenario that yields a line before a question."""
+    head = "from datetime import timedelta\nfrom ltm_bench import *\n"
+    ask = "yield Ask('Which?', expect=names_only('red', among=('red', 'blue')), at=1.0)"
+    return scenario(f"@scenario(skills={{'recall'}})\ndef mine(dice):\n    yield {line}\n    {ask}", head)
+
+
+YIELDED = [
+    ("Tell('x', at='x')", "at='x'; it must be a number from 0 to 1"),
+    ("Tell('x', user=5)", "user=5; it must be a string"),
+    ("Tell('x', ideal=5)", "ideal=5; it must be a string"),
+    ("Tell('x', facts=5)", "facts=5; it must be a tuple"),
+    ("Tell('x', facts=(5,))", "facts=(5,); each must be a Fact"),
+    ("Tell(lambda at: 5)", "returns is 5; it must be a string"),
+]
+
+TOO_LATE = yielding("Tell('x', after=timedelta(days=4_000_000))")
+
 GOOD = 'about = "x"\nskills = ["recall"]\n[[messages]]\nsay = "a"\nat = 0.0\n'
 
 TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
@@ -71,6 +89,12 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     (("run", "--examples", "none"), {}, ("--examples none",)),
     (("run", "--examples", "0"), {}, ("--examples 0",)),
     (("run", "--repeats", "0"), {}, ("--repeats 0",)),
+    (("run", "--repeats", "1000000000"), {}, ("--repeats 1000000000", "at most 1,000")),
+    (
+        ("sweep", "--agent", "goldfish", "--repeats", "1000000000"),
+        {},
+        ("--repeats 1000000000", "at most 1,000"),
+    ),
     (("run", "--seed", "1.5"), {}, ("--seed 1.5",)),
     (("run", "--max-cost", "lots"), {}, ("--max-cost lots",)),
     (("run", "--max-cost", "-1"), {}, ("--max-cost -1",)),
@@ -113,8 +137,36 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     (SUITE, suite("stagger = 2\n[scenarios.colours]"), ("mine.toml", "stagger", "2")),
     (SUITE, suite("start = 2026-01-05T09:00:00\n[scenarios.colours]"), ("mine.toml", "timezone")),
     (SUITE, suite("[scenarios.colours]\nleast_span = 'far'"), ("mine.toml", "least_span", "far")),
-    (SUITE, suite("examples = true\n[scenarios.colours]"), ("mine.toml", "examples = True")),
+    (SUITE, suite("examples = true\n[scenarios.colours]"), ("mine.toml", "examples = true")),
     (SUITE, suite("start = 5\n[scenarios.colours]"), ("mine.toml", "start = 5")),
+    *(
+        (
+            SUITE,
+            suite(f"start = {start}\n[scenarios.colours]"),
+            ("mine.toml: start = ", start[:10], "1000 to 8999"),
+        )
+        for start in ("9999-12-31T00:00:00Z", "9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+14:00")
+    ),
+    (
+        SUITE,
+        suite("start = 2026-01-05\n[scenarios.colours]"),
+        ("start = 2026-01-05: write a time such as 2026-",),
+    ),
+    (SUITE, suite("start = true\n[scenarios.colours]"), ("start = true: write a time",)),
+    *(
+        (
+            SUITE,
+            suite(f"[scenarios.colours]\nchanges = {value}"),
+            ("colours.changes=", "must be a whole number"),
+        )
+        for value in ('"x"', "true", "2.5", "[1]", "2026-01-01")
+    ),
+    (SUITE, suite("[scenarios.colours]\nchanges = nan"), ("colours.changes=nan: ", "a finite number")),
+    (
+        (*SUITE, "-P", "colours.changes=x"),
+        suite("[scenarios.colours]"),
+        ("colours.changes='x': ", "whole number"),
+    ),
     (SUITE, suite("stagger = nan\n[scenarios.colours]"), ("mine.toml", "stagger")),
     (SUITE, suite("scenarios = 1"), ("mine.toml", "scenarios = 1", "a table")),
     (SUITE, suite("[scenarios.colours]\nexamples = 99999999"), ("colours", "99999999")),
@@ -169,6 +221,22 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     (SCENARIO, scenario("@scenario(skills={'a'})\ndef mine(dice):\n    yield None"), ("mine", "NoneType")),
     (SCENARIO, scenario("@scenario(skills={'a'})\ndef mine(dice):\n    return"), ("mine",)),
     (SCENARIO, scenario("raise SystemExit(3)"), ("mine.py:3", "SystemExit: 3")),
+    (SCENARIO, TOO_LATE, ("4,000,000 days after", "`after`", "`start` of the suite")),
+    *((SCENARIO, yielding(line), ("scenario mine: ", says)) for line, says in YIELDED),
+    *(
+        (
+            SCENARIO,
+            scenario(f"@scenario(skills={{'a'}}, {said})\ndef mine(dice):\n    yield Tell('x')"),
+            (says,),
+        )
+        for said, says in (
+            ("version='x'", "version='x'; write a whole number"),
+            ("topics=5", "topics=5; write texts in braces"),
+            ("topics='abc'", "topics='abc'; write texts in braces"),
+            ("forget=5", "forget=5; it must be a string, or a list of strings"),
+            ("forget=lambda _: []", "forget=[]; it must be a string, or a list of strings"),
+        )
+    ),
     (SCENARIO, {"scenarios/mine.py": b"\x00\x01"}, ("mine.py",)),
     (SCENARIO, recipe(""), ("mine.toml",)),
     (SCENARIO, {"scenarios/mine.toml": b"\xff"}, ("mine.toml",)),
@@ -212,6 +280,11 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     (("compare", "r", "-o", "reports"), log(""), ("-o reports", "name a file")),
     (("compare", "r", "-o", "reports/r/events.jsonl"), log(""), ("events.jsonl", "own record")),
     (("export", "r", "-o", "reports/r/events.jsonl"), log(""), ("events.jsonl", "own record")),
+    (
+        ("export", "r", "--format", "inspect", "-o", "r.eval"),
+        log(""),
+        ("r.eval", "name it r.json", "--to eval"),
+    ),
     (("bundle", "r", "-o", "reports/r/events.jsonl"), log(""), ("events.jsonl", "own record")),
     (("plot", "r", "-o", "reports/r/events.jsonl"), log(""), ("events.jsonl", "own record")),
     # other files
@@ -421,14 +494,39 @@ def test_side_files_of_any_shape_are_ignored(command: "Command", place: Path, wh
     run.mkdir(parents=True)
     (run / "events.jsonl").write_bytes(b"".join(whole))
     (run / "timings.jsonl").write_bytes(
-        b'{"seconds":"x"}\n{"seconds":1,"attempts":5}\n[1]\n\xff\n' + b"[" * 99_999
+        b'{"seconds":"x"}\n{"seconds":1,"attempts":5}\n[1]\n\xff\n{"turn":1,"seconds":1e999}\n{"seconds":NaN}\n'
+        b'{"seconds":-1}\n' + b"[" * 99_999
     )
     (run / "events.recalls").write_bytes(b'{"turn":1,"needles":[5]}\n{"turn":2,"needles":"x"}\n{"turn":3}\n')
     (run / "environment.json").write_bytes(b'{"started": 5}')
     (run / "results.json").write_bytes(b"[1]")
     (run / "verdicts.jsonl").write_bytes(b"\xff")
-    for words in (("show", "r"), ("compare", "r"), ("export", "r"), ("report", "r"), ("verify", "r")):
+    for words in (("show", "r"), ("compare", "r"), ("export", "r"), ("report", "r")):
         assert (words, command(*words).exit_code) == (words, 0)
+    assert json.loads((run / "results.json").read_bytes())["latency"]["total"] == 1.0
+    done = command("verify", "r")  # which vouches for all of them
+    assert (done.exit_code, done.err.count("\n"), "r: environment.json: started: " in done.err) == (
+        1,
+        1,
+        True,
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes")
+@pytest.mark.parametrize("name", ["timings.jsonl", "environment.json", "forks.jsonl", "judgements.jsonl"])
+@pytest.mark.parametrize("target", ["/dev/zero", "/dev/full", "pipe"])
+def test_a_device_in_the_place_of_a_side_file_is_named(
+    command: "Command", place: Path, whole: list[bytes], name: str, target: str
+) -> None:
+    run = place / "reports" / "r"
+    run.mkdir(parents=True)
+    (run / "events.jsonl").write_bytes(b"".join(whole[:10]))
+    os.mkfifo(place / "pipe")
+    (run / name).symlink_to(place / target)
+    for words in (("resume", "r"), ("verify", "r")):
+        done = command(*words)
+        assert (words, done.exit_code, done.err.count("ltm-bench: ")) == (words, 1, 1), done.err
+    assert f"r/{name}: it is not an ordinary file; move it away" in command("resume", "r").err
 
 
 @pytest.mark.parametrize("kind", ["folder", "dangling", "loop", "self", "file"])

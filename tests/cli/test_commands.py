@@ -14,6 +14,7 @@ import pytest
 import typer
 
 from ltm_bench.cli import app
+from ltm_bench.cli.app import MOVED, known
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -48,6 +49,25 @@ def test_every_option_has_help_and_an_environment_variable() -> None:
                 assert all(str(each).startswith("LTM_BENCH_") for each in variables), (
                     f"{name} {parameter.name}"
                 )
+
+
+def test_help_groups_the_commands_and_begins_with_the_one_that_matters(command: "Command") -> None:
+    shown = re.findall(r"^  ([a-z][a-z-]*)  +[A-Z]", command("--help").out, re.MULTILINE)
+    assert shown[:6] == ["run", "resume", "sweep", "view", "show", "compare"]
+    assert shown[6:11] == ["new", "check", "doctor", "estimate", "list"]
+    assert shown[11:] == sorted(shown[11:])
+    assert set(shown) | set(MOVED) == set(known())
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_a_command_of_datasets_works_under_its_old_name_which_is_not_shown(
+    command: "Command", name: str
+) -> None:
+    assert f"\n  {name} " not in command("--help").out
+    assert f"\n  {name} " in command("datasets", "--help").out
+    old, new = (command(*words, name, "--help") for words in ((), ("datasets",)))
+    assert (old.exit_code, new.exit_code) == (0, 0)
+    assert old.out.partition("\n")[2] == new.out.partition("\n")[2]
 
 
 @pytest.mark.parametrize("name", [name for name, _ in commands()])
@@ -313,6 +333,7 @@ HEAVY = {
     "anthropic",
     "asyncio",
     "chromadb",
+    "chromadb_rust_bindings",
     "filelock",
     "genai_prices",
     "httpx",
@@ -376,7 +397,7 @@ def test_a_run_imports_what_it_needs_and_no_provider() -> None:
 
 def test_no_document_shows_a_model_that_its_provider_retires() -> None:
     presets = tomllib.loads((ROOT / "configs" / "agents.toml").read_text("utf-8"))
-    doomed = [name for name, preset in presets.items() if preset.get("note", "").startswith("shut down")]
+    doomed = [name for name, preset in presets.items() if "retires" in preset]
     assert doomed
     texts = {path: path.read_text("utf-8") for path in (ROOT / "README.md", *(ROOT / "docs").glob("**/*.md"))}
     texts |= {Path(name): command.epilog or "" for name, command in commands()}

@@ -24,7 +24,7 @@ def two_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 def test_runs_are_compared_in_the_terminal_as_json_and_as_a_page(two_runs: Path, command: "Command") -> None:
     done = command("compare", "perfect", "goldfish", "-o", "compare.html")
     assert done.exit_code == 0, done.output
-    assert "goldfish against perfect: the second is better, −1.00" in done.output
+    assert "perfect is better than goldfish, +1.00 (95 % +" in done.output
     assert "page: compare.html" in done.output
     assert 'href="reports/perfect/report.html#e-colours-0"' in (two_runs / "compare.html").read_text("utf-8")
     assert 'href="/"' not in (two_runs / "compare.html").read_text("utf-8")

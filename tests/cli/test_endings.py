@@ -12,11 +12,14 @@ import threading
 import time
 import unicodedata
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
+from ltm_bench.cli import ending
 from ltm_bench.log.events import Replied
 from ltm_bench.log.reader import read_events
 from tests.several import one_after_another
@@ -47,6 +50,23 @@ class Stoppable(Agent):
 '''
 
 HANDLE = signal.signal  # removed, since commands that run inside a test must not set signal handlers
+
+
+@pytest.mark.parametrize("package", ["typer", "pydantic", "rich", "jinja2", "tiktoken", "openai"])
+def test_a_missing_dependency_is_one_line_that_says_how_to_get_it(place: Path, package: str) -> None:
+    # None keeps Python from importing a module; `--no-deps` has the same effect.
+    words = ["ltm-bench", "run", *TINY, "--agent", "openai:m", "--base-url", "http://127.0.0.1:9/v1"]
+    code = f"import sys; sys.modules[{package!r}] = None; sys.argv = {words}; import ltm_bench.__main__ as m; m.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"OPENAI_API_KEY": ""},
+    )
+    lines = [line for line in done.stderr.splitlines() if line.startswith("ltm-bench: ")]
+    assert (done.returncode, len(lines), "Traceback" in done.stderr) == (1, 1, False), done.stderr
+    assert f"{package} is not installed, and ltm-bench needs it; pip install ltm-bench" in lines[0]
 
 
 @pytest.fixture(autouse=True)
@@ -236,7 +256,7 @@ def test_without_a_command_it_lists_the_commands(command: "Command", words: list
     done = command(*words)
     assert done.exit_code == 1
     assert done.err.startswith(f"Usage: {' '.join(['ltm-bench', *words])} [OPTIONS] COMMAND")
-    assert "\nCommands:\n" in done.err
+    assert "\nCommands:\n" in done.err if words else "\nRun and compare:\n" in done.err
 
 
 def test_a_reader_that_goes_away_is_not_an_error() -> None:
@@ -274,7 +294,7 @@ def in_a_terminal(*commands: tuple[str, ...], check: bool = True) -> str:
 def test_a_person_at_a_terminal_can_answer_and_interrupt() -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [*COMMAND, "run", *TINY, "--agent", "human"],
+        [*COMMAND, "run", *TINY, "--agent", "human", "-A", "where=terminal"],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -397,7 +417,7 @@ def test_damaged_results_make_no_command_fail(command: "Command") -> None:
     assert "unreadable: " in command("list", "runs").output
     assert command("show", "r").exit_code == 0
     assert command("rescore", "r").exit_code == 0
-    assert "17 verdicts, 0 changed" in command("rescore", "r").out
+    assert "16 verdicts, 0 changed" in command("rescore", "r").out
 
 
 def test_a_run_whose_output_nobody_reads_is_done_all_the_same(tmp_path: Path) -> None:
@@ -452,3 +472,38 @@ def test_a_file_in_the_place_of_a_folder_is_named(
     Path("reports/r").unlink()
     Path("reports/r/events.jsonl").mkdir(parents=True)
     assert "reports/r/events.jsonl: Is a directory" in command("resume", "r").err
+
+
+def test_a_command_of_the_users_hears_that_a_run_has_ended(
+    command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    notify = ("--notify", 'echo "$LTM_BENCH_EXIT_CODE $LTM_BENCH_FOLDER" >> told')
+    small = ("--span", "2k", "--scenario", "colours", "--agent", "goldfish")
+    assert command("run", *small, "--name", "a", *notify).exit_code == 0
+    assert command("run", *small, "--name", "a", "--fail-under", "1", *notify).exit_code == 2
+    assert command("run", *small, "--agent", "goldfsh", *notify).exit_code == 1
+    assert command("sweep", *small, "--seed", "0", "--seed", "1", *notify).exit_code == 0
+    assert Path("told").read_text().splitlines() == ["0 reports/a", "2 reports/a", "1 ", "0 reports"]
+
+
+def test_a_command_of_the_users_that_fails_changes_no_exit_code(
+    command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("run", "--span", "2k", "--scenario", "colours", "--agent", "goldfish")
+    done = command(*words, "--notify", "exit 7")
+    assert done.exit_code == 0
+    assert "warning: --notify exit 7: it ended with 7" in done.err
+
+
+@pytest.mark.parametrize(("long", "rung"), [(0.0, 1), (float("inf"), 0)])
+def test_on_a_terminal_the_bell_rings_after_a_long_run(
+    monkeypatch: pytest.MonkeyPatch, long: float, rung: int
+) -> None:
+    shown = StringIO()
+    monkeypatch.setattr(ending, "LONG", long)
+    monkeypatch.setattr(ending, "err", lambda: Console(file=shown, force_terminal=True))
+    with ending.saying_when_it_ends(None):
+        pass
+    assert shown.getvalue().count("\a") == rung

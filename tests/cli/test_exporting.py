@@ -108,7 +108,7 @@ def test_a_bundle_is_verified_far_from_its_run(
     assert "nasty agrees: 6 verdicts checked" in done.output
     with zipfile.ZipFile(bundle) as archive:
         names = {name.removeprefix("nasty/") for name in archive.namelist()}
-        assert {"manifest.json", "events.jsonl", "verdicts.jsonl", "report.html", "SHA256SUMS"} <= names
+        assert {"manifest.json", "events.jsonl", "verdicts.jsonl", "SHA256SUMS"} <= names
         assert not any(name.startswith((".", "agent", "exports")) for name in names)
 
 
@@ -118,7 +118,9 @@ def test_a_bundle_holds_no_secret(
     monkeypatch.setenv("MY_API_KEY", SECRET)
     log = (run / "events.jsonl").read_bytes()
     assert KEY.encode() in log
-    (run / "environment.json").write_text(json.dumps({"started": ["now"], "platform": SECRET}), "utf-8")
+    (run / "environment.json").write_text(
+        json.dumps({"started": ["2026-01-05T09:00:00Z"], "platform": SECRET}), "utf-8"
+    )
     bundle = bundled(command, tmp_path / "b.zip")
     with zipfile.ZipFile(bundle) as archive:
         for name in archive.namelist():
@@ -195,6 +197,24 @@ def test_a_changed_bundle_is_refused(
     assert complaint in done.output
 
 
+def test_the_pages_of_an_older_bundle_are_called_unverified(
+    run: Path, command: "Command", tmp_path: Path
+) -> None:
+    bundled(command, tmp_path / "b.zip")
+    assert "not verified" not in command("verify", str(tmp_path / "b.zip")).output
+    tampered(
+        tmp_path / "b.zip",
+        tmp_path / "old.zip",
+        lambda contents: contents.update({"report.html": b"FAKE 11/11<script>1</script>"}),
+        honest_sums=True,
+    )
+    done = command("verify", str(tmp_path / "old.zip"))
+    assert (done.exit_code, done.out.splitlines()[-1]) == (
+        0,
+        "not verified: report.html; `ltm-bench report` writes pages from the log",
+    )
+
+
 def test_a_run_whose_reply_was_changed_is_refused_until_it_is_rescored(run: Path, command: "Command") -> None:
     assert command("verify", "nasty").exit_code == 0
     log = run / "events.jsonl"
@@ -246,7 +266,11 @@ def test_a_run_is_called_better_or_worse_than_its_baseline(run: Path, command: "
     many = ("--examples", "8")
     assert attempt(command, "goldfish", *many).exit_code == 0
     done = attempt(command, "perfect", *many, "--baseline", "goldfish-now")
-    assert "perfect-now is better than baseline goldfish-now" in done.out
+    assert "perfect-now is better than baseline goldfish-now, +1.00 (95 % +" in " ".join(done.out.split())
+    worse = attempt(command, "goldfish", *many, "--fresh", "--baseline", "perfect-now", "--max-drop", "1")
+    told = " ".join(worse.out.split())
+    assert "baseline perfect-now is better than goldfish-now-2, +1.00 (95 % +" in told
+    assert told.count("is better than") == 1
     assert "paired score test)" in done.out
 
 

@@ -1,11 +1,14 @@
 """Only the named file is executed; files beside it are read at most."""
 
 import json
+import sys
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from ltm_bench.plugins.files import content_hash
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -88,6 +91,46 @@ def test_a_foreign_log_makes_no_file_run(command: "Command", place: Path) -> Non
         ("export", "r"),
     ):
         assert command(*words).exit_code == 0, words
+    assert not (place / "sprung").exists()
+
+
+def test_resume_executes_no_file_that_only_the_log_names(command: "Command", place: Path) -> None:
+    assert command(*RUN).exit_code == 0
+    path = place / "reports" / "r" / "events.jsonl"
+    first, _, rest = path.read_text("utf-8").partition("\n")
+    manifest = json.loads(first)
+    for hash in (manifest["suite"]["scenarios"][0]["hash"], content_hash(place / "reports" / "trap.py")):
+        manifest["suite"]["scenarios"][0] |= {"scenario": "reports/trap.py", "hash": hash}
+        path.write_text(f"{json.dumps(manifest)}\n{rest[:2000]}", "utf-8")
+        done = command("resume", "r")
+        assert (done.exit_code, "reports/trap.py: a log names this file" in done.err) == (1, True), done.err
+        assert not (place / "sprung").exists()
+
+
+def test_a_scenario_that_has_changed_since_is_described_but_not_executed(
+    command: "Command", place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ("run", "--span", "2k", "--agent", "perfect", "--suite", "mine", "--examples", "1", "--name", "r")
+    assert command(*run).exit_code == 0
+    changed = SCENARIO.replace("Named.", "Renamed.") + 'from pathlib import Path\nPath("sprung").touch()\n'
+    (place / "scenarios" / "named.py").write_text(changed, "utf-8")
+    monkeypatch.delitem(sys.modules, "ltm_bench._bundled.scenarios.named")  # as in a process of its own
+    path = place / "reports" / "r" / "events.jsonl"
+    whole = path.read_bytes()
+    for words in (
+        ("verify", "r"),
+        ("rescore", "r"),
+        ("report", "r"),
+        ("show", "r"),
+        ("compare", "r"),
+        ("bundle", "r"),
+    ):
+        assert (words, command(*words).exit_code) == (words, 0)
+    results = json.loads((place / "reports" / "r" / "results.json").read_bytes())
+    assert [(s["summary"], s["skills"]) for s in results["scenarios"]] == [("Renamed.", ["recall"])]
+    path.write_bytes(whole[:2000])
+    done = command("resume", "r")
+    assert (done.exit_code, "the file of the scenario named has changed" in done.err) == (1, True), done.err
     assert not (place / "sprung").exists()
 
 

@@ -130,9 +130,9 @@ def test_a_preset_may_have_the_name_of_its_adapter(command: "Command", place: Pa
     [
         ("mine = 3", "agents.toml: mine = 3: expected a table"),
         ("[mine]\nmodel = 'x'", "agents.toml: mine.adapter is missing"),
-        ("[mine]\nadapter = 3", "agents.toml: mine.adapter = 3: input should be a valid string"),
+        ("[mine]\nadapter = 3", "agents.toml: mine.adapter = 3: should be a valid string"),
         ("[mine]\nadapter = 'perfct'", "no agent is called 'perfct'; did you mean 'perfect'?"),
-        ("[mine]\nadapter = 'perfect'\nx = 1", "agent perfect: no setting 'x' (it has: none)"),
+        ("[mine]\nadapter = 'perfect'\nx = 1", "agent perfect: no setting 'x' (it has: max_bytes)"),
         ("[mine]\nadapter = 'openai_chat'\nmodel = 'm'\napi_key = 'x'", "api_key looks like a secret"),
         ("[gpt-4o]\nadapter = 'perfect'", "there already is a preset 'gpt-4o'; rename yours"),
         ("[mine", "agents.toml: not valid TOML"),

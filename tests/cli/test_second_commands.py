@@ -123,9 +123,9 @@ def test_the_finding_is_in_the_terminal_the_page_and_the_json(
     done = command(*RUN, "--agent", agent, "--examples", "4", "--name", "r")
     assert f"): {verdict}\n" in done.out
     assert json.loads(Path("reports/r/results.json").read_text())["verdict"] == verdict
-    assert f"{verdict[0].upper()}{verdict[1:]}</strong>; guessing would score" in Path(
-        "reports/r/report.html"
-    ).read_text("utf-8")
+    page = Path("reports/r/report.html").read_text("utf-8")
+    assert f"<strong>{verdict[0].upper()}{verdict[1:]}</strong>: 95 % interval" in page
+    assert "; guessing would get" in page
 
 
 def listed(command: "Command", *words: str) -> list[str]:

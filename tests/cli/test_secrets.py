@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -43,6 +43,35 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, value in PLANTED.items():
         monkeypatch.setenv(name, value)
     return tmp_path
+
+
+def echoing(value: Any, key: str, name: str = "") -> Any:
+    """Return an answer with a key in all its texts, except those that say how to read it."""
+    if isinstance(value, dict):
+        return {each: echoing(value[each], key, each) for each in value}
+    if isinstance(value, list):
+        return [echoing(each, key) for each in value]
+    readable = name in ("type", "object", "role", "status")
+    return f"{value} {key}" if isinstance(value, str) and not readable else value
+
+
+@pytest.mark.parametrize("adapter", ["openai_chat", "openai_responses", "anthropic_chat"])
+def test_a_key_that_a_server_echoes_anywhere_in_its_answer_is_logged_nowhere(
+    command: "Command", place: Path, server: Provider, adapter: str
+) -> None:
+    key = PLANTED["ANTHROPIC_API_KEY" if adapter == "anthropic_chat" else "OPENAI_API_KEY"]
+    url = server.url if adapter == "anthropic_chat" else server.openai_url
+    server.edit = lambda body: echoing(body, key)
+    server.fail(status=429, message=key, code=key, retry_after=f"{'0' * 30}{key}")
+    done = command("run", *TINY, "--agent", adapter, "-A", "model=m", "--base-url", url, "--name", "r")
+    assert done.exit_code == 0, done.err
+    assert "[removed]" in (place / "reports/r/events.jsonl").read_text("utf-8")
+    for form in ("csv", "jsonl", "inspect"):
+        assert command("export", "r", "--format", form).exit_code == 0
+    files = [path for path in place.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert [str(path) for path in files if key.encode() in path.read_bytes()] == []
+    assert [path.name for path in files if key[:9].encode() in path.read_bytes()] == []
 
 
 def test_no_key_is_written_or_printed(

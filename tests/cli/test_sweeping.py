@@ -49,12 +49,15 @@ def test_each_agent_span_and_seed_has_a_run_and_the_page_shows_them_all(command:
     done = command(*words)
     assert done.exit_code == 0, done.err
     assert "8/8 runs done" in done.err
+    assert done.err.count(": done, score so far ") == 8
+    assert "smoke-4k-goldfish-seed1: done, score so far 0.00/11\n" in done.err
     assert len(scores()) == 8
     assert {score for name, score in scores().items() if "goldfish" in name} == {0.0}
     assert Path("reports/sweep.html").exists()
     before = {path: path.read_bytes() for path in Path("reports").glob("*/events.jsonl")}
     again = command(*words)
     assert "0 turns" in again.err
+    assert ": done" not in again.err
     assert {path: path.read_bytes() for path in Path("reports").glob("*/events.jsonl")} == before
 
 
@@ -68,6 +71,18 @@ def test_the_cost_of_asking_everything_is_announced_once_for_all_seeds(command: 
     assert said.count("does not observe, so it is asked everything") == 1
     assert "price unknown, in each of 2 runs" in said
     assert "asked everything" not in command(*words).err, "nothing remains to be asked"
+
+
+def test_an_unknown_cost_is_not_shown_as_a_number(command: "Command") -> None:
+    Path("agents").mkdir()
+    Path("agents/deaf.py").write_text(
+        '"""Deaf."""\n\n\ndef agent(message: str) -> str:\n    return "Okay."\n'
+    )
+    words = ("sweep", "--agent", "deaf", *SMALL)
+    for said, expected in ((command(*words).err, "cost unknown"), (command(*words).err, "nothing spent")):
+        [line] = [line for line in said.splitlines() if "1/1 runs done" in line]
+        assert expected in line
+        assert "$" not in line
 
 
 def test_expected_usage_is_announced_for_each_run_and_in_total(command: "Command") -> None:
@@ -317,11 +332,11 @@ def test_calls_can_be_tuned_and_answers_cached(command: "Command") -> None:
         calls = ("--max-retries", "1", "--timeout", "9", "--cache")
         grid = ("sweep", "--agent", "openai_chat", *SMALL, *where, *calls)
         assert command(*grid).exit_code == 0
-        asked = len(server.requests)
+        asked = sum(bool(each.body) for each in server.requests)
         for path in Path("reports").glob("*/events.jsonl"):
             path.unlink()
         assert command(*grid).exit_code == 0
-        assert len(server.requests) == asked
+        assert sum(bool(each.body) for each in server.requests) == asked
     refused = command("sweep", "--agent", "goldfish", *SMALL, "--timeout", "9")
     assert (refused.exit_code, "no setting 'timeout'" in refused.err) == (1, True)
     refused = command("sweep", "--agent", "goldfish", *SMALL, "--cache", "--on", "ray")

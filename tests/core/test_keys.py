@@ -2,12 +2,18 @@
 
 import json
 import string
+from dataclasses import fields
 from random import Random
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from ltm_bench.core.keys import REMOVED, key_in, read_key, scrubbed, without_values
+from ltm_bench.adapters.compaction import Compacted
+from ltm_bench.adapters.http import Attempt
+from ltm_bench.core.agent import Finding, Memory
+from ltm_bench.core.keys import REMOVED, cleaned, key_in, read_key, scrubbed
+from ltm_bench.core.messages import Finish, Reply, Usage
 from tests.pace import cpu, in_proportion
 
 LETTERS = string.ascii_letters + string.digits
@@ -42,6 +48,26 @@ def test_an_unknown_key_is_recognised_by_its_look(beginning: str, around: str) -
         assert key[8:] not in scrubbed(text)
         assert key_in(text) is not None
         assert key_in({"a": ["b", {"c": text}]}) is not None
+
+
+@pytest.mark.parametrize("escape", ["\\u{:04x}", "\\u{:04X}", "\\x{:02x}", "%{:02X}", "&#x{:x};"])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_key_written_by_the_numbers_of_its_characters_is_recognised(
+    monkeypatch: pytest.MonkeyPatch, escape: str, known: bool
+) -> None:
+    key = made("sk-", 1)
+    if known:
+        monkeypatch.setenv("MINE_API_KEY", key)
+    written = "".join(escape.format(ord(each)) for each in key)
+    assert scrubbed(f'{{"error": "{written} is %41 bad"}}') == f'{{"error": "{REMOVED} is %41 bad"}}'
+    assert scrubbed(written[: 33 * 6]) == REMOVED
+    half = key[:20] + written[len(written) // 2 :]
+    assert key[25:] not in scrubbed(half)
+    assert written[-60:] not in scrubbed(half)
+
+
+def test_escapes_are_read_in_time_in_proportion() -> None:
+    assert in_proportion(lambda n: cpu(lambda: scrubbed("\\u0061%41 \\u4e2d" * n)), 2_000)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +128,31 @@ def test_a_value_read_as_a_key_is_a_secret_whatever_its_variable(
     assert read_key("TEAM") == "Bearer blue-team-of-seven"
     for form in ("blue-team-of-seven", "Bearer blue-team-of-seven"):
         assert "blue-team" not in scrubbed(f"you sent {form}")
-        assert without_values(f"I heard {form}.") == f"I heard {REMOVED}."
+        assert cleaned(f"I heard {form}.") == f"I heard {REMOVED}."
+
+
+def filled(kind: type[Any], text: str, *first: object) -> Any:
+    """Return a value with a text wherever its type takes one, so that a field added later is filled too."""
+    return kind(*first, **{each.name: text for each in fields(kind) if "str" in str(each.type)})
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [(Reply,), (Usage,), (Memory,), (Compacted,), (Attempt, 1.0), (Finding, True)],
+    ids=lambda of: of[0].__name__,
+)
+def test_whatever_comes_from_outside_is_cleaned_in_every_text_of_its_type(
+    kind: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM", key := made("sk-", 1))
+    read_key("TEAM")
+    told = filled(kind[0], f"a {key} b", *kind[1:])
+    assert key in str(told)
+    assert key not in str(cleaned(told))
+    nested = Reply("", Usage(besides=(Usage(model=key), Usage(besides=(Usage(provider=key),)))), Finish.STOP)
+    assert key not in str(cleaned({key: [nested, (told, key)]}))
+    assert cleaned(nested).finish is Finish.STOP
+    assert cleaned(len) is len
 
 
 @pytest.mark.parametrize("beginning", ["planted-openai-", "sk-proj-", ""])

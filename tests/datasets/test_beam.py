@@ -3,6 +3,8 @@
 import gzip
 import json
 import math
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from scipy.stats import kendalltau
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.beam.files import ABILITIES, contradicts, histories
 from ltm_bench.datasets.beam.scorer import (
+    Mode,
     aligned,
     event_order,
     prompt,
@@ -21,6 +24,7 @@ from ltm_bench.datasets.beam.scorer import (
     rubric_score,
 )
 from ltm_bench.datasets.dialogue import HistoryQuestion
+from ltm_bench.datasets.public import choose, nth_history, public_set
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -103,6 +107,49 @@ def test_plans_of_the_largest_conversations_are_read_too(tmp_path: Path) -> None
     assert (history.id, len(history.sessions)) == ("10M/1", 4)
 
 
+def conversation(folder: Path, **chats: Any) -> None:
+    (folder / "probing_questions").mkdir(parents=True)
+    for name, chat in chats.items():
+        (folder / f"{name}.json").write_text(json.dumps(chat))
+    (folder / "probing_questions" / "probing_questions.json").write_text(json.dumps(ASKED))
+
+
+def test_a_truncated_chat_takes_the_place_of_the_whole_one_and_every_conversation_is_asked_once(
+    tmp_path: Path,
+) -> None:
+    for number in (10, 11, 12):
+        conversation(tmp_path / "100K" / f"{number}", chat=CHAT, chat_trunecated=CHAT[:1])
+    conversation(tmp_path / "100K" / "9", chat=CHAT)
+    found = list(histories(tmp_path, lambda line: None))
+    assert [(each.id, len(each.sessions)) for each in found] == [
+        ("100K/9", 2),
+        ("100K/10", 1),
+        ("100K/11", 1),
+        ("100K/12", 1),
+    ]
+    which = public_set("beam-100k")
+    for most in (None, 8):
+        chosen = choose(which, tmp_path, most, 0, lambda line: None)
+        asked = [
+            nth_history("beam-100k", tmp_path, f"{most}", chosen.questions, i).id
+            for i in range(chosen.histories)
+        ]
+        assert asked == ["100K/9", "100K/10", "100K/11", "100K/12"]
+
+
+def test_the_plans_of_a_conversation_are_not_conversations(tmp_path: Path) -> None:
+    home = tmp_path / "10M" / "1"
+    plans = [{"plan-1": CHAT}, {"plan-2": CHAT}]
+    conversation(home, chat=plans, chat_trunecated=[plans[0], {"plan-2": CHAT[:1]}])
+    for number in (0, 1):
+        (home / f"plan-{number}").mkdir()
+        (home / f"plan-{number}" / "chat.json").write_text(json.dumps(CHAT))
+    complaints: list[str] = []
+    (history,) = histories(tmp_path, complaints.append)
+    assert (history.id, len(history.sessions)) == ("10M/1", 3)
+    assert all("knowledge_update 1" in each for each in complaints)
+
+
 def test_a_path_without_a_conversation_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "gone"):
         with pytest.raises(ConfigError):
@@ -129,7 +176,28 @@ def test_the_order_of_events_is_scored_as_scipy_would(events: list[str], told: l
 
     tau = kendalltau(ranks(events), ranks(told), variant="b").statistic if len(union) > 1 else math.nan
     assert found.tau == pytest.approx(float(events == told) if math.isnan(tau) else (tau + 1) / 2)
-    assert 0 <= found.score <= 1
+    assert all(0 <= score <= 1 for score in found.scores.values())
+
+
+@pytest.mark.parametrize(
+    ("events", "told", "tau", "f1"),
+    [
+        ("ABCDEFG", "ABCDEFG", 1.0, 1.0),
+        ("ABCDEFG", "BACDEFG", 0.9523809523809524, 1.0),
+        ("ABCDEFG", "CBA", 0.753546276418555, 0.6),
+        ("ABCDEFG", "pqr", 0.16928108611692616, 0.0),
+        ("ABCDEFG", "z", 0.25, 0.0),
+        ("AB", "BA", 0.0, 1.0),
+        ("A", "z", 0.0, 0.0),
+        ("ABC", ["A", "", "B", "", "C"], 0.8333333333333335, 0.75),
+        ("ABCDE", "CADBE", 0.7, 1.0),
+    ],
+)
+def test_an_order_scores_its_tau_as_published_and_tau_times_f1_beside_it(
+    events: str, told: Sequence[str], tau: float, f1: float
+) -> None:
+    found = event_order(list(events), list(told)).scores
+    assert found == pytest.approx({"official": tau, "paper": tau, "tau_f1": tau * f1})
 
 
 def test_events_told_in_order_score_one_and_each_is_taken_once() -> None:
@@ -146,8 +214,8 @@ def test_events_told_in_order_score_one_and_each_is_taken_once() -> None:
             told = done.value
     assert told == ["hive", "bees", "3. bees again", ""]
     assert asked == ["hive", "bees", "honey", "honey"]
-    assert event_order(events, events).score == 1
-    assert event_order(events, events[::-1]).score == 0
+    assert event_order(events, events).tau == 1
+    assert event_order(events, events[::-1]).tau == 0
 
 
 def test_the_judge_hears_the_question_only_in_the_paper_s_mode() -> None:
@@ -157,6 +225,27 @@ def test_the_judge_hears_the_question_only_in_the_paper_s_mode() -> None:
     assert "QUESTION?" not in official
     assert "ITEM" in official
     assert "REPLY" in official
+
+
+@pytest.mark.parametrize("mode", ["official", "paper"])
+def test_the_judge_is_told_the_rules_about_evasion_omission_and_lists(mode: Mode) -> None:
+    rules = prompt(HistoryQuestion("q", "summarization", "QUESTION?", ("GOLD",)), "ITEM", "REPLY", mode)
+    assert "evades the question, or is about something else, gets 0" in rules
+    assert "must stay out: 1 if the reply deals with the question and keeps it out" in rules
+    assert "several things: 1 for all of them, 0.5 for some, 0 for none" in rules
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the data must not be shipped")
+@pytest.mark.parametrize("mode", ["official", "paper"])
+def test_no_sentence_of_the_published_prompts_is_copied(mode: Mode) -> None:
+    def runs(text: str) -> set[str]:
+        said = re.findall(r"\w+", text.casefold())
+        return {" ".join(said[i : i + 7]) for i in range(len(said) - 6)}
+
+    published = runs((SHARED / "official/prompt_unified_llm_judge_base_prompt.txt").read_text("utf-8"))
+    ours = prompt(HistoryQuestion("q", "summarization", "QUESTION?", ("GOLD",)), "ITEM", "REPLY", mode)
+    assert len(published) > 300
+    assert not published & runs(ours)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +288,9 @@ def test_a_judged_file_is_scored_in_both_modes(tmp_path: Path, data: Path, comma
     (file,) = json.loads(done.out)["files"]
     lines = {line["name"]: line["figures"] for line in file["lines"]}
     assert [lines["knowledge_update"][mode]["mean"] for mode in ("official", "paper")] == [0.5, 0.75]
-    assert [lines["event_ordering"][mode]["mean"] for mode in ("official", "paper")] == [0.25, 0.25]
+    order = {column: each["mean"] for column, each in lines["event_ordering"].items()}
+    assert order == {"official": 0.5, "paper": 0.5, "tau_f1": 0.25}
+    assert "tau_f1" not in lines["knowledge_update"]
     assert file["wrong_keys"] == 1
     assert "abstention/0: skipped: no judge's scores" in done.err
 
@@ -220,3 +311,15 @@ def test_the_published_conversations_have_twenty_questions_and_a_broken_key_each
     for history in found:
         assert sorted(q.type for q in history.questions) == sorted(2 * ABILITIES)
         assert [q.id for q in history.questions if contradicts(q)] == [f"{history.id}/temporal_reasoning/0"]
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the data must not be shipped")
+def test_published_folders_with_both_chats_are_told_truncated_and_asked_once() -> None:
+    found = list(histories(SHARED / "100K", pytest.fail))
+    assert [history.id for history in found] == ["100K/5", "100K/10"]
+    size = [(len(h.sessions), sum(len(s.utterances) for s in h.sessions)) for h in found]
+    assert size == [(3, 232), (4, 286)]
+    assert [len(history.questions) for history in found] == [20, 20]
+    chosen = choose(public_set("beam-100k"), SHARED / "100K", None, 0, pytest.fail)
+    told = [nth_history("beam-100k", SHARED / "100K", "x", (), i).id for i in range(chosen.histories)]
+    assert told == ["100K/5", "100K/10"]

@@ -19,3 +19,9 @@ def test_what_text_cannot_decide_is_left_to_a_judge(
     gold: str, ability: str, reply: str, outcome: Outcome
 ) -> None:
     assert meets(gold, ["an item"], ability).verdict(reply, ()).outcome is outcome
+
+
+def test_an_order_of_events_has_the_chance_that_tau_gives_to_a_foreign_line() -> None:
+    assert meets("x", "ABCDEFG", "event_ordering").chance == pytest.approx(0.25)
+    assert meets("x", "ABCDEFG", "event_ordering", mode="strict").chance == 0
+    assert meets("x", "ABCDEFG", "summarization").chance == 0

@@ -28,3 +28,33 @@ def test_a_reply_gets_the_published_score(
     verdict = locomo_answer(gold, category, mode=mode).verdict(reply, ())
     assert verdict.outcome is outcome
     assert verdict.score == pytest.approx(score, abs=0.15)
+
+
+CHOICE = ("the lighthouse", "Not mentioned in the conversation.")
+
+
+@pytest.mark.parametrize(
+    ("reply", "official", "strict"),
+    [
+        ("(b)", 1.0, 1.0),
+        (" B ", 1.0, 1.0),
+        ("a", 0.0, 0.0),
+        ("(a)", 0.0, 0.0),
+        ("It is not mentioned", 1.0, 1.0),
+        ("(b).", 0.0, 0.0),  # the published program reads one and three characters as a letter, and no others
+        ("The lighthouse", 0.0, 0.0),
+        ("I do not know.", 0.0, 1.0),
+        ("(a) the lighthouse (b) Not mentioned in the conversation.", 1.0, 0.0),
+    ],
+)
+def test_a_choice_is_read_as_in_the_published_program(reply: str, official: float, strict: float) -> None:
+    matcher = locomo_answer(CHOICE[1], "5", options=CHOICE)
+    assert matcher.scores(reply) == {"official": official, "strict": strict}
+    assert matcher.verdict(reply, ()).score == official
+    assert matcher.chance == 0.5
+
+
+def test_without_options_category_5_has_no_official_score() -> None:
+    open_form = locomo_answer(CHOICE[1], "5", mode="open")
+    assert open_form.scores("Not mentioned.") == {"open": 1.0, "strict": 1.0}
+    assert open_form.chance == 0.0

@@ -9,6 +9,7 @@ TABLE = [
     ("green", "multi-session", False, "It is green.", Outcome.CORRECT),
     ("green", "multi-session", False, "It has the colour of grass.", Outcome.UNDECIDED),
     ("green", "multi-session", False, "I don't know.", Outcome.ABSTAINED),
+    ("green", "multi-session", False, "Once green, then blue.\nFinal answer: blue", Outcome.UNDECIDED),
     ("green", "multi-session", False, "", Outcome.MALFORMED),
     ("Likes calm, green things.", "single-session-preference", False, "A green room?", Outcome.UNDECIDED),
     ("Likes calm, green things.", "single-session-preference", False, "Likes calm, green things.", Outcome.CORRECT),

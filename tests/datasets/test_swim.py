@@ -142,13 +142,32 @@ def test_documents_in_every_format_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content"), [("a.pdf", b"%PDF nonsense"), ("b.txt", b"  \n "), ("c.pdf", b"")]
+    ("name", "content"),
+    [
+        ("a.pdf", b"%PDF nonsense"),
+        ("b.txt", b"  \n "),
+        ("c.pdf", b""),
+        ("d.pdf", pdf("x").replace(b"/Root", b"/ID [(a) (b)] /Encrypt << /Filter /Odd /V 99 >> /Root")),
+    ],
 )
 def test_a_document_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes) -> None:
     pytest.importorskip("pypdf")
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=name):
         read_documents(str(tmp_path))
+
+
+def test_a_pdf_of_more_text_than_memory_holds_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pypdf")
+    monkeypatch.setattr("ltm_bench.datasets.swim.documents.MOST_TEXT", 30)
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf("Words on a page"))
+    assert read_document(path).text == "Words on a page"
+    path.write_bytes(path.read_bytes().replace(b"/Kids [3 0 R]", b"/Kids [3 0 R 3 0 R 3 0 R]"))
+    with pytest.raises(ValueError, match=r"a\.pdf: the PDF cannot be read: .*more than 30 characters"):
+        read_document(path)
 
 
 def test_folders_without_documents_are_named(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from random import Random
 import pytest
 
 from ltm_bench.core.errors import NotVerified
-from ltm_bench.export.bundle import SUMS, pack, unpack
+from ltm_bench.export.bundle import pack, unpack
+from ltm_bench.report.publishing import SUMS
 
 Contents = dict[str, bytes]
 
@@ -21,7 +22,7 @@ def bundle(hostile_run: Path, tmp_path: Path) -> Path:
     return tmp_path / "b.zip"
 
 
-def test_a_bundle_has_the_log_the_verdicts_and_the_pages_but_no_state_of_the_agent(
+def test_a_bundle_has_the_log_and_the_verdicts_but_no_page_and_no_state_of_the_agent(
     hostile_run: Path, tmp_path: Path
 ) -> None:
     run = shutil.copytree(hostile_run, tmp_path / "run")
@@ -31,8 +32,8 @@ def test_a_bundle_has_the_log_the_verdicts_and_the_pages_but_no_state_of_the_age
     pack(run, tmp_path / "b.zip")
     with zipfile.ZipFile(tmp_path / "b.zip") as archive:
         names = {name.removeprefix("run/") for name in archive.namelist()}
-    assert {"manifest.json", "events.jsonl", "verdicts.jsonl", "report.html", SUMS} <= names
-    assert not any(name.startswith((".", "agent", "exports")) for name in names)
+    assert {"manifest.json", "events.jsonl", "verdicts.jsonl", SUMS} <= names
+    assert not any(name.startswith((".", "agent", "exports")) or name.endswith(".html") for name in names)
 
 
 def test_equal_runs_give_equal_bundles(bundle: Path, hostile_run: Path, tmp_path: Path) -> None:
@@ -44,7 +45,7 @@ def test_a_bundle_unpacks_to_the_files_that_were_packed(
     bundle: Path, hostile_run: Path, tmp_path: Path
 ) -> None:
     run = unpack(bundle, tmp_path / "out")
-    for name in ("events.jsonl", "results.json", "transcript.html"):
+    for name in ("events.jsonl", "results.json", "verdicts.jsonl"):
         assert (run / name).read_bytes() == (hostile_run / name).read_bytes()
 
 
@@ -56,7 +57,7 @@ def _change_log(contents: Contents) -> None:
     ("change", "complaint"),
     [
         (_change_log, "events.jsonl was changed: its SHA-256 is"),
-        (lambda contents: contents.pop("report.html"), "report.html is missing"),
+        (lambda contents: contents.pop("verdicts.jsonl"), "verdicts.jsonl is missing"),
         (lambda contents: contents.update({"more.json": b"{}"}), "more.json is missing, or not in"),
         (lambda contents: contents.pop(SUMS), f"has no {SUMS}"),
         (lambda contents: contents.update({"../../evil.txt": b"x"}), "has a file outside its folder"),

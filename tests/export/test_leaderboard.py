@@ -16,10 +16,12 @@ from ltm_bench import run
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.tokens import counter
-from ltm_bench.export.bundle import SUMS, pack, unpack
+from ltm_bench.export import bundle
+from ltm_bench.export.bundle import pack, unpack
 from ltm_bench.export.leaderboard.boards import BoardRow, SpanTable, groups
 from ltm_bench.export.leaderboard.entries import BoardEntry, Refusal, read_bundles
 from ltm_bench.export.leaderboard.pages import Built, write_site
+from ltm_bench.report.publishing import SUMS
 from ltm_bench.score.audits.records import Audit, Rate
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.headline import count_outcomes, example_score, headline, summarise_scenario
@@ -64,12 +66,12 @@ def site(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def forge(bundle: Path, target: Path, change: Callable[[Path], object]) -> Path:
+def forge(original: Path, target: Path, change: Callable[[Path], object]) -> Path:
     """Change the files of a bundle, and write hashes that fit them."""
     place = target.with_suffix("")
-    folder = unpack(bundle, place)
+    folder = unpack(original, place)
     change(folder)
-    (folder / SUMS).unlink()
+    (folder / SUMS).unlink(missing_ok=True)
     (folder / "manifest.json").unlink()
     pack(folder, target)
     shutil.rmtree(place)
@@ -159,6 +161,10 @@ def cut_short(folder: Path) -> None:
     events_of(folder, lambda event: None)
 
 
+def negative_charge(folder: Path) -> None:
+    (folder / "timings.jsonl").write_bytes(b'{"turn":0}\n{"turn":1}\n{"turn":2,"dollars":-5}\n')
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -168,6 +174,7 @@ def cut_short(folder: Path) -> None:
         (easier_questions, "the log has 'What is the colour of the sky?', seed 0 gives"),
         (other_answers, "the log expects a different answer from the one that seed 0 gives"),
         (cut_short, "incomplete ("),
+        (negative_charge, "timings.jsonl:3: dollars is -5, which is impossible"),
     ],
 )
 def test_a_forged_or_unfinished_bundle_is_refused_with_the_reason(
@@ -338,7 +345,8 @@ def test_the_page_of_a_board_shows_what_was_measured_and_what_was_checked(
 ) -> None:
     board = built.boards[0]
     page = read((site / f"{board.name}.html").read_text("utf-8"))
-    assert "Group 1 1 perfect oracle: is told the answers 2.00 / 2" in page.words
+    assert "Group 1" in page.words
+    assert "perfect oracle: is told the answers 2.00 / 2" in page.words
     assert "vector_memory" in page.words
     assert "goldfish baseline: remembers nothing 0.00 / 2" in page.words
     for word in (
@@ -368,11 +376,14 @@ def test_no_page_loads_anything_or_links_elsewhere(site: Path) -> None:
         assert not re.search(r'(?:src|href|action)="(?:https?:)?//', text), page
 
 
-def test_pages_come_from_the_log_not_from_the_bundle(bundles: Path, tmp_path: Path) -> None:
+def test_pages_come_from_the_log_not_from_the_bundle(
+    bundles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def plant(folder: Path) -> None:
         for name in ("report.html", "transcript.html"):
             (folder / name).write_text("<script>alert(1)</script>", "utf-8")
 
+    monkeypatch.setattr(bundle, "_SUFFIXES", (".jsonl", ".json", ".html"))  # as versions up to 0.3 did
     forge(bundles / "goldfish-2k.zip", tmp_path / "planted.zip", plant)
     [entry] = read_bundles(tmp_path)
     assert isinstance(entry, BoardEntry)

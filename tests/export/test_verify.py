@@ -198,6 +198,66 @@ def test_an_opinion_of_a_judge_that_nobody_recorded_is_refused(run: Path) -> Non
     assert "the opinions in judgements.jsonl are not those of results.json" in refusal(run)
 
 
+SIDE = [
+    ("timings.jsonl", b'{"turn":0,"dollars":-5}\n', "timings.jsonl:1: dollars is -5, which is impossible"),
+    ("timings.jsonl", b'{"turn":0}\n{"turn":1,"seconds":1e999}\n', "timings.jsonl:2: seconds is inf, which"),
+    ("timings.jsonl", b'{"turn":0,"reserved":NaN}\n', "timings.jsonl:1: reserved is nan, which"),
+    (
+        "timings.jsonl",
+        b'{"turn":0,"attempts":[{"seconds":-0.1}]}\n',
+        "timings.jsonl:1: seconds is -0.1, which",
+    ),
+    ("timings.jsonl", b'{"turn":0,"operations":[["write",1,[{"output":-1}]]]}\n', "output is -1, which"),
+    ("timings.jsonl", b'{"turn":0,"seconds":"fast"}\n', "timings.jsonl:1: seconds: Input should be a valid"),
+    ("timings.jsonl", b"[1]\n", "timings.jsonl:1: : Input should be"),
+    ("timings.jsonl", b"\xff\n", "timings.jsonl:1: "),
+    (
+        "environment.json",
+        b'{"started":["yesterday"]}',
+        "environment.json: started.0: Input should be a valid",
+    ),
+    (
+        "environment.json",
+        b'{"packages":{"openai":3}}',
+        "environment.json: packages.openai: Input should be a",
+    ),
+    ("environment.json", b'{"python":1e999}', "environment.json: python is inf, which is impossible"),
+    ("environment.json", b"{", "environment.json: "),
+    ("judgements.jsonl", b'{"dollars":-1}\n', "judgements.jsonl:1: dollars is -1, which is impossible"),
+    ("manifest.json", b"{}", "manifest.json cannot be read: "),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "complaint"), SIDE, ids=range(len(SIDE)))
+def test_a_side_file_that_says_what_no_run_writes_is_refused(
+    run: Path, name: str, content: bytes, complaint: str
+) -> None:
+    (run / name).write_bytes(content)
+    assert complaint in refusal(run)
+
+
+@pytest.mark.parametrize(("part", "name"), [("costs", "dollars"), ("latency", "median")])
+def test_an_impossible_cost_or_time_in_the_results_is_refused(run: Path, part: str, name: str) -> None:
+    edit_results(run, lambda results: results[part].update({name: -1}))
+    assert f"results.json: {name} is -1, which is impossible" in refusal(run)
+
+
+def test_a_line_of_a_side_file_torn_by_a_crash_is_no_forgery(run: Path) -> None:
+    with (run / "timings.jsonl").open("ab") as file:
+        file.write(b'{"turn":1,"dol')
+    verify(run)
+
+
+def test_the_manifest_of_a_bundle_is_that_of_its_log(run: Path) -> None:
+    manifest = json.loads((run / "events.jsonl").read_bytes().splitlines()[0])
+    del manifest["event"]
+    (run / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    verify(run)
+    manifest["agent"]["name"] = "a better one"
+    (run / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    assert "manifest.json is not the manifest of the log" in refusal(run)
+
+
 def test_a_scorer_that_has_since_changed_is_named_without_a_refusal(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,7 +99,7 @@ def test_a_rubric_is_judged_in_both_modes_and_the_order_of_events_by_its_lines(c
     Path("mine.json").write_text(json.dumps(rows))
     found = figures(command, "beam", "mine.json", "--data", str(folder), "--judge", "halves")
     assert found["summarization"] == {"official": 1.0, "paper": 0.5}
-    assert found["event_ordering"] == {"official": 1.0, "paper": 1.0}
+    assert found["event_ordering"] == {"official": 1.0, "paper": 1.0, "tau_f1": 1.0}
 
 
 def test_a_judge_that_fails_is_named_and_the_rest_stays(command: "Command") -> None:

@@ -142,7 +142,7 @@ def test_a_reader_copies_and_the_matcher_decides(place: Path, command: "Command"
     assert (question["matched"], question["decided_by"]) == ("undecided", "blind reader")
     assert [opinion["answer"] for opinion in question["reading"]["opinions"]] == [TRAIN, TRAIN]
     page = (place / "reports/r/report.html").read_text("utf-8")
-    assert "Verdicts by blind reader 2" in page
+    assert "<dt>Replies read</dt><dd>by blind reader 2" in page
     assert "Blind reader" in page
     assert (place / "reports/r/events.jsonl").read_bytes() == before["events.jsonl"]
     lines = (place / "reports/r/blind.jsonl").read_text("utf-8").splitlines()
@@ -505,3 +505,57 @@ def test_the_check_of_a_reader_measures_each_form(place: Path, command: "Command
     assert len(texts) == len(set(texts))
     assert command("reader", "check", "--reader", "knows", "--cases", "100").exit_code == 2
     assert asked(place) == texts
+
+
+HOSTILE = {
+    "no text": "return Reply(None)",
+    "bytes": "return Reply(b'right')",
+    "no reply": "return 'right'",
+    "no usage": "return Reply('right', 'lots')",
+    "exits": "raise SystemExit(3)",
+    "cancels": "import asyncio\n        raise asyncio.CancelledError",
+    "an error of its own": "class Gone(BaseException): ...\n        raise Gone",
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("role", ["--judge", "--reader"])
+def test_whatever_a_judge_or_reader_does_is_a_missing_answer(
+    place: Path, command: "Command", role: str, body: str
+) -> None:
+    (place / "agents" / "hostile.py").write_text(READER.replace("{body}", body), "utf-8")
+    assert command(*RUN).exit_code == 0
+    done = command("rescore", "r", role, "hostile")
+    assert done.exit_code == 0, done.output
+    assert "rescore" in done.err
+    assert "asks for them again" in done.err
+    assert command("verify", "r").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("role", "body"),
+    [
+        ("--judge", "return Reply(json.dumps({'reason': key, 'verdict': 'right'}))"),
+        ("--reader", "return Reply(json.dumps({'span': key, 'value': 'night train'}))"),
+    ],
+)
+def test_a_key_in_the_answer_of_a_judge_or_reader_is_stored_nowhere(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch, role: str, body: str
+) -> None:
+    monkeypatch.setenv("JUDGE_API_KEY", key := "Zq9xV7bT3mK8wR2pL5nD4fG6hJ1sA0cE")
+    body = f"import os\n        key = os.environ['JUDGE_API_KEY']\n        {body}"
+    (place / "agents" / "hostile.py").write_text(READER.replace("{body}", body), "utf-8")
+    assert command(*RUN).exit_code == 0
+    assert command("rescore", "r", role, "hostile").exit_code == 0
+    stored = [path for path in (place / "reports").rglob("*") if path.is_file()]
+    assert place / "reports" / "judgements.sqlite" in stored
+    assert [path for path in stored if key.encode() in path.read_bytes()] == []
+
+
+def test_a_store_of_answers_that_cannot_be_used_is_one_line(place: Path, command: "Command") -> None:
+    assert command(*RUN).exit_code == 0
+    (place / "reports" / "judgements.sqlite").write_bytes(b"this is no database" * 100)
+    done = command("rescore", "r", "--judge", "judges")
+    assert done.exit_code == 1
+    assert "judgements.sqlite: the judges' answers cannot be kept there" in done.err
+    assert done.err.count("ltm-bench:") == 1

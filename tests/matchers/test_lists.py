@@ -48,6 +48,9 @@ def test_all_values_are_listed_and_no_others(reply: str, score: float, why: str)
         ("Okay.", Outcome.MALFORMED),
         ("7", Outcome.MALFORMED),
         ('["Beatrise", "Mary Jane", "Silas"]', Outcome.UNDECIDED),  # another name, or another spelling
+        ('["Beatrice", "Mary Jane"], oh, and Silas, who came last.', Outcome.UNDECIDED),
+        ("beatrice, mary jane and sillas", Outcome.UNDECIDED),
+        ('At first Silas. ["Beatrice", "Mary Jane"]', Outcome.PARTIAL),  # the list is its conclusion
         ('{"past": ["Beatrice", "Mary Jane"], "present": "Silas"}', Outcome.CORRECT),
         ("There was Edmund, but he left. So the names are: Beatrice, Mary Jane, Silas.", Outcome.CORRECT),
     ],

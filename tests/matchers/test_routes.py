@@ -9,6 +9,7 @@ LEGS = [("east", 4, "Fish Market"), ("west", 3, "Statue of Founder"), ("north", 
 EXPECT = follows_route("Windmill", LEGS, among=PLACES)
 RIGHT, PARTIAL, WRONG = Outcome.CORRECT, Outcome.PARTIAL, Outcome.WRONG
 TABLE = [
+    ("From the Windmill stay eastbound for 4 km until you reach the Fish Market, go 3 km west to the Statue of Founder, and continue northbound for 1 km to the Cinema.", RIGHT, "eastbound"),
     ("From the Windmill go 4 km east to the Fish Market, then 3 km west to the Statue of Founder and 1 km north to the Cinema.", RIGHT, "in one sentence"),
     ("1. Start at the Windmill.\n2. Travel 4 KM East to the **Fish Market**.\n3. Head west for 3 km to reach the Statue of the Founder.\n4. Go north for one kilometre to the Cinema.", RIGHT, "a list, with words for numbers"),
     ("1. Start at the Windmill, in the centre.\n2. Travel east to the Fish Market (4 km).\n3. West to the Statue of Founder (3 km).\n4. North to the Cinema (1 km).", RIGHT, "the distance last"),

@@ -77,7 +77,9 @@ def test_two_urls_have_two_names_that_are_kept_short() -> None:
         for port in (8000, 8001, 8000)
     ]
     assert names[0] == names[2] != names[1]
-    assert all(re.fullmatch(r"smoke-2k-http-seed0-[0-9a-f]{6}", each) for each in names)
+    assert all(
+        re.fullmatch(r"smoke-2k-http-seed0-url-localhost-800\d-a-lon-[0-9a-f]{6}", each) for each in names
+    )
 
 
 def test_choices_too_long_to_spell_out_are_told_apart() -> None:

@@ -1,12 +1,16 @@
 """Files in scenarios/ and agents/ are found by their stem and loaded by their path."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
+from threading import Event
+from types import ModuleType
 
 import pytest
 
 from ltm_bench.core.errors import PluginError
 from ltm_bench.plugins import files
+from ltm_bench.plugins.scenarios import scenario_at
 
 ADAPTER = '''"""Mine: has a setting of every kind."""
 from typing import Literal
@@ -54,6 +58,43 @@ def test_listing_executes_nothing(place: Path) -> None:
     found = files.catalogue("agents")
     assert files.summary(found["mine"]) == "Mine: fails."
     assert files.summary(found["broken"]) == "(cannot be parsed)"
+
+
+DEEP = {
+    "signs": "x = " + "-" * 100_000 + "1",
+    "a sum": "x = 1" + "+1" * 100_000,
+    "attributes": "x = a" + ".a" * 100_000,
+    "brackets": "x = " + "(" * 100_000,
+    "skills": "f(skills=1" + "+1" * 600 + ")",
+}
+
+
+@pytest.mark.parametrize("content", DEEP.values(), ids=DEEP)
+def test_a_file_too_deep_to_be_parsed_is_listed(place: Path, content: str) -> None:
+    path = place / "scenarios" / "deep.py"
+    path.write_text(content, "utf-8")
+    assert files.summary(path) in ("(cannot be parsed)", "")
+    assert files.skills(path) == ()
+    with pytest.raises(PluginError, match=r"deep\.py"):
+        scenario_at(path)
+
+
+def test_a_file_that_another_thread_is_executing_is_waited_for(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = ModuleType("gate")
+    gate.begun, gate.open = Event(), Event()  # type: ignore[attr-defined]  # a module made here
+    monkeypatch.setitem(sys.modules, "gate", gate)
+    path = place / "scenarios" / "slow.py"
+    path.write_text("import gate\ngate.begun.set()\ngate.open.wait()\nwhole = True\n", "utf-8")
+    with ThreadPoolExecutor(2) as threads:
+        one = threads.submit(files.load, path)
+        assert gate.begun.wait(60)
+        other = threads.submit(files.load, path)
+        wait([other], timeout=0.2)  # without a lock, it has a module without its last line by now
+        gate.open.set()
+        assert one.result() is other.result()
+        assert other.result().whole
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:

@@ -132,13 +132,39 @@ def test_a_pack_that_clashes_with_a_built_in_scenario_is_an_error(pack: Pack) ->
         Catalogue.open()
 
 
-@pytest.mark.parametrize("module", ["gone_pack", "gone_pack.scenarios", "json.scenarios", "sys"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "gone_pack",
+        "gone_pack.scenarios",
+        "json.scenarios",
+        "sys",
+        "__main__",
+        "",
+        "/etc/passwd",
+        "../../etc",
+        "a b",
+    ],
+)
 def test_a_pack_whose_files_are_gone_is_named(pack: Pack, module: str) -> None:
     pack.install("gone-pack", f"[ltm_bench.scenarios]\ngone = {module}")
     with pytest.raises(
         PluginError, match=r"the pack gone-pack declares ltm_bench\.scenarios = .* reinstall or remove"
     ):
         files.catalogue("scenarios")
+
+
+@pytest.mark.parametrize("content", [b"[x]\ny = \xff\xfe", b"[x]\njust words", bytes(range(256))], ids=ascii)
+def test_an_installed_package_whose_entry_points_cannot_be_read_is_named(
+    tea: Pack, command: "Command", content: bytes
+) -> None:
+    tea.install("bad-pack", "")
+    (tea.site / "bad-pack-1.0.dist-info" / "entry_points.txt").write_bytes(content)
+    done = command("list", "scenarios")
+    assert done.exit_code == 1
+    assert done.err == (
+        "ltm-bench: bad-pack: its entry_points.txt cannot be read; reinstall or remove bad-pack\n"
+    )
 
 
 def test_a_pack_of_one_module_is_one_scenario(pack: Pack) -> None:

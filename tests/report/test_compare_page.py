@@ -1,5 +1,6 @@
 """The page of a comparison is complete, stays small, and trusts no name."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,7 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.report.compare_page import WIDTH, costs, curve, render_comparison
+from ltm_bench.report.compare_page import (
+    LABEL,
+    WIDTH,
+    costs,
+    curve,
+    picture,
+    render_comparison,
+    spread_out,
+)
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 
@@ -135,14 +144,71 @@ def test_the_page_says_what_an_undecided_comparison_would_take(make: Make, read:
     assert "; these two scored the same" in read(render_comparison(same, {})).words
 
 
-def test_scores_are_shown_by_scenario_and_the_best_of_a_row_is_marked(make: Make) -> None:
-    html = render_comparison(compare([make("a", [RIGHT]), make("b", [WRONG])]), {})
-    table = html.partition("Scores by scenario</h3>")[2].partition("</table>")[0]
-    row = next(part for part in table.split("<tr>") if "colours" in part)
-    assert [part.partition("</td>")[0] for part in row.split('<td class="number">')[1:]] == [
-        "<strong>1.00</strong>",
-        "0.00",
+def rows_of_scenarios(html: str) -> list[tuple[str, ...]]:
+    table = html.partition('<table class="by-scenario">')[2].partition("</table>")[0]
+    cells = [re.findall(r"<t[hd][^>]*>(?:<bdi>)?([^ <]+)", row) for row in table.split("<tr>")[2:]]
+    return [tuple(each) for each in cells]
+
+
+def test_scenarios_on_which_agents_differ_most_come_first_and_those_without_points_are_a_sentence(
+    make: Make, read: Read
+) -> None:
+    html = render_comparison(
+        compare([make("a", [RIGHT] * 2 + [WRONG]), make("b", [WRONG, RIGHT, WRONG])]), {}
+    )
+    rows = rows_of_scenarios(html)
+    gaps = [abs(float(first) - float(second)) for _, first, second in rows]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[0] > 0
+    none = compare([make("a", [WRONG]), make("b", [WRONG])])
+    html = render_comparison(none, {})
+    assert rows_of_scenarios(html) == []
+    high = max(none.cells[0].scenario_intervals.values(), key=lambda each: each.high).high
+    assert f"0.00 for all (intervals up to {high:.2f}): colours, shopping_list, jokes" in read(html).words
+
+
+def test_the_page_leads_with_its_sentence_then_the_picture_the_pairs_and_the_scenarios(make: Make) -> None:
+    runs = [
+        make(name, outcomes, span=span)
+        for name, outcomes in (("a", [RIGHT]), ("b", [RIGHT, WRONG]), ("perfect", [RIGHT]))
+        for span in (2_000, 8_000)
     ]
+    html = render_comparison(compare(runs), {})
+    marks = ("<h1>", 'class="chart"', 'id="numbers"', 'id="better"', 'id="scenarios"', 'id="everything"')
+    places = [html.index(mark) for mark in marks]
+    assert places == sorted(places)
+    assert "<h1><bdi>a is better than b over 8k tokens" in html
+    shown = html[: html.index('id="everything"')]
+    assert "Differences between 2 agents at a span of 8000" in shown
+    assert "Differences between 3 agents at a span of 8000" in html[len(shown) :]
+    assert "Differences between 2 agents at a span of 2000" in html[len(shown) :]
+
+
+def test_every_pair_is_shown_once_the_better_agent_first(make: Make, read: Read) -> None:
+    many = [make(f"agent {i}", [RIGHT] * (9 - 3 * i) + [WRONG] * (3 * i), each=9) for i in range(3)]
+    comparison = compare(many)
+    html = render_comparison(comparison, {})
+    table = html.partition('<table class="matrix">')[2].partition("</table>")[0]
+    pairs = re.findall(r'data-pair="([^"]+)"', table)
+    assert pairs == ["agent 0 than agent 1", "agent 0 than agent 2", "agent 1 than agent 2"]
+    assert table.count("▲ better") == sum(pair.separated for pair in comparison.pairs) > 0
+    assert table.count("△ perhaps better") == sum(p.shown and not p.separated for p in comparison.pairs)
+
+
+def test_labels_beside_the_picture_do_not_hide_each_other() -> None:
+    assert spread_out([10.0, 50.0, 90.0]) == [10.0, 50.0, 90.0]
+    assert spread_out([50.0, 50.0, 49.0]) == [49 + LABEL, 49 + 2 * LABEL, 49.0]
+    assert spread_out([100.0, 99.0]) == [100.0, 100 - LABEL]
+
+
+@pytest.mark.parametrize(("agents", "drawn"), [(2, 1), (6, 1), (7, 0)])
+def test_up_to_six_agents_share_one_picture(make: Make, agents: int, drawn: int) -> None:
+    runs = [make(f"agent {i}", [RIGHT, WRONG], span=span) for i in range(agents) for span in (2_000, 8_000)]
+    html = render_comparison(compare(runs), {})
+    assert html.count('<div class="chart">') == drawn
+    assert html.count('<ul class="panels">') == 1 - drawn
+    lines = picture(compare(runs), [f"agent {i}" for i in range(agents)]).lines
+    assert len({spot.x for line in lines for spot in line.spots}) == 2 * agents
 
 
 def test_replies_are_side_by_side_only_where_agents_disagree(make: Make, read: Read) -> None:
@@ -175,6 +241,7 @@ def test_the_examples_can_be_filtered_to_those_where_agents_disagree(
     file = tmp_path / "compare.html"
     file.write_text(render_comparison(comparison, {}), "utf-8")
     browser.open(file.as_uri())
+    browser.ask("document.querySelectorAll('details').forEach(each => each.open = true)")
     shown = (
         "[...document.querySelectorAll('.grid-table tbody th')].filter(e => e.checkVisibility())"
         ".map(e => e.textContent.trim()).filter(each => each.includes('/'))"
@@ -184,8 +251,23 @@ def test_the_examples_can_be_filtered_to_those_where_agents_disagree(
     assert browser.ask(shown) == [row.example for row in comparison.rows if row.disagree]
 
 
-def test_differences_between_runs_are_folded_below_the_ranking(make: Make) -> None:
+def test_differences_between_runs_stand_below_the_picture(make: Make) -> None:
     runs = [make("a", [RIGHT]), make("b", [RIGHT], manifest={"tokenizer": "other"})]
     html = render_comparison(compare(runs), {})
     assert html.count('<details class="warnings"') == 1
-    assert html.index("Scores, cost and latency") < html.index('<details class="warnings"')
+    assert html.index("Bar: 95 % interval") < html.index('<details class="warnings"') < html.index("<nav")
+
+
+def test_what_qualifies_a_score_is_in_sight(make: Make, read: Read) -> None:
+    runs = [
+        make("a", [RIGHT], span=2_000),
+        make("b", [RIGHT, Outcome.UNDECIDED, WRONG], span=2_000),
+        make("c", [Outcome.NOT_REACHED], span=2_000),
+    ]
+    for span in ((), (8_000,)):
+        more = [make("a", [RIGHT], span=each) for each in span]
+        comparison = compare([*runs, *more])
+        html = render_comparison(comparison, {})
+        shown = read(html.partition('<h2 class="everything"')[0] + "</main></body></html>").words
+        for words in ("if all undecided are right", "incomplete", f"n = {comparison.cells[0].n}"):
+            assert words in shown.replace("\xa0", " ")

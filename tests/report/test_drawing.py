@@ -13,7 +13,6 @@ from ltm_bench.report.drawing import (
     heat_paths,
     jump_path,
     percent,
-    stack,
     ticks,
 )
 from ltm_bench.report.words import filler_and_time
@@ -36,11 +35,6 @@ def test_the_picture_of_a_long_conversation_holds_no_more_than_can_be_seen() -> 
 @given(value=st.floats(-10, 10), whole=st.floats(0, 10))
 def test_a_share_stays_inside_the_picture(value: float, whole: float) -> None:
     assert 0 <= float(percent(value, whole)) <= 100
-
-
-def test_outcomes_are_stacked_end_to_end_in_their_own_order() -> None:
-    segments = stack({Outcome.WRONG: 2, Outcome.CORRECT: 3, Outcome.STALE: 0})
-    assert segments == [(Outcome.CORRECT, 3, 0), (Outcome.WRONG, 2, 3)]
 
 
 def test_needles_look_as_well_as_they_were_remembered(made: "Made") -> None:

@@ -30,7 +30,7 @@ class Meter(Agent):
         return [Memory(f"memory {i}", relevance=0.97 - i / 50) for i in range(3)]
 """
 
-_NUMBER = re.compile(r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)( %| ms\b|[kM]\b)?")
+_NUMBER = re.compile(r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)( %| ms\b| minutes\b|[kM]\b)?")
 _ASIDE = re.compile(
     r'<style>.*?</style>|<script>.*?</script>|<pre>.*?</pre>|<div class="axis">.*?</div>', re.S
 )
@@ -79,7 +79,14 @@ def written_in_templates() -> set[str]:
     return found
 
 
-_SCALES = {"": (1.0,), " %": (1.0, 100.0), " ms": (1e3,), "k": (1e-3,), "M": (1e-6,)}
+_SCALES = {
+    "": (1.0,),
+    " %": (1.0, 100.0),
+    " ms": (1e3,),
+    " minutes": (1.0, 1 / 60),
+    "k": (1e-3,),
+    "M": (1e-6,),
+}
 
 
 def leaves(value: Any) -> Iterator[float | str]:
@@ -120,7 +127,7 @@ class Known:
 
 SECTIONS = {
     "scenarios": ("scenarios", "examples"),
-    "outcomes": ("outcomes", "scenarios"),
+    "outcomes": ("outcomes", "decided_by", "lost"),
     "memory": ("scenarios", "lost", "ranking"),
     "skills": ("skills",),
     "distance": ("distances",),
@@ -135,7 +142,7 @@ SECTIONS = {
 def strays(page: str, results: Mapping[str, Any], manifest: Mapping[str, Any]) -> list[Figure]:
     """Return the figures of a page that are nowhere else."""
     own, found = written_in_templates(), []
-    head, *sections = re.split(r'<section id="(\w+)"', page)
+    head, *sections = re.split(r'<h2 id="([\w-]+)-title"', page)
     for name, part in (("", head), *zip(sections[::2], sections[1::2], strict=True)):
         fields = SECTIONS.get(name, tuple(results))
         known = Known({key: results[key] for key in fields if key in results}, manifest)

@@ -180,10 +180,11 @@ def test_a_reply_of_the_wrong_type_is_named(place: Path, run: Run) -> None:
 def test_an_overflow_and_a_refusal_are_told_apart_from_wrong_answers(place: Path, run: Run) -> None:
     assert run("overflows").exit_code == 0
     outcomes = results(place)["outcomes"]
-    assert set(outcomes) <= {"overflow", "malformed"}
+    assert set(outcomes) <= {"overflow", "malformed", "wrong"}
+    assert outcomes.get("wrong", 0) <= 1  # a quotation that was due, and was not said
     assert run("refuses", "--fresh").exit_code == 0
     fresh = next(path for path in (place / "reports").iterdir() if path.name != "r")
-    assert json.loads((fresh / "results.json").read_text("utf-8"))["outcomes"] == {"abstained": 17}
+    assert json.loads((fresh / "results.json").read_text("utf-8"))["outcomes"] == {"abstained": 16}
 
 
 def test_whatever_an_agent_says_the_run_ends_and_its_page_can_be_written(
@@ -271,7 +272,7 @@ def test_in_an_isolated_run_every_timing_names_its_conversation(place: Path, run
 
 
 @pytest.mark.parametrize(("agent", "seconds", "least", "most"), [
-    ("costs", 0.0, 5, 200), ("costs", 1e9, 1, 7), ("goldfish", 0.0, 1, 6),
+    ("costs", 0.0, 5, 200), ("costs", 1e9, 1, 8), ("goldfish", 0.0, 1, 7),
 ])  # fmt: skip
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="asks Linux which file a descriptor is")
 def test_paid_replies_are_synced_to_disk_as_they_arrive(
@@ -556,14 +557,14 @@ def test_a_run_with_much_filler_resumes_as_if_nothing_had_happened(
     [
         ("message", lambda text: "Quiz: " + text, 0),
         ("message", lambda text: "Quiz: " + text, 20),
-        ("message", lambda text: text.replace("\n", " And forget all you know.\n", 1), 20),
-        ("message", lambda text: text.replace(" A: ", " B: "), 0),
+        ("message", lambda text: text.replace("\n", "\nAnd forget all you know.\n", 1), 20),
+        ("message", lambda text: text.replace(text[text.rfind("\n") + 3 :], "?"), 0),
         ("message", lambda text: text + "\nQ: One more? A: Yes", 0),
         ("message", lambda text: text + "\nQ: One more? A: Yes", 20),
         ("message", lambda text: text.rpartition("\n")[0], 0),
         ("message", lambda text: text.rpartition("\n")[0], 20),
         ("message", lambda text: text.partition("\n")[0], 0),
-        ("reply", lambda text: "[]", 0),
+        ("reply", lambda text: "Fine.", 0),
     ],
 )
 def test_filler_in_a_log_that_is_not_ours_is_refused(
@@ -626,6 +627,6 @@ def test_a_whole_run_through_the_sdks_survives_a_faulty_provider(
     assert done.exit_code == exit_code, done.output
     outcomes = results(place)["outcomes"]
     assert (results(place)["score"] is None) == (exit_code == 3)
-    assert sum(outcomes.values()) == (11 if exit_code else 17)
+    assert sum(outcomes.values()) == (11 if exit_code else 16)
     if exit_code == 3:
         assert set(outcomes) == {"not_reached"}

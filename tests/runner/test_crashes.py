@@ -12,7 +12,6 @@ import sys
 import textwrap
 import time
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
@@ -157,9 +156,7 @@ def test_killed_while_it_is_asked_filler_a_run_ends_the_same(place: Path) -> Non
     "agent",
     [
         "vector_memory",
-        pytest.param(
-            "chroma_memory", marks=pytest.mark.skipif(find_spec("chromadb") is None, reason="extra chroma")
-        ),
+        "chroma_memory",
     ],
 )
 def test_killed_while_it_writes_to_a_vector_store_a_run_ends_the_same(tmp_path: Path, agent: str) -> None:

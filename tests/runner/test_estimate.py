@@ -4,10 +4,11 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench import run
 from ltm_bench.adapters.chat import SYSTEM
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.cli.forecasting import forecast_lines
@@ -62,6 +63,36 @@ def test_a_cache_makes_a_long_conversation_cheap_but_less_so_with_a_moving_windo
         assert each.dollars_uncached is not None
         assert each.dollars < each.dollars_uncached
     assert estimated("2k", wide, 250).output == 250 * estimated("2k", wide, 12).calls
+
+
+@pytest.mark.parametrize("mode", [(), ("forked", "live"), ("forked", "scripted")], ids=" ".join)
+def test_what_claude_costs_is_within_five_percent_of_its_bill(
+    tmp_path: Path, server: Provider, key: str, mode: tuple[str, ...]
+) -> None:
+    """In every mode: forked questions are written to the cache once, and read from it ever after."""
+    asked: dict[str, Any] = dict(zip(("questions", "acknowledge"), mode, strict=False))
+    done = run("anthropic_chat", "16k", suite="smoke", settings={"model": "claude-sonnet-5-5"},
+               base_url=server.url, reports=tmp_path, **asked)  # fmt: skip
+    calls = done.results.costs.calls
+    prompt, cached, output, written, _ = map(sum, zip(*server.spent, strict=True))
+    spent = Usage(uncached=prompt - cached - written, cache_read=cached, cache_write=written, output=output,
+                  model="claude-sonnet-5-5", provider="anthropic")  # fmt: skip
+    reply = round(output / calls)
+    plan = make_plan(Request(span="16k", agent="claude-sonnet-5-5", suite="smoke", **asked))
+    found = estimate(plan, reply)
+    assert found.calls == calls
+    assert float(found.dollars or 0) == pytest.approx(float(dollars(spent) or 0), rel=0.05)
+
+
+def test_an_automatic_cache_holds_what_forked_questions_share() -> None:
+    plan = make_plan(
+        Request(span="32k", agent="goldfish", suite="smoke", questions="forked", acknowledge="scripted")
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        wide = UsageModel("gpt-4o", "openai", SYSTEM, 1_000_000, 1024)
+        patch.setattr(plan.agents.sample, "usage_model", lambda: wide)
+        found = estimate(plan)
+    assert 0.9 < found.cached / found.prompt < 1
 
 
 def test_the_command_prints_three_columns_and_needs_no_key(

@@ -3,7 +3,6 @@
 import json
 import random
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -243,7 +242,7 @@ def test_a_fork_adds_no_turn_token_or_time(place: Path, run: Run) -> None:
 def test_what_the_script_or_a_later_message_needs_stays_in_the_conversation(place: Path, run: Run) -> None:
     run("perfect", "--scenario", "restaurant")
     kinds = [each.get("kind", each["event"]) for each in events(place) if each["event"] in ("sent", "forked")]
-    assert kinds.count("ask") == 4
+    assert kinds.count("ask") == 3
     assert kinds.count("forked") == 1
 
 
@@ -308,9 +307,7 @@ def test_replies_in_any_order_give_the_same_log(
         "diary",
         "keeps",
         "vector_memory",
-        pytest.param(
-            "chroma_memory", marks=pytest.mark.skipif(find_spec("chromadb") is None, reason="extra chroma")
-        ),
+        "chroma_memory",
     ],
 )
 def test_a_killed_run_ends_with_the_same_bytes_and_repeats_no_answered_question(

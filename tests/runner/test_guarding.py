@@ -1,5 +1,7 @@
 """Whatever an adapter raises or returns, and from whichever method, the run stops in one line and can be resumed."""
 
+import logging
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ RUN = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--age
 HEAD = '''"""Mine."""
 import asyncio
 import itertools
+import logging
 import sys
 from pathlib import Path
 from ltm_bench import Agent, Memory, Reply
@@ -55,6 +58,7 @@ RAISED = {
     "sys.exit(0)": "SystemExit: 0",
     "raise asyncio.CancelledError": "CancelledError",
     "raise BaseExceptionGroup('both', [SystemExit(1), ValueError(2)])": "BaseExceptionGroup: both (2 sub-exceptions)",
+    "raise ExceptionGroup('unhandled errors in a TaskGroup', [ValueError('port')])": "ValueError: port",
     "raise Silent": "Silent: (it has no text)",
     "raise Odd": "Odd: (it has no text)",
     "raise ValueError('x' * 100_000)": f"ValueError: {'x' * 2000} …",
@@ -73,6 +77,38 @@ def test_whatever_it_raises_names_turn_and_line(
     assert last.startswith(f"ltm-bench: the agent failed at turn 0: {said} (")
     assert last.endswith(f"mine.py:{line})")
     assert "Traceback" not in done.output
+
+
+BOT = """
+def helper(message):
+    import os
+    raise KeyError("no note " + os.environ["BOT_TOKEN"])
+
+
+def answer(message):
+    return helper(message)
+"""
+
+
+def test_the_traceback_of_an_agents_exception_is_kept_and_its_own_last_line_is_told(
+    command: "Command", place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("WARNING", "ltm_bench")  # put back afterwards, as are the root's handlers
+    monkeypatch.setattr(logging.root, "handlers", list(logging.root.handlers))
+    monkeypatch.syspath_prepend(str(place))
+    monkeypatch.delitem(sys.modules, "my_bot", raising=False)  # another test's
+    monkeypatch.setenv("BOT_TOKEN", key := "sk-never-shown-4711-abcdefgh")
+    (place / "my_bot.py").write_text(BOT, "utf-8")
+    done = command(*RUN[:-4], "--agent", "python:my_bot:answer", "--name", "r", "--log-level", "debug")
+    assert done.exit_code == 3
+    line = f"{place / 'my_bot.py'}:4"
+    assert done.err.splitlines()[-1].endswith(f"({line})")
+    kept = (place / "reports" / "r" / "tracebacks.txt").read_text("utf-8")
+    assert kept.startswith("the agent failed at turn 0: KeyError: 'no note ")
+    for text in (kept, done.err):  # the latter because of --log-level
+        assert f'File "{place / "my_bot.py"}", line 8, in answer' in text
+        assert f'File "{place / "my_bot.py"}", line 4, in helper' in text
+        assert key not in text
 
 
 @pytest.mark.parametrize("how", ["def", "async def"])

@@ -263,6 +263,14 @@ def test_earlier_costs_of_all_runs_are_known_before_the_first_spends_more() -> N
     assert server.take(0, "first", Decimal(2), Decimal(5), unknown=False) == 2
 
 
+def test_the_price_of_a_reply_that_is_unknown_to_one_run_is_unknown_to_the_sweep() -> None:
+    server = BudgetServer(None, [Cost()] * 2)
+    server.open(1, "first", Decimal(), already=False)
+    assert not server.look().unknown
+    server.give(1, "first", Decimal(), Decimal(), unknown=True)
+    assert server.look().unknown
+
+
 def test_runs_finished_before_a_sweep_do_not_count_towards_its_budget() -> None:
     server = BudgetServer(None, [Cost()] * 1)
     server.open(0, "only", Decimal(7), already=True)

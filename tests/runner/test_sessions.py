@@ -104,6 +104,20 @@ def test_a_long_session_is_told_in_one_call_of_several_turns(command: "Command")
     assert [len(texts) > 3 for texts in told] == [False, True, False]
 
 
+def test_every_piece_of_a_long_utterance_names_its_speaker(command: "Command") -> None:
+    talk = json.loads(Path("locomo10.json").read_text())
+    talk[0]["conversation"]["session_2"][0]["text"] = "My boat is long. " * 60
+    Path("locomo10.json").write_text(json.dumps(talk))
+    assert command(*RUN, "-P", "locomo.part=400").exit_code == 0
+    calls = heard(Path("reports/r/agent/locomo-0"))
+    told = next(texts for call, texts, at in calls if call == "session" and "05-02" in at)
+    pieces = [text.split("\n", 1)[1] for text in told]
+    assert [piece.partition(":")[0] for piece in pieces] == ["Ben", "Ben (continued)", "Ben (continued)"]
+    assert all(len(piece) <= 400 for piece in pieces[:-1])
+    said = "".join(piece.split("\n")[0].partition(": ")[2] for piece in pieces)
+    assert said == "My boat is long. " * 60
+
+
 def test_in_a_woven_conversation_filler_comes_between_sessions_and_not_into_short_ones(
     command: "Command",
 ) -> None:

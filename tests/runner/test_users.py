@@ -75,7 +75,8 @@ def test_a_request_to_delete_reaches_an_agent_that_can_forget(place: Path) -> No
     heard, gone = json.loads((place / "notes.json").read_text("utf-8"))
     assert len(gone) == 1
     assert any(
-        gone[0] in text and ("forget" in text.casefold() or "delete" in text or "remove" in text)
+        gone[0] in text
+        and any(word in text.casefold() for word in ("forget", "delete", "remove", "erase", "wipe"))
         for _, text in heard
     )
 

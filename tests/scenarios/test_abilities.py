@@ -83,9 +83,9 @@ def test_what_was_never_told_is_asked_beside_what_was() -> None:
 
 def test_the_words_that_offer_an_abstention_are_one_themselves() -> None:
     """`… if I have left that out` may come back as `You have left that out.`"""
-    for form in load(find("scenarios", "never_told")).FORMS:
-        (clause,) = re.findall(r"if I ((?:have|had) [^;,.]+)", form)
-        reply = f"You {clause}.".replace("myself", "yourself")
+    for form in load(find("scenarios", "never_told")).MESSAGES["forms"]:
+        (clause,) = re.findall(r"if I((?:'ve| haven't| never| didn't)[^;,.]*)", form)
+        reply = f"You{clause}.".replace(" you", " me")
         question = Turn(Message(form, START, 0), Reply(reply), kind="ask")
         assert never_said(("red", "blue")).verdict(reply, [question]).outcome is Outcome.CORRECT, reply
 
@@ -233,12 +233,15 @@ def test_one_thing_is_told_two_values_and_the_other_one() -> None:
 
 
 def test_a_standing_order_is_not_repeated_and_every_choice_has_its_options() -> None:
-    for order in load(find("scenarios", "standing_order")).ORDERS:
-        assert {order["right"], order["theirs"]} < set(order["options"])
-        assert order["right"] != order["theirs"]
     for seed in SEEDS:
-        order, first, second, _ = lines("standing_order", seed)
+        order, preference, first, second, _ = lines("standing_order", seed)
         assert text(order) not in text(first) + text(second)
+        assert text(preference) not in text(first) + text(second)
+        mine, theirs = (cast(NamesOnly, cast(Ask, line).expect) for line in (first, second))
+        assert len({*mine.among, *theirs.among}) == 8
+        for line, expect in ((first, mine), (second, theirs)):
+            assert all(option in text(line) for option in expect.among)
+            assert expect.value not in text(order) + text(preference)
 
 
 # forget_me, two_users, mind_your_business

@@ -1,5 +1,6 @@
 """The folder of runs in a browser: what is shown, what is live, and what is never served."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -12,10 +13,12 @@ from urllib.parse import quote
 import pytest
 
 from ltm_bench import run
+from ltm_bench.api.publication import publish
 from ltm_bench.viewer.access import find_file
 from ltm_bench.viewer.server import application
 
 if TYPE_CHECKING:
+    from tests.browser import Browser
     from tests.conftest import Command
     from tests.made import serving
 else:
@@ -115,6 +118,72 @@ def test_no_file_outside_the_folder_or_of_an_agent_is_served(port: int, path: st
     assert status == 404
     assert "secret" not in body
     assert "root:" not in body
+
+
+EVIL = """<!DOCTYPE html><title>evil</title><h1>FAKE 11/11</h1>
+<script>document.title = "inline"; fetch("/progress");</script><svg onload="document.title = 'handler'"></svg>
+<iframe src="/files/hostile/events.jsonl"></iframe><form action="/search"><button>x</button></form>"""
+
+
+@pytest.mark.parametrize(
+    "path", ["hostile/evil.html", "evil/report.html", "evil/transcript.html", "evil.html", "hostile/evil.svg"]
+)
+def test_no_script_of_a_file_runs(port: int, reports: Path, browser: "Browser", path: str) -> None:
+    (reports / path).parent.mkdir(exist_ok=True)
+    drawing = (
+        '<svg xmlns="http://www.w3.org/2000/svg"><script>document.documentElement.id = "ran"</script></svg>'
+    )
+    (reports / path).write_text(drawing if path.endswith(".svg") else EVIL, "utf-8")
+    address = f"http://127.0.0.1:{port}/files/{path}"
+    browser.open(address, scripts=True)
+    assert browser.ask("document.documentElement.id + document.title") in ("", "evil")
+    assert browser.ask("document.querySelector('iframe')?.contentDocument?.body?.textContent ?? ''") == ""
+    assert [each for each in browser.requests if each.startswith("http")] == [address]
+    assert browser.problems, "the policy says what it blocked"
+
+
+def test_the_script_of_our_own_page_runs(port: int, browser: "Browser") -> None:
+    browser.open(f"http://127.0.0.1:{port}/files/hostile/report.html", scripts=True)
+    assert browser.problems == []
+    assert browser.ask("document.getElementById('filter').hidden") is False
+
+
+@pytest.mark.parametrize(
+    ("path", "sandboxed"),
+    [
+        ("hostile/events.jsonl", True),
+        ("compare.html", True),
+        ("chart.pdf", True),
+        ("hostile/report.html", False),
+    ],
+)
+def test_every_file_has_a_policy_and_all_but_our_pages_a_sandbox(
+    port: int, reports: Path, path: str, sandboxed: bool
+) -> None:
+    (reports / "chart.pdf").write_bytes(b"%PDF-")
+    status, _, headers = ask(port, f"/files/{path}")
+    policy = headers["Content-Security-Policy"]
+    assert status == 200
+    assert policy.startswith("default-src 'none'; ")
+    assert ("; sandbox" in policy, "allow-scripts" in policy) == (sandboxed, False)
+    assert (headers["Content-Disposition"] == "attachment") is path.endswith(".pdf")
+
+
+def test_pages_of_an_unpacked_bundle_are_not_served_until_they_are_written_again(
+    reports: Path, port: int, hostile_run: Path
+) -> None:
+    folder = shutil.copytree(hostile_run, reports / "unpacked")
+    (folder / "SHA256SUMS").write_text("", "utf-8")
+    (folder / "report.html").write_text("FAKE 11/11", "utf-8")
+    for name in ("report.html", "transcript.html"):
+        status, body, _ = ask(port, f"/files/unpacked/{name}")
+        assert (status, "a page that came with a bundle" in body) == (404, True)
+        assert f"/files/unpacked/{name}" not in ask(port, "/")[1]
+    assert ask(port, "/files/unpacked/events.jsonl")[0] == 200
+    asyncio.run(publish(folder))
+    assert "FAKE" not in ask(port, "/files/unpacked/report.html")[1]
+    assert "/files/unpacked/report.html" in ask(port, "/")[1]
+    shutil.rmtree(folder)
 
 
 def test_a_servable_file_is_found(reports: Path) -> None:

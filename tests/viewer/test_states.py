@@ -46,6 +46,20 @@ def cut(run: Path, reports: Path, share: float) -> Path:
     return half
 
 
+def test_the_cost_of_a_run_under_way_is_unknown_until_a_reply_has_a_price(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "deaf.py").write_text(
+        '"""Deaf."""\n\n\ndef agent(message: str) -> str:\n    return "Okay."\n', "utf-8"
+    )
+    done = run(agent="deaf", span="2k", scenarios=["colours"], reports=tmp_path / "whole")
+    events = (done.folder / "events.jsonl").read_bytes().splitlines()
+    before = next(n for n, line in enumerate(events) if b'"replied"' in line)
+    assert look_at(cut(done.folder, tmp_path, before / len(events))).dollars is None
+
+
 def test_a_run_under_way_has_a_score_so_far_and_its_last_turns(tmp_path: Path) -> None:
     done = run(agent="perfect", span="2k", scenarios=["colours", "jokes"], reports=tmp_path / "whole")
     reports = tmp_path / "reports"

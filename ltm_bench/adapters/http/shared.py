@@ -1,4 +1,8 @@
-"""HTTP clients that bound answers in time and size; one of them also times its attempts, and may cache answers."""
+"""HTTP clients that bound answers in time and size; one of them also times its attempts, and may cache answers.
+
+They follow redirects on their own host only: the conversation goes nowhere that nobody has named. An answer that leads
+elsewhere is returned as it is.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ import asyncio
 import sys
 import time
 from asyncio import AbstractEventLoop
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from functools import partial
 from types import ModuleType
@@ -16,12 +21,16 @@ from weakref import WeakKeyDictionary
 from ltm_bench.adapters.http.answers import identity, kept
 from ltm_bench.adapters.http.traffic import Attempt, heard, tell
 from ltm_bench.core.budget import payment
-from ltm_bench.core.limits import BODY
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import BODY, check_answer
 
 if TYPE_CHECKING:
     import httpx2
 
 MOST_BYTES = BODY
+
+_REDIRECTS = 5
+"""Maximum redirects for one answer."""
 
 _shared: WeakKeyDictionary[AbstractEventLoop, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
 
@@ -36,10 +45,25 @@ def client(kind: type[httpx2.AsyncClient], **settings: Any) -> httpx2.AsyncClien
     known = _shared.setdefault(asyncio.get_running_loop(), {})
     which = (kind, repr(sorted(settings.items())))
     if which not in known or known[which].users == 0:
-        known[which] = _watched(kind)(**settings)
+        with proxies_from_environment():
+            known[which] = _watched(kind)(**settings)
     known[which].users += 1
     found: httpx2.AsyncClient = known[which]
     return found
+
+
+@contextmanager
+def proxies_from_environment() -> Iterator[None]:
+    """Turn what a client raises about proxies and certificates in the environment into ConfigError."""
+    import httpx2
+
+    try:
+        yield
+    except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
+        raise ConfigError(
+            f"{type(error).__name__}: the environment names proxies (ALL_PROXY, HTTP_PROXY, HTTPS_PROXY) or "
+            "certificates (SSL_CERT_FILE, SSL_CERT_DIR) that cannot be used; fix or unset them"
+        ) from None  # the error may quote a proxy's password
 
 
 def bounded(kind: type[Any], **settings: Any) -> Any:
@@ -52,11 +76,11 @@ def bounded(kind: type[Any], **settings: Any) -> Any:
     class Bounded(kind):  # type: ignore[misc]  # of either library
         async def send(self, request: Any, **how: Any) -> Any:
             if how.pop("stream", False):
-                return await super().send(request, stream=True, **how)
+                return await _staying(super().send, request, **how)
             seconds = request.extensions.get("timeout", {}).get("read")
             try:
                 async with asyncio.timeout(seconds) as whole:
-                    response = await read(await super().send(request, stream=True, **how), MOST_BYTES)
+                    response = await read(await _staying(super().send, request, **how), MOST_BYTES)
             except TimeoutError as error:
                 if not whole.expired():
                     raise
@@ -73,6 +97,19 @@ def bounded(kind: type[Any], **settings: Any) -> Any:
     return Bounded(**settings)
 
 
+async def _staying(send: Callable[..., Awaitable[Any]], request: Any, **how: Any) -> Any:
+    """Send a request, and follow redirects to the same host, but not from TLS to plain text. Return the open answer."""
+    how["follow_redirects"] = False
+    response = await send(request, stream=True, **how)
+    for _ in range(_REDIRECTS):
+        there, here = response.next_request, response.request.url
+        if there is None or there.url.netloc != here.netloc or there.url.scheme not in (here.scheme, "https"):
+            break
+        await response.aclose()
+        response = await send(there, stream=True, **how)
+    return response
+
+
 def _library(message: Any) -> ModuleType:
     """Return the library of a request or response: httpx or httpx2, which share no classes."""
     places = (kind.__module__.partition(".")[0] for kind in type(message).__mro__)
@@ -82,6 +119,8 @@ def _library(message: Any) -> ModuleType:
 async def read(response: httpx2.Response, most: int = MOST_BYTES) -> httpx2.Response:
     """Read a streamed response to its end. Raises DecodingError, of its own library, beyond `most` bytes.
 
+    Raises TooLong if it is read for a reply, and longer than the agent's `max_bytes`.
+
     The limit applies after decompression: a small body can unpack to any size.
     """
     library = _library(response)
@@ -90,6 +129,7 @@ async def read(response: httpx2.Response, most: int = MOST_BYTES) -> httpx2.Resp
     try:
         async for piece in response.aiter_bytes():
             size += len(piece)
+            check_answer(size)
             if size > most:
                 raise library.DecodingError(
                     f"the answer has more than {most:,} bytes", request=response.request
@@ -156,7 +196,7 @@ async def attempt(
             raise late from error
         raise
     after = response.headers.get("retry-after", "") if response.status_code >= 400 else ""
-    tell(Attempt(time.perf_counter() - begun, response.status_code, retry_after=after[:40]))
+    tell(Attempt(time.perf_counter() - begun, response.status_code, retry_after=after))
     if seconds is not None:
         _hurry(response, seconds)
     return response
@@ -200,7 +240,7 @@ def _watched(kind: type[Any]) -> type[Any]:
             # long as they are busy.
             seconds = request.extensions.get("timeout", {}).get("read")
             response = await attempt(
-                partial(super().send, stream=True, **how), request, seconds=seconds, streams=streams
+                partial(_staying, super().send, **how), request, seconds=seconds, streams=streams
             )
             if traffic is not None and key is not None and response.status_code == 200:
                 traffic.answers[key] = response.content

@@ -7,11 +7,15 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ltm_bench.adapters.http.answers import keep
 from ltm_bench.core.budget import payment
+from ltm_bench.core.keys import cleaned
+
+_SHOWN = 40
+"""Characters recorded of a header."""
 
 _log = logging.getLogger("ltm_bench")
 
@@ -26,7 +30,7 @@ class Attempt:
     error: str = ""
     """The type of error that prevented an answer."""
     retry_after: str = ""
-    """When the provider said to retry, verbatim."""
+    """When the provider said to retry, in its words."""
     cached: bool = False
     unsent: bool = False
     """Whether nothing was sent, because no connection was made."""
@@ -86,6 +90,8 @@ def begin() -> None:
 
 def tell(attempt: Attempt) -> None:
     """Report an attempt to the listener and its payment, if any, and to the log."""
+    attempt = cleaned(attempt)
+    attempt = replace(attempt, retry_after=attempt.retry_after[:_SHOWN])  # only now: half a key would stay
     said = "no answer" if attempt.status is None else f"HTTP {attempt.status}"
     what = "answered from the cache" if attempt.cached else f"{said} {attempt.error}".strip()
     _log.debug("request: %s after %.3f s", what, attempt.seconds)

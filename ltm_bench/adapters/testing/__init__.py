@@ -9,7 +9,7 @@
 It speaks OpenAI's Chat Completions, Responses and Embeddings and Anthropic's Messages, as far as adapters need them.
 Requests are recorded in order of arrival. Usage is real (counted with the built-in counter), and so is the prompt
 cache: the longest prefix of messages shared with an earlier request to the same model, from the provider's minimum on.
-Anthropic's holds only what a request with `cache_control` put there.
+Anthropic's follows its published rules: breakpoints, a look-back of 20 blocks, two lifetimes.
 
 - `provider` runs the server for as long as a block lasts.
 - `Provider` is its state and its switches: `answer`, `context`, `faults`, `fail`, `requests`, `models`, `edit`.

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 Said = dict[str, str]
 """A message as sent: `role` and `content`."""
 
-FaultKind = Literal["error", "hang", "slow", "cut", "garbage", "text", "empty", "refusal"]
+FaultKind = Literal["error", "hang", "slow", "cut", "garbage", "text", "empty", "refusal", "moved"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +18,8 @@ class Fault:
 
     kind: FaultKind = "error"
     """hang: no answer for `seconds`; slow: a good answer, in pieces that take `seconds`; cut: half a body; garbage:
-    invalid JSON; text: another content type; empty: no text, finished with `finish`; refusal: the model declines.
+    invalid JSON; text: another content type; empty: no text, finished with `finish`; refusal: the model declines;
+    moved: a redirect to the address in `message`.
     """
     status: int = 500
     message: str = "Something went wrong."
@@ -77,13 +78,6 @@ class RecordedRequest(NamedTuple):
         if (choice := self.body.get("tool_choice")) == "none" or choice == {"type": "none"}:
             return []
         return [each.get("function", each)["name"] for each in self.body.get("tools") or ()]
-
-    @property
-    def caches(self) -> bool:
-        """Whether it asks Anthropic to cache, as a whole or in one of its blocks."""
-        said = [self.body.get("system"), *(one["content"] for one in self.body.get("messages", ()))]
-        blocks = [block for content in said if isinstance(content, list) for block in content]
-        return any("cache_control" in each for each in (self.body, *blocks))
 
 
 def _parts(one: Mapping[str, Any]) -> list[Said]:

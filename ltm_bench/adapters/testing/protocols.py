@@ -22,6 +22,10 @@ class Tokens(NamedTuple):
     prompt: int
     cached: int
     output: int
+    written: int = 0
+    """Tokens written to the cache, where that is billed."""
+    for_an_hour: int = 0
+    """The part of `written` with that lifetime."""
 
 
 class Summary(NamedTuple):
@@ -40,8 +44,6 @@ class PlainAnswer(NamedTuple):
     """Why the model stopped, in the protocol's own words; `refusal` if it declined."""
     tokens: Tokens
     """The tokens of the request and its answer."""
-    least: int | None = None
-    """Minimum tokens to cache this request; None if it is not cached."""
     summary: Summary | None = None
     """The replacement for the conversation, made before answering."""
     prompt: str = ""
@@ -179,8 +181,6 @@ class AnthropicProtocol:
     def answer(self, given: PlainAnswer) -> dict[str, Any]:
         """Return the body of an answer."""
         tokens = given.tokens
-        fresh = tokens.prompt - tokens.cached
-        written = fresh if given.least is not None and tokens.prompt >= given.least else 0
         calls = [
             {
                 "type": "tool_use",
@@ -194,7 +194,8 @@ class AnthropicProtocol:
         passes: dict[str, Any] = {}
         if given.summary is not None:
             first = [{"type": "compaction", "content": given.summary.text, "encrypted_content": "sealed"}]
-            passes = {"iterations": [_spent("compaction", given.summary.tokens), _spent("message", tokens)]}
+            spent = (("compaction", given.summary.tokens), ("message", tokens))
+            passes = {"iterations": [{"type": kind, **_spent(each)} for kind, each in spent]}
         return {
             "id": "msg_1",
             "type": "message",
@@ -203,22 +204,19 @@ class AnthropicProtocol:
             "content": [*first, *(calls or ([{"type": "text", "text": given.text}] if given.text else []))],
             "stop_reason": "tool_use" if calls else given.finish,
             "stop_sequence": None,
-            "usage": {
-                "input_tokens": fresh - written,
-                "cache_read_input_tokens": tokens.cached,
-                "cache_creation_input_tokens": written,
-                "output_tokens": tokens.output,
-                **passes,
-            },
+            "usage": {**_spent(tokens), **passes},
         }
 
 
-def _spent(kind: str, tokens: Tokens) -> dict[str, Any]:
+def _spent(tokens: Tokens) -> dict[str, Any]:
     return {
-        "type": kind,
-        "input_tokens": tokens.prompt - tokens.cached,
+        "input_tokens": tokens.prompt - tokens.cached - tokens.written,
         "cache_read_input_tokens": tokens.cached,
-        "cache_creation_input_tokens": 0,
+        "cache_creation_input_tokens": tokens.written,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": tokens.written - tokens.for_an_hour,
+            "ephemeral_1h_input_tokens": tokens.for_an_hour,
+        },
         "output_tokens": tokens.output,
     }
 

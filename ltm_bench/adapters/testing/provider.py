@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ltm_bench.adapters.hashing import embed
+from ltm_bench.adapters.testing.caching import BlockCache, Looked, blocks_of
 from ltm_bench.adapters.testing.faults import Fault, FaultKind, RecordedRequest, Said
 from ltm_bench.adapters.testing.protocols import PROTOCOLS, Summary, Tokens
 from ltm_bench.core.tokens import counter
@@ -83,7 +84,10 @@ class Provider:
     """OpenAI's conversations, and the items in each."""
     _always: Fault | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    spent: list[Tokens] = field(default_factory=list)
+    """What is billed for every answer, in order."""
     _cache: set[bytes] = field(default_factory=set)
+    _blocks: BlockCache = field(default_factory=BlockCache)
     _counts: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -158,7 +162,7 @@ class Provider:
             return None
         words = [one["content"] for one in said if one["role"] in ("user", "compaction")]
         text = "\n".join(dict.fromkeys(each for one in words for each in _sentences(one)))
-        return Summary(text, self.measure(said, text, model=request.body["model"]))
+        return Summary(text, self.measure(said, text, caches=False))
 
     def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
         """Embed as ltm-bench's local embedder does."""
@@ -199,3 +203,15 @@ class Provider:
                     self._cache.add(prefix)
             cached = cached if caches and cached >= self.least_cached(model) else 0
             return Tokens(prompt, cached, self._count(reply))
+
+    def look_up(self, body: dict[str, Any]) -> Looked:
+        """Return what a request to Anthropic reads from the cache, and what it will write."""
+        with self._lock:
+            blocks = [(each, self._count(each.text) + OVERHEAD * each.begins) for each in blocks_of(body)]
+            return self._blocks.look_up(body["model"], blocks, self.least_cached(body["model"]))
+
+    def begin(self, looked: Looked, reply: str) -> Tokens:
+        """Begin the response to a request to Anthropic: from now on, others read what it writes."""
+        with self._lock:
+            self._blocks.write(looked)
+            return Tokens(looked.prompt, looked.read, self._count(reply), looked.written, looked.for_an_hour)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from ltm_bench.adapters.testing.caching import BREAKPOINTS
 from ltm_bench.adapters.testing.faults import Fault, RecordedRequest
 from ltm_bench.adapters.testing.protocols import (
     PROTOCOLS,
@@ -24,6 +25,8 @@ from ltm_bench.adapters.testing.provider import CONVERSATIONS, Answer, Provider,
 
 COUNTS = "/v1/messages/count_tokens"
 """Where tokens are counted."""
+
+_TOO_MANY = f"A maximum of {BREAKPOINTS} blocks with cache_control may be provided. Found {{}}."
 
 PIECES = 10
 """Number of pieces of a slow answer."""
@@ -44,7 +47,10 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/v1/models":
             self._send(
                 200,
-                {"object": "list", "data": [described(name, anthropic=anthropic) for name in server.models]},
+                {
+                    "object": "list",
+                    "data": [described(name, anthropic=anthropic) | server.details for name in server.models],
+                },
             )
         elif (name := self.path.removeprefix("/v1/models/")) in server.models:
             self._send(200, described(name, anthropic=anthropic) | server.details)
@@ -116,6 +122,7 @@ class Handler(BaseHTTPRequestHandler):
         finish, text = protocol.stop, ""
         said = [] if whole is None else whole.seen
         summary = None
+        looked = server.look_up(body) if isinstance(protocol, AnthropicProtocol) else None
         slow = fault is not None and fault.kind == "slow"
         if fault is None or slow:
             if whole is not None and (summary := server.summary(whole)):
@@ -129,12 +136,17 @@ class Handler(BaseHTTPRequestHandler):
         if server.context is not None and server.count(said) > server.context:
             self._fail(protocol.too_long, protocol)
             return
-        caches = not isinstance(protocol, AnthropicProtocol) or request.caches
-        tokens = server.measure(said, text, model=body["model"], caches=caches)
-        least = server.least_cached(body["model"]) if caches else None
+        if looked is not None and looked.breakpoints > BREAKPOINTS:
+            self._fail(Fault(status=400, message=_TOO_MANY.format(looked.breakpoints)), protocol)
+            return
+        if looked is None or summary is not None:
+            tokens = server.measure(said, text, model=body["model"], caches=looked is None)
+        else:
+            tokens = server.begin(looked, text)
+        server.spent += [tokens, *([summary.tokens] if summary else [])]
         asked = json.dumps(body.get("messages") or body.get("input")).encode()
         prompt = hashlib.sha256(asked).hexdigest()[:16]
-        given = PlainAnswer(body["model"], text, finish, tokens, least, summary, prompt)
+        given = PlainAnswer(body["model"], text, finish, tokens, summary, prompt)
         answer = server.edit(protocol.answer(given))
         server.keep(request, answer.get("output", ()))
         if body.get("stream"):
@@ -169,6 +181,9 @@ class Handler(BaseHTTPRequestHandler):
                 self._send(200, b'{"id": "chatcmpl-1", "choices": [')
             case "text":
                 self._send(200, b"<html>Welcome to the hotel's network</html>", kind="text/html")
+            case "moved":
+                lines = (f"HTTP/1.1 {fault.status} -", f"Location: {fault.message}", "Content-Length: 0")
+                self.wfile.write("\r\n".join([*lines, "", ""]).encode())
             case _:
                 self._send(
                     fault.status, protocol.error(fault), later=(fault.retry_after, fault.retry_after_ms)

@@ -1,4 +1,4 @@
-"""List, download and inspect public sets of dialogues."""
+"""Public sets, their downloads and imports; questions about your own documents."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.declaring import Option
 
-app = group("List, download and inspect public sets of dialogues.")
+app = group("Public sets, their downloads and imports; questions about your own documents.")
 
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="The set's name; see datasets list.")]
 

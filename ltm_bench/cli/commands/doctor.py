@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ltm_bench.cli.declared import command, group
@@ -21,6 +22,9 @@ from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import AgentName, BaseUrl, Settings, Span, Tokenizer
 from ltm_bench.plan.suites import SPAN
 from ltm_bench.plan.values import parse_span
+from ltm_bench.plugins.functions import FunctionAgent
+from ltm_bench.runner.apart import second_conversation
+from ltm_bench.runner.guarding import placed
 
 _BYTES_PER_TOKEN = 60
 """Bytes of a run folder per token: log, transcript and the agent's store."""
@@ -38,7 +42,10 @@ def doctor(
     settings: Settings = None,
     base_url: BaseUrl = None,
 ) -> None:
-    """Check that a run would work, before it costs anything. Asks the provider, but makes no paid call."""
+    """Check that a run would work, before it costs anything. Asks the provider, but makes no paid call.
+
+    An agent that runs on this machine, or is a function of yours, is also told and asked something.
+    """
     tokens = parse_span(span or SPAN)
     failed = False
     for finding in _findings(agent, tokens, tokenizer, settings or {}, base_url):
@@ -68,27 +75,42 @@ def _findings(
         return
     shown = ", ".join(f"{key}={value}" for key, value in entry.settings.items()) or "defaults"
     yield Finding(True, f"agent {agent}: adapter {entry.adapter}, {shown}")
+    asyncio.run(source.find_window())
     made = source()
     yield _price(made)
-    window = entry.settings.get("window")
+    window = source.window or entry.settings.get("window")
     if isinstance(window, int):
         needed = int(_ROUNDS * span * 0.95)
         fits = "holds" if window >= needed else "does not hold (old turns will be dropped)"
         yield Finding(
             True, f"its window of {window:,} tokens {fits} a whole conversation of about {needed:,}"
         )
-    yield from asyncio.run(_examine(made))
+    with TemporaryDirectory(prefix="ltm-bench-") as folder:
+        found = asyncio.run(_examine(made, Path(folder) / "agent"))
+        yours = made.free or isinstance(made, FunctionAgent)
+        if yours and not made.interactive and all(each.ok for each in found):
+            found.append(asyncio.run(second_conversation(source, Path(folder))))
+    for each in found:  # adapters' errors mention the run, which does not exist yet
+        yield Finding(each.ok, _RESUME.sub("", each.text), each.lacks)
 
 
-async def _examine(agent: Agent) -> list[Finding]:
+async def _examine(agent: Agent, home: Path) -> list[Finding]:
+    home.mkdir()
+    found: list[Finding] = []
     try:
-        found = await agent.examine()
+        await agent.open(home)
+        found += await agent.examine()
     except Exception as error:  # an adapter can raise anything
-        return [Finding(False, f"{type(error).__name__}: {error}")]
-    finally:
+        found.append(_failed(error))
+    try:
         await agent.close()
-    # Adapters' errors mention the run, which does not exist yet.
-    return [Finding(each.ok, _RESUME.sub("", each.text)) for each in found]
+    except Exception as error:  # likewise
+        found.append(_failed(error))
+    return found
+
+
+def _failed(error: Exception) -> Finding:
+    return Finding(False, str(error) if isinstance(error, LtmBenchError) else placed(error))
 
 
 def _disk(span: int) -> Finding:

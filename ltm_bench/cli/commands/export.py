@@ -9,6 +9,7 @@ from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName, kinds, output_option
 from ltm_bench.cli.outputs import check_output
+from ltm_bench.core.errors import ConfigError
 from ltm_bench.export.formats import format_named, known
 from ltm_bench.export.source import source_of
 from ltm_bench.plan.declaring import Option
@@ -37,6 +38,12 @@ def export(
     chosen = format_named(form)
     if output is not None and output != Path("-"):
         check_output(output)
+        if output.suffix == ".eval":  # Inspect's reader goes by the name
+            raise ConfigError(
+                f"-o {output}: an .eval file is a zip archive, and `--format inspect` writes JSON; name it "
+                f"{output.stem}.json, which Inspect reads too, and can turn into the other: `inspect log convert "
+                f"{output.stem}.json --to eval --output-dir DIR`"
+            )
     loaded = load_run(run)
     content = chosen.write(source_of(loaded.folder, loaded.results))
     if output == Path("-"):

@@ -10,7 +10,7 @@ from ltm_bench.plan.declaring import Option
 app = group("Download filler other than the built-in one.")
 
 
-@command(app, "filler fetch", "run --filler triviaqa:triviaqa/unfiltered-web-dev.json", name="fetch")
+@command(app, "datasets filler fetch", "run --filler triviaqa:triviaqa/unfiltered-web-dev.json", name="fetch")
 def fetch(
     into: Annotated[Path, Option("Where to put the file.", "FOLDER")] = Path("triviaqa"),
     url: Annotated[str | None, Option("A mirror of the archive.", "URL")] = None,

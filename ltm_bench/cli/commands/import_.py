@@ -12,7 +12,7 @@ from ltm_bench.cli.declared import command, group
 app = group("Import published results.")
 
 
-@command(app, "import goodai goodai-ltm-benchmark/data/tests", "list runs", name="goodai")
+@command(app, "datasets import goodai goodai-ltm-benchmark/data/tests", "list runs", name="goodai")
 def import_goodai(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Their definitions and results (v1 to v3, MIT licence).")

@@ -12,7 +12,7 @@ from ltm_bench.plan.declaring import Option
 app = group("Download the public files of InfiniteBench.")
 
 
-@command(app, "infinitebench fetch longbook_qa_eng", "run --suite infinitebench-files", name="fetch")
+@command(app, "datasets infinitebench fetch longbook_qa_eng", "run --suite infinitebench-files", name="fetch")
 def fetch(
     tasks: Annotated[
         list[str] | None,

@@ -58,7 +58,7 @@ def _agents() -> list[Row]:
             "adapter": preset.adapter,
             "driven": "",
             "users": "",
-            "about": preset.note or ", ".join(f"{k}={v}" for k, v in preset.settings.items()),
+            "about": preset.note or preset.end or ", ".join(f"{k}={v}" for k, v in preset.settings.items()),
         }
         for name, preset in known_presets(config_folders()).items()
     ]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ltm_bench.cli.console import out
+from ltm_bench.cli.console import complain, out
 from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.ending import saying_when_it_ends
 from ltm_bench.cli.options import Config, LogLevel, Quiet
 from ltm_bench.cli.thresholds import check_thresholds, find_baseline
 from ltm_bench.plan.folders import run_folder
@@ -40,10 +42,16 @@ def run(
     log_level: LogLevel = None,
 ) -> None:
     """Run one conversation with an agent, score it, write its page. Resumes a run that was interrupted."""
+    with saying_when_it_ends(series.notify) as folders:
+        _run(request, new, conduct, series, folders)
+
+
+def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folders: list[Path]) -> None:
     from ltm_bench.api import execute
     from ltm_bench.cli.watching import watch_all
     from ltm_bench.judge.judges import find_judges
     from ltm_bench.plan.planning import make_plan
+    from ltm_bench.runner.reuse import folder_to_decide
 
     seeds = range(request.seed, request.seed + series.repeats)
     # All are planned first: mistakes show before anything is paid for.
@@ -54,6 +62,9 @@ def run(
     for seed, plan in zip(seeds, plans, strict=True):
         several = f"{new.name}-seed{seed}" if series.repeats > 1 else new.name
         folder = run_folder(plan.name if new.name is None else several or "", fresh=new.fresh)
+        if baseline is not None or series.fail_under is not None:
+            folder = folder_to_decide(plan, folder, complain)
+        folders.append(folder)
         executions.append(partial(execute, plan, folder))
     runs = watch_all(executions, conduct)
     if series.repeats > 1:

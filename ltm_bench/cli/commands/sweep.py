@@ -18,17 +18,18 @@ from ltm_bench.cli.config_file import values_of
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.display import SweepDisplay
+from ltm_bench.cli.ending import saying_when_it_ends
 from ltm_bench.cli.forecasting import sweep_lines
 from ltm_bench.cli.options import LogLevel, Quiet, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
 from ltm_bench.judge.judges import find_judges, find_reader
-from ltm_bench.log.environment import record_tags
+from ltm_bench.log.environment import record_tags, record_window
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.planning import Plan
-from ltm_bench.plan.request import RUN, Conduct, Connections, NewRun, Repeats, Request
+from ltm_bench.plan.request import RUN, Conduct, Connections, NewRun, Notify, Repeats, Request
 from ltm_bench.plan.values import seconds
 from ltm_bench.report.publishing import DERIVED
 from ltm_bench.report.words import plural
@@ -36,6 +37,7 @@ from ltm_bench.runner import ray as clusters
 from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, forecast
 from ltm_bench.runner.grid import Grid, jobs_of, remake, resources_in
 from ltm_bench.runner.measured import seconds_per_reply
+from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.ray.resources import Resources
 from ltm_bench.runner.sweep import Job, JobResult
 from ltm_bench.runner.sweep import sweep as run_all
@@ -129,6 +131,7 @@ def sweep(
     checkpoint: Annotated[
         float, Option("On a cluster: how often an active run is copied to a URL.", "SECONDS", seconds)
     ] = 30.0,
+    notify: Notify = None,
     quiet: Quiet = False,
     log_level: LogLevel = None,
 ) -> None:
@@ -148,33 +151,39 @@ def sweep(
     jobs, skipped = jobs_of(
         grid, request, repeats=repeats, calls=conduct.calls, reports=options.reports, new=new
     )
-    for job in jobs:
-        find_reader(conduct.reader, job.plan.manifest.agent)
-    for line in skipped:
-        err().print(safe(line))
-    try:
-        if cluster is None:
-            err().print(f"{plural(len(jobs), 'run')}, {connections} calls at a time to each provider")
-            _print_forecasts(jobs)
-            with caching(REPORTS / CACHE if conduct.cache else None), SweepDisplay(jobs, budget) as display:
-                ended = asyncio.run(run_all(jobs, budget, display, connections=connections))
-        else:
-            ended = _elsewhere(jobs, budget, cluster)
-        runs = {}
-        for place, each in enumerate(ended):
-            if _begun(each):
-                record_tags(each.job.folder, conduct.tags or {})
-                ended[place], runs[each.job.folder] = asyncio.run(_published(each, options))
-    except KeyboardInterrupt:
-        raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
-    if cluster is not None and cluster.url is not None:
-        _bring_pages(cluster.url, [each.job for each in ended if each.job.folder in runs])
-    _print(ended, runs)
-    if len(complete := [run for run in runs.values() if run.complete]) > 1:
-        page = output or options.reports / f"{new.name or 'sweep'}.html"
-        write_comparison(compare(*complete), [run.folder for run in complete], page)
-        out().print(f"page of all: {page}")
-    _raise_if_unfinished(ended, budget.limit)
+    with saying_when_it_ends(notify) as folders:
+        folders += [job.folder for job in jobs]
+        for job in jobs:
+            find_reader(conduct.reader, job.plan.manifest.agent)
+        for line in skipped:
+            err().print(safe(line))
+        try:
+            if cluster is None:
+                err().print(f"{plural(len(jobs), 'run')}, {connections} calls at a time to each provider")
+                jobs = _forecast(jobs)
+                with (
+                    caching(REPORTS / CACHE if conduct.cache else None),
+                    SweepDisplay(jobs, budget) as display,
+                ):
+                    ended = asyncio.run(run_all(jobs, budget, display, connections=connections))
+            else:
+                ended = _elsewhere(jobs, budget, cluster)
+            runs = {}
+            for place, each in enumerate(ended):
+                if _begun(each):
+                    record_tags(each.job.folder, conduct.tags or {})
+                    record_window(each.job.folder, outlook=each.job.outlook)
+                    ended[place], runs[each.job.folder] = asyncio.run(_published(each, options))
+        except KeyboardInterrupt:
+            raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
+        if cluster is not None and cluster.url is not None:
+            _bring_pages(cluster.url, [each.job for each in ended if each.job.folder in runs])
+        _print(ended, runs)
+        if len(complete := [run for run in runs.values() if run.complete]) > 1:
+            page = output or options.reports / f"{new.name or 'sweep'}.html"
+            write_comparison(compare(*complete), [run.folder for run in complete], page)
+            out().print(f"page of all: {page}")
+        _raise_if_unfinished(ended, budget.limit)
 
 
 def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping[str, str | None]) -> None:
@@ -191,10 +200,11 @@ def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping
         )
 
 
-def _print_forecasts(jobs: Sequence[Job]) -> None:
+def _forecast(jobs: Sequence[Job]) -> list[Job]:
     """Print a forecast of the runs that have not started, one for all that differ only in the seed.
 
-    Simulates as many as the time for one forecast allows; prints a lower bound for the others.
+    Simulates as many as the time for one forecast allows; prints a lower bound for the others. Returns the jobs, each
+    with what it is foretold of its agent's window.
     """
     alike: dict[str, list[Job]] = {}
     for job in jobs:
@@ -203,6 +213,7 @@ def _print_forecasts(jobs: Sequence[Job]) -> None:
             key = f"{manifest.agent.model_dump_json()} {manifest.suite.model_dump_json()} {manifest.span}"
             alike.setdefault(key, []).append(job)
     groups: list[tuple[Plan, Estimate | None, int]] = []
+    foretold: dict[Path, str] = {}
     left = MOST_SIMULATED
     for same in alike.values():
         plan = same[0].plan
@@ -210,8 +221,10 @@ def _print_forecasts(jobs: Sequence[Job]) -> None:
         found = asyncio.run(forecast(plan, latency)) if left > 0 else None
         left -= 0 if found is None else found.tokens
         groups.append((plan, found, len(same)))
+        foretold |= dict.fromkeys((job.folder for job in same), outlook(plan, found))
     for line in sweep_lines(groups):
         err().print(safe(line))
+    return [replace(job, outlook=foretold.get(job.folder, "")) for job in jobs]
 
 
 def _begun(done: JobResult) -> bool:
@@ -256,7 +269,7 @@ def _elsewhere(jobs: Sequence[Job], budget: Budget, cluster: Cluster) -> list[Jo
     with clusters.connected() as ray:
         nodes = sum(bool(node["Alive"]) for node in ray.nodes())
         err().print(f"{plural(len(jobs), 'run')}, on a Ray cluster of {plural(nodes, 'node')}")
-        _print_forecasts(jobs)
+        jobs = _forecast(jobs)
         for line in clusters.too_large(jobs, terms, ray):
             err().print(line)
         with SweepDisplay(jobs, budget) as display:

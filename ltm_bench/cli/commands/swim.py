@@ -52,7 +52,7 @@ Documents = Annotated[
 ]
 
 
-@command(app, "swim generate docs/ --agent gpt-6-luna -o tasks.json", name="generate")
+@command(app, "datasets swim generate docs/ --agent gpt-6-luna -o tasks.json", name="generate")
 def swim_generate(
     documents: Documents,
     agent: AgentName,
@@ -85,7 +85,7 @@ def swim_generate(
                 err().print(f"{safe(step.name)}: skipped: {safe(step.problem)}")
     out().print(
         f"{output}: {len(tasks)} tasks about {len(read)} documents, {failed} documents without; review them before "
-        f"use: ltm-bench swim validate {shlex.quote(str(output))} {shlex.quote(str(documents))}"
+        f"use: ltm-bench datasets swim validate {shlex.quote(str(output))} {shlex.quote(str(documents))}"
     )
     if failed:
         raise RunIncomplete(f"{failed} documents have no task yet; the same command asks about them again")
@@ -93,8 +93,8 @@ def swim_generate(
 
 @command(
     app,
-    "swim validate tasks.json docs/ --validator Ada",
-    "swim validate tasks.json docs/ --agent gpt-6-luna",
+    "datasets swim validate tasks.json docs/ --validator Ada",
+    "datasets swim validate tasks.json docs/ --agent gpt-6-luna",
     name="validate",
 )
 def swim_validate(
@@ -131,9 +131,9 @@ def swim_validate(
 
 @command(
     app,
-    "swim run tasks.json docs/ --agent gpt-6-luna --span 128k --judge gpt-6-luna",
-    "swim run tasks.json docs/ --agent gpt-6-luna --agent vector_memory --test position --delivery chunked",
-    "swim run tasks.json docs/ --agent gpt-6-luna --test voting --test control --runs 5",
+    "datasets swim run tasks.json docs/ --agent gpt-6-luna --span 128k --judge gpt-6-luna",
+    "datasets swim run tasks.json docs/ --agent gpt-6-luna --agent vector_memory --test position --delivery chunked",
+    "datasets swim run tasks.json docs/ --agent gpt-6-luna --test voting --test control --runs 5",
     name="run",
     idle=RUN,
 )
@@ -215,7 +215,12 @@ def swim_run(
         out().print(f"page of all: {page}")
 
 
-@command(app, "swim show", "swim show swim-32k-gpt-6-luna-seed0-isolated --embedder local", name="show")
+@command(
+    app,
+    "datasets swim show",
+    "datasets swim show swim-32k-gpt-6-luna-seed0-isolated --embedder local",
+    name="show",
+)
 def swim_show(
     run: RunName = None,
     embedder: Annotated[

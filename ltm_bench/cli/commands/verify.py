@@ -39,5 +39,7 @@ def _verify(folder: Path) -> None:
         f"{found.retold} of {len(found.results.examples)} examples regenerated from the seed, "
         f"{'score' if found.results.complete else 'incomplete, so far'} {score}"
     )
+    if found.pages:
+        out().print(f"not verified: {', '.join(found.pages)}; `ltm-bench report` writes pages from the log")
     for then, today in found.changed_scorers.items():
         out().print(f"scored with {then}; today's version is {today}: `ltm-bench rescore` shows what it says")

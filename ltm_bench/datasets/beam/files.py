@@ -3,6 +3,9 @@
 The data has no licence, so it is read from a path and never shipped. A conversation is a folder with `chat.json` and
 `probing_questions/probing_questions.json`, or a pair of files that end in `chat.json` and `probing_questions.json`,
 gzipped or not. A path may be one conversation, or a folder of many, such as `chats/100K`.
+
+Where `chat_trunecated.json` stands beside `chat.json`, it is the conversation, as in the published program: the
+questions are about it. The folders `plan-0`, `plan-1`, … hold the parts of a conversation of 10M tokens again.
 """
 
 import re
@@ -40,15 +43,16 @@ _GOLD = ("answer", "ideal_answer", "ideal_response", "ideal_summary", "expected_
 _MARK = re.compile(r"->->[\d,\s.]{0,30}$")
 """The end of a user's text: the place in the plan from which it was written."""
 
-_CHAT = re.compile(r"(?:^|[-_])chat(?:_trunecated)?\.json(?:\.gz)?$")
+_CHAT = re.compile(r"(?:^|[-_])chat(_trunecated)?\.json(?:\.gz)?$")
+_PLAN = re.compile(r"plan-\d+")
 
 
 def histories(path: Path, on_bad: OnBad) -> Histories:
     """Yield the conversations under a path. Raises ConfigError if there is none; bad ones are named and skipped."""
-    chats = sorted(_chats(path), key=_order)
+    chats = {_home(chat): chat for chat in sorted(_chats(path), key=_order)}
     if not chats:
         raise ConfigError(f"{path}: it has no chat.json")
-    for chat in chats:
+    for chat in chats.values():
         try:
             yield _history(name_of(chat), read_value(chat), _questions_beside(chat), chat, on_bad)
         except (LookupError, TypeError, ValueError, AttributeError, ConfigError) as error:
@@ -57,15 +61,27 @@ def histories(path: Path, on_bad: OnBad) -> Histories:
 
 def _chats(path: Path) -> Iterator[Path]:
     if path.is_dir():
-        yield from (each for each in path.rglob("*") if _CHAT.search(each.name))
+        yield from (
+            each
+            for each in path.rglob("*")
+            if _CHAT.search(each.name) and not _PLAN.fullmatch(each.parent.name)
+        )
     elif path.exists():
         yield path
     else:
         raise ConfigError(f"{path}: there is no such file or folder")
 
 
-def _order(chat: Path) -> list[tuple[int, str]]:
-    return [(int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", str(chat))]
+def _order(chat: Path) -> tuple[list[tuple[int, str]], bool]:
+    """Sort conversations by their numbers, and a truncated chat behind the whole one, whose place it takes."""
+    named = _CHAT.search(chat.name)
+    home = [(int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", str(_home(chat)))]
+    return home, bool(named and named[1])
+
+
+def _home(chat: Path) -> Path:
+    """Return what the files of one conversation share: a folder, or a folder and a prefix."""
+    return chat.with_name(prefix) if (prefix := _CHAT.sub("", chat.name)) else chat.parent
 
 
 def name_of(chat: Path) -> str:

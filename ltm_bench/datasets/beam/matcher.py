@@ -9,6 +9,7 @@ from ltm_bench.datasets.beam.files import contradicts
 from ltm_bench.datasets.beam.scorer import (
     MODES,
     ORDER,
+    TAU_F1,
     aligned,
     event_order,
     prompt,
@@ -30,7 +31,8 @@ class Meets(SetMatcher):
     """
 
     dataset: ClassVar[str] = "beam"
-    columns: ClassVar[tuple[str, ...]] = MODES
+    version: ClassVar[int] = 2
+    columns: ClassVar[tuple[str, ...]] = (*MODES, TAU_F1)
 
     gold: str
     rubric: tuple[str, ...]
@@ -60,6 +62,12 @@ class Meets(SetMatcher):
     def kind(self) -> str:
         """The ability."""
         return self.ability
+
+    @property
+    def chance(self) -> float:
+        """What τ gives to a line that is none of the events; 0 for anything but an order of events."""
+        asked = self.ability == ORDER and self.mode in MODES
+        return event_order(self.rubric, ("",)).tau if asked else 0.0
 
     @property
     def contradicts_itself(self) -> bool:
@@ -97,8 +105,8 @@ class Meets(SetMatcher):
                     order = event_order(self.rubric, done.value)
                     break
                 same = "yes" in (yield same_prompt(event, line)).lower()
-            scores = dict.fromkeys(MODES, order.score)
-            said = f"order {order.tau:.2f} times F1 {order.f1:.2f}, besides {said}"
+            scores = order.scores
+            said = f"order {order.tau:.2f}, with F1 {order.f1:.2f}, besides {said}"
         score = scores[self.mode]
         outcome = Outcome.CORRECT if score >= 1 else Outcome.PARTIAL if score > 0 else Outcome.WRONG
         return Judged(outcome, score, f"{said} ({self.mode})", scores)

@@ -1,8 +1,10 @@
-"""How BEAM judges: each item of a rubric separately, 0, 0.5 or 1; and the order of events by Kendall's τ and F1.
+"""How BEAM judges: each item of a rubric separately, 0, 0.5 or 1; and the order of events by Kendall's τ.
 
 Two modes. `official` is the published program (`src/evaluation/compute_metrics.py`) as it runs: it truncates scores to
 integers, so that 0.5 counts 0 everywhere but in the order of events, and it never tells the judge the question. `paper`
-is what the paper describes: 0.5 counts, and the judge knows the question. The questions to the judge are ours.
+is what the paper describes: 0.5 counts, and the judge knows the question. In both, an order of events scores its τ,
+which is what the program reports (`report_results.py`); a column of its own shows τ × F1, which counts what is missing
+and what is foreign as well. The questions to the judge are ours.
 """
 
 import itertools
@@ -19,6 +21,9 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 ORDER = "event_ordering"
 """The ability whose answers are lists."""
+
+TAU_F1 = "tau_f1"
+"""The column of τ × F1, for orders of events alone."""
 
 
 def item_score(score: float, ability: str, mode: Mode) -> float:
@@ -43,9 +48,14 @@ class Ordering(NamedTuple):
     """Kendall's τ_b, moved to 0..1."""
 
     @property
-    def score(self) -> float:
-        """τ × F1."""
-        return self.tau * self.f1
+    def scores(self) -> dict[str, float]:
+        """The scores by column."""
+        return order_scores(self.tau, self.tau * self.f1)
+
+
+def order_scores(tau: float, tau_f1: float) -> dict[str, float]:
+    """Return the scores of an order of events by column."""
+    return {**dict.fromkeys(MODES, tau), TAU_F1: tau_f1}
 
 
 def event_order(events: Sequence[str], told: Sequence[str]) -> Ordering:
@@ -113,9 +123,16 @@ def prompt(question: HistoryQuestion, item: str, reply: str, mode: Mode) -> str:
     """Return the question to a judge about one item of a rubric."""
     asked = f"Question: {question.text}\n\n" if mode == "paper" else ""
     return (
-        "Rate how far a reply meets one requirement. 1: entirely. 0.5: in part, or with small errors. 0: not at all, "
-        "or it contradicts it. Judge the requirement alone, and by its sense, not by its words. Where it asks that "
-        "something be left out or admitted as unknown, doing so meets it.\n\n"
+        "Rate how far a reply meets one requirement: 1, 0.5 or 0. Judge the requirement alone, and by its sense: other "
+        "words for the same thing, and other ways of writing a number, an amount or a date, are as good. Tone, length "
+        "and form matter only to a requirement about them.\n"
+        "- A reply that evades the question, or is about something else, gets 0, whatever the requirement.\n"
+        "- If something must be there: 1 if it is there and right, 0.5 if it is incomplete or has small errors, 0 if "
+        "it is missing or wrong. Where that something is an admission that the answer is unknown, admitting it is no "
+        "evasion.\n"
+        "- If something must stay out: 1 if the reply deals with the question and keeps it out, 0.5 if it lets in a "
+        "trace of it, 0 if it lets it in.\n"
+        "- If a requirement names several things: 1 for all of them, 0.5 for some, 0 for none.\n\n"
         f"{asked}Requirement: {item}\n\nReply: {reply}\n\n"
         'Answer with JSON alone: {"score": 0, 0.5 or 1, "reason": "one sentence"}'
     )

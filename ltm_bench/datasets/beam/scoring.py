@@ -12,7 +12,7 @@ from typing import Any
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.beam.files import ABILITIES, contradicts, histories
 from ltm_bench.datasets.beam.matcher import meets
-from ltm_bench.datasets.beam.scorer import MODES, ORDER, rubric_score, score_of
+from ltm_bench.datasets.beam.scorer import MODES, ORDER, TAU_F1, order_scores, rubric_score, score_of
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import errata
 from ltm_bench.datasets.judging import Ask, conduct, together
@@ -133,10 +133,8 @@ def score_file(
             )
             continue
         order = _order(row) if ability == ORDER else None
-        by_mode: dict[str, float] = {
-            mode: rubric_score(scores, ability, mode) if order is None else order for mode in MODES
-        }
-        marks[name] = _mark(name, ability, conversation, by_mode, question)
+        rated: dict[str, float] = {mode: rubric_score(scores, ability, mode) for mode in MODES}
+        marks[name] = _mark(name, ability, conversation, order or rated, question)
     if not marks:
         raise ConfigError(f"{path}: no judge's scores are stored in it; name a judge with --judge")
     types = {mark.type for mark in marks.values()}
@@ -148,7 +146,8 @@ def score_file(
         and each.id not in marks
         and each.id.rpartition("/")[0].rpartition("/")[0] in homes
     )
-    return Sheet(path, MODES, tuple(marks.values()), missing, judge=judge)
+    columns = tuple(each for each in (*MODES, TAU_F1) if any(each in mark.scores for mark in marks.values()))
+    return Sheet(path, columns, tuple(marks.values()), missing, judge=judge)
 
 
 def _mark(
@@ -166,12 +165,12 @@ def _stored(row: Mapping[str, Any]) -> list[float] | None:
     return [score for score in scores if score is not None] if None not in scores else None
 
 
-def _order(row: Mapping[str, Any]) -> float | None:
+def _order(row: Mapping[str, Any]) -> Mapping[str, float] | None:
+    """Return the stored scores of an order of events; None without a τ, as for a rubric of one event (NaN)."""
     inner = row.get("event_ordering")
     told = {**row, **inner} if isinstance(inner, Mapping) else row
     try:
-        if "f1" in told and "tau_norm" in told:
-            return float(told["f1"]) * float(told["tau_norm"])
-        return float(told["final_score"]) if "final_score" in told else None
-    except (TypeError, ValueError):
+        tau, f1 = float(told["tau_norm"]), float(told["f1"])
+    except (LookupError, TypeError, ValueError):
         return None
+    return order_scores(tau, tau * f1) if 0 <= tau <= 1 else None

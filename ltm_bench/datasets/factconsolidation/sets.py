@@ -30,7 +30,7 @@ SETS = tuple(
         file="Conflict_Resolution.json",
         instruction=(
             "The facts are numbered in the order in which they became known: where two contradict each other, the "
-            "later one holds, even against what you know of the world. Answer questions with the name alone."
+            "later one holds, even against what you know of the world. Answer with the name alone."
         ),
         histories=histories,
         keeps=partial(_is, name),

@@ -12,6 +12,9 @@ from ltm_bench.datasets.dates import read_date
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Role, Session, Utterance
 from ltm_bench.datasets.streaming import read_elements
 
+TEMPORAL = "2"
+"""The category of questions about dates."""
+
 ADVERSARIAL = "5"
 """The category of questions that the dialogue does not answer."""
 
@@ -79,6 +82,7 @@ def _question(name: str, asked: Mapping[str, Any]) -> HistoryQuestion:
         raise ValueError(f"category {category} is not a number from 1 to 5")
     unanswerable = category == ADVERSARIAL
     gold = (NOT_MENTIONED,) if unanswerable else (str(asked["answer"]),)
+    trap = asked.get("adversarial_answer") if unanswerable else None
     return HistoryQuestion(
         id=name,
         type=category,
@@ -86,4 +90,5 @@ def _question(name: str, asked: Mapping[str, Any]) -> HistoryQuestion:
         gold=gold,
         evidence=tuple(map(str, asked.get("evidence", ()))),
         unanswerable=unanswerable,
+        options=() if trap is None else (NOT_MENTIONED, str(trap)),
     )

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.locomo.files import ADVERSARIAL, CATEGORIES, NOT_MENTIONED
-from ltm_bench.datasets.locomo.scorer import official, strict
+from ltm_bench.datasets.locomo.scorer import chosen, official, stems, strict
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.matchers.reading import READ, abstains
 
@@ -16,7 +16,8 @@ class LocomoAnswer(SetMatcher):
     """Scores as LoCoMo does: F1 over stems by category, or whether the reply says that the answer is not known."""
 
     dataset: ClassVar[str] = "locomo"
-    columns: ClassVar[tuple[str, ...]] = ("official", "strict")
+    version: ClassVar[int] = 2
+    columns: ClassVar[tuple[str, ...]] = ("official", "open", "strict")
     kinds: ClassVar[Mapping[str, str]] = CATEGORIES
     apart: ClassVar[frozenset[str]] = frozenset((ADVERSARIAL,))
 
@@ -26,13 +27,16 @@ class LocomoAnswer(SetMatcher):
     id: str = ""
     """The question's id, for comparing runs with prediction files."""
     mode: str = "official"
-    """`official` or `strict`."""
+    """`official` or `strict`; `open` is `official` for runs that ask category 5 without options."""
+    options: tuple[str, ...] = ()
+    """The options of category 5, (a) and (b); empty if none were offered."""
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Return the published score, or the strict one."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        score = (strict if self.mode == "strict" else official)(reply[:READ], self.gold, self.category)
+        said = self._said(reply)
+        score = self._strict(said) if self.mode == "strict" else official(said, self.gold, self.category)
         scorer = f"LoCoMo's category {self.category} ({self.mode})"
         if score >= 1.0:
             return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
@@ -42,23 +46,42 @@ class LocomoAnswer(SetMatcher):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         return Verdict(Outcome.WRONG, 0.0, f"nothing for {scorer}")
 
+    def _said(self, reply: str) -> str:
+        return chosen(reply[:READ], self.options) if self.options else reply[:READ]
+
+    def _strict(self, said: str) -> float:
+        """Return the strict score; 0 for both options at once."""
+        words = set(stems(said))
+        if self.options and all(words > set(stems(each)) for each in self.options):
+            return 0.0
+        return strict(said, self.gold, self.category)
+
+    @property
+    def chance(self) -> float:
+        """One of two, where there are options."""
+        return 0.5 if self.options else 0.0
+
     @property
     def kind(self) -> str:
         """The category."""
         return self.category
 
     def scores(self, reply: str) -> Mapping[str, float]:
-        """Return both scores."""
-        said = reply[:READ]
+        """Return both scores. Without options, the one of category 5 is not the published one, but `open`."""
+        said = self._said(reply)
+        as_asked = "open" if self.category == ADVERSARIAL and not self.options else "official"
         return {
-            "official": official(said, self.gold, self.category),
-            "strict": strict(said, self.gold, self.category),
+            as_asked: official(said, self.gold, self.category),
+            "strict": self._strict(said),
         }
 
     def right(self) -> Sequence[str]:
         """Return the gold answer as the program reads it."""
-        if self.category == "5":
-            return (NOT_MENTIONED,)
+        if self.category == ADVERSARIAL:
+            return (
+                NOT_MENTIONED,
+                *(f"({'ab'[i]})" for i, each in enumerate(self.options) if official(each, "", "5")),
+            )
         return (self.gold.split(";")[0].strip() if self.category == "3" else self.gold,)
 
     def wrong(self) -> Sequence[str]:
@@ -66,9 +89,19 @@ class LocomoAnswer(SetMatcher):
         return ("Xylophones", "")
 
 
-def locomo_answer(gold: str, category: str, *, id: str = "", mode: str = "official") -> LocomoAnswer:
-    """Expect the gold answer of a question of LoCoMo."""
-    return LocomoAnswer(gold, category, id, mode)
+def locomo_answer(
+    gold: str, category: str, *, id: str = "", mode: str = "official", options: Sequence[str] = ()
+) -> LocomoAnswer:
+    """Expect the gold answer of a question of LoCoMo.
+
+    Args:
+        gold: The answer in the set.
+        category: The question's category, `1` to `5`.
+        id: The question's id.
+        mode: `official`, `open` or `strict`.
+        options: The two options, (a) first, where the question is a choice.
+    """
+    return LocomoAnswer(gold, category, id, mode, tuple(options))
 
 
 EXAMPLES: tuple[Matcher, ...] = (
@@ -76,5 +109,6 @@ EXAMPLES: tuple[Matcher, ...] = (
     locomo_answer("pears, two plums", "1", mode="strict"),
     locomo_answer("Likely yes; she said so", "3"),
     locomo_answer(NOT_MENTIONED, "5"),
+    locomo_answer(NOT_MENTIONED, "5", options=("the lighthouse", NOT_MENTIONED)),
 )
 """Examples for the tests that guard every matcher."""

@@ -51,6 +51,17 @@ def official(answer: str, gold: str, category: str) -> float:
     return f1(answer, _plain_gold(gold, category))
 
 
+def chosen(answer: str, options: Sequence[str]) -> str:
+    """Return the option that an answer names by its letter, as the official program reads it, else the answer.
+
+    `a`, or any three characters with `(a)`, is the first; any other one or three characters are the second.
+    """
+    said = answer.strip().lower()
+    if len(said) == 1:
+        return options["a" not in said]
+    return options["(a)" not in said] if len(said) == 3 else answer
+
+
 def strict(answer: str, gold: str, category: str) -> float:
     """Return the share of the gold's parts whose words are all in the answer; 0 for a heap of words.
 

@@ -10,7 +10,7 @@ from ltm_bench.datasets.answers import Answer, majority, read_answers
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import errata, question_digest
 from ltm_bench.datasets.locomo.files import ADVERSARIAL, CATEGORIES, NOT_MENTIONED, histories
-from ltm_bench.datasets.locomo.scorer import official, strict
+from ltm_bench.datasets.locomo.scorer import chosen, official, strict
 from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.datasets.streaming import read_value
 
@@ -93,10 +93,9 @@ def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answe
         if name in marks:
             on_bad(f"{path}: {name[:120]}: answered twice; the first answer counts")
             continue
-        scores = {
-            "official": official(answer.said, gold, category),
-            "strict": strict(answer.said, gold, category),
-        }
+        options = answer.row.get("options") if "matcher" in answer.row else None  # a run of ours
+        said = chosen(answer.said, options) if options else answer.said
+        scores = {"official": official(said, gold, category), "strict": strict(said, gold, category)}
         if (vote := majority(answer.votes)) is not None:
             scores["judge"] = vote
         judge = judge or answer.judge

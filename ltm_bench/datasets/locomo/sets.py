@@ -1,14 +1,33 @@
 """The part of LoCoMo that can be run."""
 
+from dataclasses import replace
+
+from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Matcher
 from ltm_bench.datasets.dialogue import HistoryQuestion
-from ltm_bench.datasets.locomo.files import histories
+from ltm_bench.datasets.locomo.files import TEMPORAL, histories
 from ltm_bench.datasets.locomo.matcher import locomo_answer
 from ltm_bench.datasets.public import PublicSet
 
+_DATES = "Work out the date from those of the conversation, as well as they allow."
+_UNKNOWN = 'If it was not said, answer "Not mentioned".'
+
+
+def _put(question: HistoryQuestion, scorer: str, dice: Dice) -> HistoryQuestion:
+    """Return a question with the hint of its category or, for the official scorer, as a choice."""
+    options = dice.shuffled(question.options) if scorer == "official" else []
+    said = [question.text]
+    if question.type == TEMPORAL:
+        said.append(_DATES)
+    if options:
+        said.append(f"Which is right: (a) {options[0]} (b) {options[1]}")
+    elif scorer != "official" or question.unanswerable:
+        said.append(_UNKNOWN)
+    return replace(question, text=" ".join(said), options=tuple(options))
+
 
 def _expect(question: HistoryQuestion, mode: str) -> Matcher:
-    return locomo_answer(question.gold[0], question.type, id=question.id, mode=mode)
+    return locomo_answer(question.gold[0], question.type, id=question.id, mode=mode, options=question.options)
 
 
 SETS = (
@@ -21,11 +40,10 @@ SETS = (
         file="locomo10.json",
         sha256="79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4",
         fetched=True,
-        instruction=(
-            "Answer them with a short phrase, in words of the conversation where you can. "
-            'If it was not said, answer "Not mentioned".'
-        ),
+        instruction="Answer with a short phrase, in words of the conversation where you can.",
         histories=histories,
+        put=_put,
         expect=_expect,
+        scorers=("official", "strict", "open"),
     ),
 )

@@ -7,7 +7,7 @@ from typing import ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.judging import Inquiry, Judged
-from ltm_bench.datasets.longmemeval.scorer import prompt, read, strict
+from ltm_bench.datasets.longmemeval.scorer import prompt, strict, verdict_of
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.matchers.reading import READ, abstains, words
 
@@ -19,6 +19,7 @@ class Remembered(SetMatcher):
     If a judge is named, it is asked about every reply, as in the published program, and its answer counts.
     """
 
+    version: ClassVar[int] = 2
     dataset: ClassVar[str] = "longmemeval"
     columns: ClassVar[tuple[str, ...]] = ("judge", "strict")
 
@@ -44,7 +45,7 @@ class Remembered(SetMatcher):
                 Outcome.UNDECIDED, 0.0, "the reply may say in other words that this cannot be known"
             )
         if words(said) == words(self.gold) or strict(said, (self.gold,), self.type, unanswerable=False):
-            return Verdict(Outcome.CORRECT, 1.0, "the reply contains the answer")
+            return Verdict(Outcome.CORRECT, 1.0, "the reply gives the answer")
         if abstains(said):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         return Verdict(Outcome.UNDECIDED, 0.0, "the reply may give the answer in other words")
@@ -72,7 +73,7 @@ class Remembered(SetMatcher):
         if not reply.strip():
             return Judged(Outcome.MALFORMED, 0.0, "the reply is empty", {"judge": 0.0})
         asked = HistoryQuestion(self.id, self.type, question, (self.gold,), unanswerable=self.unanswerable)
-        if read((yield prompt(asked, reply))):
+        if verdict_of((yield prompt(asked, reply))):
             return Judged(Outcome.CORRECT, 1.0, f"yes, by the rule for {self.type}", {"judge": 1.0})
         outcome = Outcome.WRONG if self.unanswerable or not abstains(reply) else Outcome.ABSTAINED
         return Judged(outcome, 0.0, f"no, by the rule for {self.type}", {"judge": 0.0})

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 
 from ltm_bench.datasets.dialogue import HistoryQuestion
-from ltm_bench.matchers.reading import abstains, words
+from ltm_bench.datasets.longmemeval.concluding import conclusion
+from ltm_bench.matchers.reading import abstains, lexicon, mentions, number, read, words
 
 _HEAP = 150
 """Maximum number of words of an answer that is scored by text alone."""
@@ -50,30 +51,41 @@ def prompt(question: HistoryQuestion, reply: str) -> str:
     )
 
 
-def read(answer: str) -> bool:
+def verdict_of(answer: str) -> bool:
     """Return a judge's verdict, read as the official program does: `yes` anywhere in the answer."""
     return "yes" in answer.lower()
 
 
 def strict(reply: str, golds: Sequence[str], kind: str, *, unanswerable: bool) -> float | None:
-    """Return 1 if the reply contains the gold answer verbatim, 0 if not; None if only a judge can tell.
+    """Return 1 if the reply gives the gold answer verbatim, 0 if not; None if only a judge can tell.
 
-    Only a judge can tell for preferences, and for golds longer than a phrase. An unanswerable question calls for an
-    abstention.
+    Where the reply has a conclusion (`Final answer: …`), that is its answer, whatever stands before it. A gold answer
+    that is only denied is not given. Articles are ignored, and a number in words is that in figures. Only a judge can
+    tell for preferences, and for golds longer than a phrase. An unanswerable question calls for an abstention.
     """
+    end = conclusion(reply) or reply
     if unanswerable:
-        return float(abstains(reply))
+        return float(abstains(reply) and abstains(end))
     if kind == "single-session-preference" or not golds:
         return None
-    accepted = [words(part) for gold in golds for part in _alternatives(gold)]
-    accepted = [each for each in accepted if each]
+    accepted = {
+        tuple(found): part for gold in golds for part in _alternatives(gold) if (found := _content(part))
+    }
     if not accepted or min(map(len, accepted)) > 8:
         return None
-    said = words(reply)
+    said = _content(end)
     if len(said) > _HEAP:
         return 0.0
     text = f" {' '.join(said)} "
-    return float(any(f" {' '.join(each)} " in text for each in accepted))
+    given = tuple(part for found, part in accepted.items() if f" {' '.join(found)} " in text)
+    named = mentions(read(end), lexicon(given))
+    return float(bool(given) and (not named or not all(each.denied for each in named)))
+
+
+def _content(text: str) -> list[str]:
+    """Return the words of a text without articles, and numbers in figures."""
+    kept = (word for word in words(text) if word not in ("a", "an", "the"))
+    return [str(value) if word.isalpha() and (value := number(word)) is not None else word for word in kept]
 
 
 def _alternatives(gold: str) -> list[str]:

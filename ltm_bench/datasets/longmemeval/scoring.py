@@ -12,7 +12,7 @@ from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import errata
 from ltm_bench.datasets.judging import Ask, together
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, question_of
-from ltm_bench.datasets.longmemeval.scorer import prompt, read, strict
+from ltm_bench.datasets.longmemeval.scorer import prompt, strict, verdict_of
 from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.datasets.streaming import read_elements
 
@@ -43,7 +43,7 @@ async def judged(
 
     async def one(answer: Answer, question: HistoryQuestion) -> tuple[str, bool | None]:
         said = await ask(prompt(question, answer.said))
-        return question.id, None if said is None else read(said)
+        return question.id, None if said is None else verdict_of(said)
 
     open_ones = [(answer, questions.get(answer.id or "")) for answer in answers if not answer.votes]
     asked = [one(answer, question) for answer, question in open_ones if question is not None]

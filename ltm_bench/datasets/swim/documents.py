@@ -5,11 +5,15 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from ltm_bench.core.errors import described
 from ltm_bench.core.limits import content_of, json_of
 
 TEXTS = (".txt", ".md", ".markdown", ".rst", "")
 PAGES = (".pdf",)
 MARKUP = (".html", ".htm")
+
+MOST_TEXT = 16 << 20
+"""Maximum characters of a PDF."""
 
 _EXTRA = "needs an extra: pip install 'ltm-bench[documents]'"
 
@@ -68,13 +72,18 @@ def _text(path: Path) -> str:
 def _pdf(path: Path) -> str:
     try:
         from pypdf import PdfReader
-        from pypdf.errors import PyPdfError
     except ImportError as error:
         raise ValueError(f"{path}: a PDF {_EXTRA}") from error
     try:
-        return "\n\n".join(page.extract_text() for page in PdfReader(path).pages)
-    except (PyPdfError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{path}: the PDF cannot be read: {error}") from error
+        found, left = list[str](), MOST_TEXT
+        for page in PdfReader(path).pages:
+            found.append(page.extract_text())
+            left -= len(found[-1])
+            if left < 0:  # a small file can name one page any number of times
+                raise ValueError(f"it has more than {MOST_TEXT:,} characters")
+        return "\n\n".join(found)
+    except Exception as error:  # a damaged file can lead pypdf to any
+        raise ValueError(f"{path}: the PDF cannot be read: {described(error)}") from error
 
 
 def _html(content: str, path: Path) -> str:

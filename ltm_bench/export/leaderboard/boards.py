@@ -275,11 +275,7 @@ def _skills(entries: Sequence[BoardEntry]) -> Mapping[str, Skill]:
 
 def better(pairs: Sequence[Pair]) -> frozenset[tuple[str, str]]:
     """Return who is shown to be better than whom, after correcting for all pairs."""
-    return frozenset(
-        (pair.first, pair.second) if pair.paired.difference > 0 else (pair.second, pair.first)
-        for pair in pairs
-        if pair.separated
-    )
+    return frozenset((pair.first, pair.second) for pair in pairs if pair.separated)
 
 
 def groups(rows: Sequence[BoardRow], pairs: Sequence[Pair]) -> list[list[BoardRow]]:

@@ -18,14 +18,11 @@ from ltm_bench.export.verify import Verified, questions_of, verify
 from ltm_bench.log.manifest import IMPORTED, Manifest
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.report.page import started_on
-from ltm_bench.report.publishing import read_to_publish
+from ltm_bench.report.publishing import PAGES, read_to_publish
 from ltm_bench.report.words import counted
 from ltm_bench.score.results.files import RunFiles
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import Results
-
-PAGES = ("report.html", "transcript.html")
-"""The pages of a run, written here from its log: those in the bundle are ignored."""
 
 
 class BoardEntry(NamedTuple):
@@ -47,7 +44,7 @@ class BoardEntry(NamedTuple):
     changed_scorers: Mapping[str, str]
     """Scorers of other versions behind the bundle's own verdicts, and today's."""
     pages: Mapping[str, bytes]
-    """`PAGES`, by name."""
+    """The run's pages by name, written here from its log: those in the bundle are ignored."""
     drawn_on: str | None = None
     """The day on which its seed was drawn, after the agent was submitted; None if it was not drawn."""
 

@@ -114,4 +114,4 @@ def notices_conflict(reply: str) -> bool:
 def keeps_back(reply: str) -> bool:
     """Whether a reply says anywhere that it does not know, has forgotten on request, or will not tell."""
     own = in_own_words(reply)
-    return abstains(own) or _KEPT_BACK.search(plain(own)) is not None
+    return abstains(own) or _KEPT_BACK.search(plain(own).replace("_", " ")) is not None  # `_deleted_`

@@ -13,40 +13,25 @@ A star stands for any ending: `chang*` is change, changed and changing. `isn't` 
 
 from collections import defaultdict
 from collections.abc import Sequence
-from enum import Enum, auto
+from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
+Effect = Enum(
+    "Effect", "DENIES REPLACED PAST NOW NEXT CHANGES HEDGES CONDITIONS CONCLUDES CORRECTS CHOICE NONE"
+)
+"""What a cue says about what it reaches.
 
-class Effect(Enum):
-    """What a cue says about what it reaches."""
+- REPLACED: it held once, and was replaced by something else.
+- NEXT: it replaced what was named before.
+- CHANGES: what is changed is replaced, and by what comes after `to`, `with`, `by`, `for` or `into`.
+- CORRECTS: what was named before is taken back.
+- CHOICE: one of several, not decided: `either`.
+- NONE: a word in it usually denies what follows, but does not here.
+"""
 
-    DENIES = auto()
-    REPLACED = auto()
-    """It held once, and was replaced by something else."""
-    PAST = auto()
-    PRESENT = auto()
-    NEXT = auto()
-    """It replaced what was named before."""
-    CHANGES = auto()
-    """What is changed is replaced, and by what comes after `to`, `with`, `by`, `for` or `into`."""
-    HEDGES = auto()
-    CONDITIONS = auto()
-    CONCLUDES = auto()
-    CORRECTS = auto()
-    """What was named before is taken back."""
-    CHOICE = auto()
-    """One of several, not decided: `either`."""
-    NONE = auto()
-    """A word in it usually denies what follows, but does not here."""
-
-
-class Reach(Enum):
-    """What a cue reaches within its clause."""
-
-    AFTER = auto()
-    BEFORE = auto()
-    ALL = auto()
+Reach = Enum("Reach", "AFTER BEFORE ALL")
+"""What a cue reaches within its clause."""
 
 
 class Cue(NamedTuple):
@@ -66,7 +51,7 @@ CUES = {
     (Effect.REPLACED, Reach.ALL): "first|original*|initial*|former*|previous*|old|used to|begin*|before that",
     (Effect.REPLACED, Reach.BEFORE): "no longer|anymore|fell through",
     (Effect.PAST, Reach.ALL): "was|were|had|said|told",
-    (Effect.PRESENT, Reach.ALL): "now|current*|latest|recent*|final*|last|new",
+    (Effect.NOW, Reach.ALL): "now|current*|latest|recent*|final*|last|new",
     (Effect.NEXT, Reach.ALL): "then|later|next|after that",
     (Effect.CHANGES, Reach.AFTER): "chang*|switch*|updat*|corrected|mov*|replac*",
     (Effect.HEDGES, Reach.ALL): "maybe|perhaps|probably|might|could|guess|think",
@@ -89,9 +74,7 @@ def _compiled() -> dict[str, list[_Phrase]]:
     for (effect, reach), phrases in CUES.items():
         for phrase in phrases.split("|"):
             table[phrase.split()[0][:_KEY]].append((tuple(phrase.split()), effect, reach))
-    for found in table.values():
-        found.sort(key=lambda each: -len(each[0]))
-    return dict(table)
+    return {key: sorted(found, key=lambda each: -len(each[0])) for key, found in table.items()}
 
 
 _KEY = 3
@@ -107,9 +90,9 @@ def _says(said: Sequence[str], phrase: Sequence[str]) -> bool:
 
 
 def cues(said: Sequence[str], besides: frozenset[str] = frozenset()) -> Sequence[Cue]:
-    """Return the cues in the words of a clause, the longest at each place; `besides` are words that are none here.
+    """Return the cues in the words of a clause, the longest at each place.
 
-    A phrase that reaches in two ways is returned twice.
+    `besides` are words that are none here, unless they deny. A phrase that reaches in two ways is returned twice.
     """
     return _cues(tuple(said), besides)
 
@@ -121,7 +104,8 @@ def _cues(said: tuple[str, ...], besides: frozenset[str]) -> Sequence[Cue]:
         size = 0
         for phrase, effect, reach in _CUES.get(said[i][:_KEY], ()):
             end = i + len(phrase)
-            if len(phrase) >= size and not besides.issuperset(phrase) and _says(said[i:end], phrase):
+            beside = effect is not Effect.DENIES and besides.issuperset(phrase)
+            if len(phrase) >= size and not beside and _says(said[i:end], phrase):
                 found.append(Cue(effect, reach, i, end, phrase))
                 if reach is not Reach.BEFORE:  # what may reach nothing must not hide what it is made of
                     size = len(phrase)

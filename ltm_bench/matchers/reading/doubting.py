@@ -36,7 +36,6 @@ _UNREAD = (Outcome.ABSTAINED, Outcome.MALFORMED)
 _FLAT = (Outcome.WRONG, Outcome.STALE, Outcome.MALFORMED)
 LAST = "its last"
 """How the names of the parts begin after which nothing else is said."""
-_REFUSED = (*_FLAT, Outcome.PARTIAL)
 _BESIDE = 2
 """Words besides each value, at most, in a recital of all values: `first red, later blue, finally grey`."""
 _ANNOUNCING = re.compile(r"[:=→]\s")
@@ -47,7 +46,7 @@ _FORMS = ("{", "[", "`")
 _TINY = 2
 """Maximum length of an English word that names nothing: a unit, an initial."""
 _ASIDE = re.compile(r"\([^()]{0,1000}\)|\[[^\[\]]{0,1000}\]")
-_CLAUSE = re.compile(r"[;:]\s|\s[-–—]\s|—")
+_CLAUSE = re.compile(r"[;:]\s|\s[-–—]\s|—|,\s(?:and|but|so)\s(?=[^,]*(?:['’]s|\b(?:is|are))\s)")
 _COMMA = re.compile(r"[;:,]\s|\s[-–—]\s|—")
 
 
@@ -94,7 +93,9 @@ class DoubtingMatcher(Matcher):
             return RECITAL
         if verdict.score and not self.may_abstain and self._gives_up_at_last(seen, turns):
             return Verdict(Outcome.UNDECIDED, 0.0, f"it ends with not knowing; before that: {verdict.reason}")
-        doubted = verdict.outcome in _REFUSED and not verdict.reason.startswith(tuple(self.certain))
+        doubted = verdict.outcome in (*_FLAT, Outcome.PARTIAL) and not verdict.reason.startswith(
+            tuple(self.certain)
+        )
         if self.concludes and (doubted or verdict.outcome is Outcome.UNDECIDED):
             end = self.judge(announced(seen), turns)
             verdict = end if end.outcome is Outcome.CORRECT else verdict

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -50,12 +51,8 @@ def _repaired(text: str) -> Sequence[Any]:
 
 
 def _strict(text: str) -> Iterator[Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return
-    if _is_shallow(value):
-        yield value
+    with suppress(ValueError, RecursionError):
+        yield from filter(_is_shallow, [json.loads(text)])
 
 
 def _is_shallow(value: Any, depth: int = _DEPTH) -> bool:
@@ -78,7 +75,7 @@ def unwrapped(value: Any, read: Callable[[Any], T | None]) -> T | None:
     found = read(value)
     if found is not None or not isinstance(value, Mapping):
         return found
-    inner = [unwrapped(each, read) for each in value.values() if isinstance(each, list | Mapping)]
+    inner = (unwrapped(each, read) for each in value.values() if isinstance(each, list | Mapping))
     usable = [each for each in inner if each is not None]
     return usable[0] if len(usable) == 1 else None
 

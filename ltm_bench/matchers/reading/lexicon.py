@@ -104,8 +104,7 @@ def _attached(said: Sequence[str], begin: int, end: int, last: bool) -> str:
         end: Where it ends.
         last: Whether it is the name's last word.
     """
-    before = said[begin - 1] if begin else ""
-    after = said[end] if end < len(said) else ""
+    before, after = said[begin - 1] if begin else "", said[end] if end < len(said) else ""
     if last and before and before not in _LOOSE:
         return "before"
     joined = not before and end == len(said) - 1 if last else after not in _LOOSE  # `bass guitar` alone

@@ -3,24 +3,11 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+Time = StrEnum("Time", "PLAIN NOW PAST REPLACED")
+"""When it holds. PAST is reported in the past tense, but perhaps still true: `you said red`."""
 
-class Time(StrEnum):
-    """When it holds."""
-
-    PLAIN = "plain"
-    NOW = "now"
-    PAST = "past"
-    """Reported in the past tense, but perhaps still true: `you said red`."""
-    REPLACED = "replaced"
-
-
-class Force(StrEnum):
-    """How it is put forward."""
-
-    FLAT = "flat"
-    HEDGED = "hedged"
-    CONDITIONAL = "conditional"
-    QUESTION = "question"
+Force = StrEnum("Force", "FLAT HEDGED CONDITIONAL QUESTION")
+"""How it is put forward."""
 
 
 class Mention(NamedTuple):

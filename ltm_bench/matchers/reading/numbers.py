@@ -28,10 +28,8 @@ SPELT = re.compile(
 
 def number(value: Any) -> int | None:
     """Read a whole number from JSON or text: `3`, `3.0`, `"3"`, `"x3"`, `"three packs"`, `"two thousand"`."""
-    if isinstance(value, float) and value.is_integer():  # inf and nan are not integers
-        return int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return int(value) if float(value).is_integer() else None  # inf and nan are no integers
     if not isinstance(value, str):
         return None
     text = plain(value[:200]).strip().replace(_HALF, "six")

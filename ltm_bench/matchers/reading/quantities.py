@@ -54,7 +54,8 @@ def distances(block: Block, begin: int, end: int) -> Iterator[Distance]:
     text = block.text[begin:end]
     if block.form is Form.JSON and block.path:  # `{"south": 8}`
         text = f"{block.path[-1].replace('_', ' ')} : {text}"
-    text = _RESULT.sub(_blank, _WORKING.sub(_blank, text))
+    for working in (_WORKING, _RESULT):
+        text = working.sub(lambda found: " " * len(found[0]), text)
     if _SUM.search(text):
         return  # the working, without its result
     axes = [(m.start(), m.end(), _axis_of(m[0])) for m in _AXIS.finditer(text)]
@@ -90,10 +91,6 @@ def _on_axes(
         if near and not (titled and _amount(near[0]) and near[0][0][0] not in "-−–+" and "=" not in text):
             number = near[0] if following and "=" not in text[stop:limit] else near[-1]
             yield Distance(str(axis), _amount(number))
-
-
-def _blank(found: re.Match[str]) -> str:
-    return " " * len(found[0])
 
 
 def _amount(found: re.Match[str]) -> Decimal:

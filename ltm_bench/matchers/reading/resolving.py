@@ -75,10 +75,8 @@ _LEADS = 4
 
 def _rank(mention: Mention) -> int:
     """Return how much a mention weighs as the answer, from 0 to 5."""
-    if mention.final:
-        return _LEADS + 1
-    if mention.lead:
-        return _LEADS
+    if mention.final or mention.lead:
+        return _LEADS + mention.final
     return {Time.NOW: 3, Time.PLAIN: 2, Time.PAST: 1, Time.REPLACED: 0}[mention.time]
 
 

@@ -28,7 +28,7 @@ _REMARK = 6
 _MOST = 2000
 _NEAR = 4
 """Maximum words between a thing and a later remark about it."""
-_PRESENT = dict.fromkeys((Effect.PRESENT, Effect.NEXT), Time.NOW)
+_PRESENT = dict.fromkeys((Effect.NOW, Effect.NEXT), Time.NOW)
 _TIMES = {Effect.REPLACED: Time.REPLACED, Effect.PAST: Time.PAST, **_PRESENT}
 
 
@@ -80,7 +80,8 @@ class _Heard:
             leads = leads and light.issuperset(clause.words())
             lead = leads and _names_one([clause])
             before = whole._replace(group=len(self.found), lead=lead, choice=alternative)
-            past = clause.opener != "→" and _is_over(self.found[begun : begun + 1])
+            first = self.found[begun : begun + 1]  # `it was first red, then blue`
+            past = clause.opener != "→" and any(m.time in (Time.PAST, Time.REPLACED) for m in first)
             for mention in _named(clause, found, block, before):
                 told = mention._replace(time=Time.PAST) if past and mention.next else mention
                 self.found.append(_settled(_titled(told, above)))
@@ -132,11 +133,6 @@ def _refutes(said: Sequence[str]) -> bool:
 
 def _names_one(clauses: Sequence[Clause]) -> bool:
     return len({named.value for clause in clauses for _, named, *_ in clause.named}) == 1
-
-
-def _is_over(found: Sequence[Mention]) -> bool:
-    """Whether what is named first is past, and so what came next: `it was first red, then blue`."""
-    return any(m.time in (Time.PAST, Time.REPLACED) for m in found)
 
 
 def _force(clauses: Sequence[Clause], ending: str, own: Sequence[Sequence[Cue]]) -> Force:

@@ -15,16 +15,8 @@ from typing import Any
 from ltm_bench.matchers.reading.json_values import embedded
 from ltm_bench.matchers.reading.text import answer, flat
 
-
-class Form(StrEnum):
-    """What a block of a reply is."""
-
-    PROSE = "prose"
-    HEADING = "heading"
-    BULLET = "bullet"
-    CELL = "cell"
-    QUOTE = "quote"
-    JSON = "json"
+Form = StrEnum("Form", "PROSE HEADING BULLET CELL QUOTE JSON")
+"""What a block of a reply is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def hardly_adds(reply: str, turns: Sequence[Turn]) -> bool:
 
 
 def _repeated(said: Sequence[str], told: Sequence[Sequence[str]], least: int) -> float:
-    """Return the share of a reply's words that repeat what was told: whole texts of so many words at least."""
+    """Return the share of a reply's words that repeat whole texts that were told, one of so many words at least."""
     joined = f" {' '.join(said)} "
-    repeated = sum(len(each) for each in told if len(each) >= least and f" {' '.join(each)} " in joined)
-    return repeated / len(said) if said else 0.0
+    whole = [len(each) for each in told if len(each) >= _OWN and f" {' '.join(each)} " in joined]
+    return sum(whole) / len(said) if max(whole, default=0) >= least else 0.0

@@ -15,6 +15,7 @@ _STRAIGHT = {
     "’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-",
     "ł": "l", "Ł": "l", "ø": "o", "Ø": "o", "đ": "d", "Đ": "d",  # Unicode does not treat strokes as accents
 }  # fmt: skip
+_TABLE = str.maketrans(_STRAIGHT)
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _BRITISH = (
     "gray=grey favorite=favourite color=colour yogurt=yoghurt harbor=harbour theater=theatre center=centre "
@@ -53,9 +54,7 @@ def plain(text: str) -> str:
     """Return the answer in a text in lower case, with straight quotes and without accents."""
     text = answer(text)
     if not text.isascii():
-        for curly, straight in _STRAIGHT.items():
-            text = text.replace(curly, straight)
-        text = unicodedata.normalize("NFKD", text)[:READ]  # one sign can become 18
+        text = unicodedata.normalize("NFKD", text.translate(_TABLE))[:READ]  # one sign can become 18
     if text.isascii():  # nearly always so, and then there are no accents
         return text.lower()
     return "".join(c for c in text if not unicodedata.combining(c)).casefold()

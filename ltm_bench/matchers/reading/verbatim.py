@@ -5,7 +5,7 @@ A lossy memory changes one content word, or loses a *not*. So those must agree; 
 
 import re
 from collections.abc import Sequence
-from enum import IntEnum, auto
+from enum import IntEnum
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -29,17 +29,13 @@ _MOST = 4000
 """Maximum words of a reply that are searched."""
 
 
-class Match(IntEnum):
-    """How a sentence was said, the best first."""
+Match = IntEnum("Match", "SAID REFUSED REWORDED CHANGED ABSENT")
+"""How a sentence was said, the best first.
 
-    SAID = auto()
-    REFUSED = auto()
-    """Only mentioned in a refusal to say it."""
-    REWORDED = auto()
-    """All its content words, but other words or the order differ."""
-    CHANGED = auto()
-    """Nearly, but a content word or a negation differs."""
-    ABSENT = auto()
+- REFUSED: only mentioned in a refusal to say it.
+- REWORDED: all its content words, but other words or the order differ.
+- CHANGED: nearly, but a content word or a negation differs.
+"""
 
 
 class Occurrence(NamedTuple):
@@ -130,9 +126,7 @@ def _common(said: Sequence[str], meant: Sequence[str]) -> int:
 @lru_cache(maxsize=8192)  # the words of a reply are compared again with each window of each phrase
 def _same(said: str, meant: str) -> bool:
     """Whether two words are the same, endings aside: `closing` and `close`, `window` and `windows`."""
-    if same_word(said, meant):
-        return True
-    return len(said) > 4 and len(meant) > 4 and _stem(said) == _stem(meant)
+    return same_word(said, meant) or (min(len(said), len(meant)) > 4 and _stem(said) == _stem(meant))
 
 
 def _stem(word: str) -> str:

@@ -43,6 +43,8 @@ class Standing(NamedTuple):
     turns: int
     examples: int
     spent: Decimal
+    unknown: bool
+    """Whether a reply's price is unknown."""
 
 
 class BudgetServer:
@@ -170,4 +172,6 @@ class BudgetServer:
             if each.attempt
         }
         turns = sum(each.turns for each in self._accounts)
-        return Standing(begun, turns, sum(each.examples for each in self._accounts), self.spent())
+        examples = sum(each.examples for each in self._accounts)
+        unknown = any(each.unknown for each in self._accounts)
+        return Standing(begun, turns, examples, self.spent(), unknown)

@@ -217,7 +217,13 @@ class _Driver:
 
     async def _look(self) -> None:
         try:
-            begun, turns, examples, self._budget.spent = await self._server.look.remote()
+            (
+                begun,
+                turns,
+                examples,
+                self._budget.spent,
+                self._budget.unknown,
+            ) = await self._server.look.remote()
         except self._ray.exceptions.RayError:  # the runs themselves report that the budget server is gone
             return
         for number, (attempts, already) in begun.items():

@@ -1,7 +1,8 @@
 """The guard against heaps: a reply that recites what other examples said is not right for what lies in it.
 
 A matcher sees the turns of its own example alone, so only the score can tell where the rest of a reply comes from.
-Filler belongs to no example: a message of it is longer than the heap that every matcher refuses by itself.
+Filler belongs to no example. A reply that is little but messages answers nothing either, whoever they are from: it
+leaves it to its reader to find the answer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,9 @@ LONGEST = 10_000
 
 FEW = 3
 """Number of whole messages from which a reply recites, whatever else it says."""
+
+LITTLE = 0.2
+"""Maximum share of a reply's own words beside whole messages for it to be little but messages."""
 
 SMALL = 60
 """Minimum words of a reply of which one or two messages can make up most; a brief one may quote them as its reason."""
@@ -62,13 +66,17 @@ class Guard:
         found = list(self._recited(said)) if len(said) >= FEW * HEAD else []
         own = "\n".join(map(_spaced, (words(turn.message.text) for turn in turns))) if found else ""
         foreign = [each for each in found if f" {each.text}" not in own]
-        many = len({each.text for each in foreign})
-        mostly = 2 * sum(each.end - each.begin for each in foreign) >= len(said)
-        if many < FEW and not (mostly and len(said) >= SMALL):
+        many, whole = (len({each.text for each in some}) for some in (foreign, found))
+        mostly = 2 * _covered(foreign) >= len(said)
+        # An answer that stands before them is one, with its reasons.
+        merely = whole >= FEW and not found[0].begin and _covered(found) >= (1 - LITTLE) * len(said)
+        if not (many >= FEW or merely or (mostly and len(said) >= SMALL)):
             return verdict
-        nothing_else = mostly and found[0].begin == 0 and found[-1].end == len(said)
+        nothing_else = (mostly or merely) and found[0].begin == 0 and found[-1].end == len(said)
         reason = f"the reply recites {many} messages of other examples"
-        if many == 1:
+        if merely and many < FEW:
+            reason = f"the reply is little but {whole} messages that it was told"
+        elif many == 1:
             reason = "most of the reply is a message of another example"
         return replace(
             verdict,
@@ -97,6 +105,10 @@ class Guard:
                 text, head = _spaced(told)[1:], _spaced(told[:HEAD])[1:]
                 self._known.setdefault(head, {})[text] = len(told)
         self._unread.clear()
+
+
+def _covered(found: Sequence[Recited]) -> int:
+    return sum(each.end - each.begin for each in found)
 
 
 def _spaced(told: Sequence[str]) -> str:

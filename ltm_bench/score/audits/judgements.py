@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.limits import json_of, opened
 from ltm_bench.core.messages import Outcome, Usage, Verdict
+from ltm_bench.log.lines import check_ordinary
 
 JUDGEMENTS = "judgements.jsonl"
 BLIND = "blind.jsonl"
@@ -133,6 +134,7 @@ def reply_hash(reply: str) -> str:
 
 def entries_in(path: Path, kind: TypeAdapter[T]) -> Iterator[T]:
     """Yield the entries of an append-only file; none if there is no file. Raises LogError."""
+    check_ordinary(path)
     if not path.exists():
         return
     with opened(path) as lines:

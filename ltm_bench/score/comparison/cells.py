@@ -1,7 +1,7 @@
 """Sums up the runs of an entrant at one span, and ranks the entrants there."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, Field
 
@@ -13,7 +13,13 @@ from ltm_bench.score.results.figures import Skill, skills
 from ltm_bench.score.results.headline import worth_of_undecided
 from ltm_bench.score.results.operations import Operation
 from ltm_bench.score.results.run import Results
-from ltm_bench.score.statistics.intervals import Interval, Spread, clustered_sum_interval, spread
+from ltm_bench.score.statistics.intervals import (
+    Interval,
+    Spread,
+    clustered_sum_interval,
+    spread,
+    wilson,
+)
 
 
 class Operated(BaseModel):
@@ -74,6 +80,8 @@ class Cell(BaseModel):
     """None if a run is incomplete, or a scenario has a single example."""
     by_scenario: dict[str, float] = Field(default_factory=dict)
     """Mean over the scored examples of each scenario."""
+    scenario_intervals: dict[str, Interval] = Field(default_factory=dict)
+    """95 % intervals of these means."""
     n: int
     """Number of scored examples."""
     chance: float | None
@@ -100,7 +108,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     examples = [example for each in results for example in each.examples]
     clusters = [each.by_scenario for each in results]
     scenarios = {scenario.name: scenario for each in results for scenario in each.scenarios}
-    pooled = {name: [s for cluster in clusters for s in cluster.get(name, ())] for name in scenarios}
+    pooled = {name: _pooled(clusters, name) for name in scenarios}
     by_scenario = {name: sum(scores) / len(scores) for name, scores in pooled.items() if scores}
     complete = all(each.complete for each in results)
     waits = [each.latency.median for each in results if each.latency is not None]
@@ -119,6 +127,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         out_of=len(scenarios),
         interval=clustered_sum_interval(clusters) if complete else None,
         by_scenario=by_scenario,
+        scenario_intervals={name: wilson(mean, len(pooled[name])) for name, mean in by_scenario.items()},
         n=sum(map(len, pooled.values())),
         chance=_mean([None if Outcome.NOT_REACHED in each.outcomes else each.chance for each in results]),
         dollars=_mean([each.costs.dollars for each in results]),
@@ -127,6 +136,11 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         skills=skills(list(scenarios.values()), examples),
         spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
     )
+
+
+def _pooled(clusters: Sequence[Mapping[str, Sequence[float]]], scenario: str) -> list[float]:
+    """Return the scores of a scenario's examples in all runs."""
+    return [score for cluster in clusters for score in cluster.get(scenario, ())]
 
 
 def _worth_of(examples: Sequence[ExampleResult]) -> float:
@@ -138,17 +152,11 @@ def rank(cells: Sequence[Cell], pairs: Sequence[Pair]) -> None:
     """Set each cell's range of places: nobody ranks above another unless the data separates the two."""
     ranked = [cell for cell in cells if cell.complete]
     names = {cell.entrant for cell in ranked}
+    between = [pair for pair in pairs if pair.separated and {pair.first, pair.second} <= names]
     for cell in ranked:
         # Not a sort by score: the places that the data allows overlap, and being separated is not transitive.
-        above = below = 0
-        for pair in pairs:
-            if (
-                pair.separated
-                and cell.entrant in (pair.first, pair.second)
-                and {pair.first, pair.second} <= names
-            ):
-                won = (pair.paired.difference > 0) == (cell.entrant == pair.first)
-                below, above = below + won, above + (not won)
+        above = sum(pair.second == cell.entrant for pair in between)
+        below = sum(pair.first == cell.entrant for pair in between)
         cell.rank = (1 + above, len(ranked) - below)
 
 

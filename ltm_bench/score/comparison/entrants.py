@@ -23,6 +23,7 @@ def _identity(manifest: Manifest) -> dict[str, Any]:
         **agent.settings,
         "adapter": agent.adapter,
         "adapter's content": agent.hash[:8],
+        "code": (agent.target or "")[:8],
         "isolated": suite.isolated,
         "tokenizer": manifest.tokenizer,
         "suite": suite.name,

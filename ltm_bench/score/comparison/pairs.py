@@ -21,14 +21,17 @@ from ltm_bench.score.statistics.power import (
 
 
 class Pair(BaseModel):
-    """Two entrants at one span, in order of their names, on their common examples."""
+    """Two entrants at one span, on their common examples: the one that scored more comes first."""
 
     span: int
     first: str
     second: str
     complete: bool
     paired: Paired
-    """First minus second, in points of the sum over the scenarios in common, if all that is undecided were wrong."""
+    """First minus second, in points of the sum over the scenarios in common, if all that is undecided were wrong.
+
+    It is never negative.
+    """
     if_right: Paired
     """The same if all that is undecided were right."""
     readers: list[str] = Field(default_factory=list)
@@ -63,10 +66,7 @@ class Pair(BaseModel):
         if not self.shown:
             open_still = self.paired.shown or self.if_right.shown
             return f"no difference shown{', since it depends on undecided replies' if open_still else ''}"
-        better, worse = sorted(
-            (self.first, self.second), key=lambda name: (name == self.first) == (self.paired.difference < 0)
-        )
-        return f"{better} is better than {worse}"
+        return f"{self.first} is better than {self.second}"
 
     @property
     def decided(self) -> bool:
@@ -82,8 +82,7 @@ class Pair(BaseModel):
         """
         if self.decided or self.size is None or self.noise is None or not self.paired.difference:
             return None
-        gap = abs(self.paired.difference)
-        found = seeds_needed(gap, self.size.scenarios, self.size.examples, self.noise)
+        found = seeds_needed(self.paired.difference, self.size.scenarios, self.size.examples, self.noise)
         # At least one seed more: these have not shown it, whatever the formula says.
         return None if found is None else max(found, self.size.seeds + 1)
 
@@ -149,6 +148,8 @@ def pair(
 ) -> Pair:
     """Compare two entrants at one span, on their common examples.
 
+    The one that scored more on these comes first in the pair that is returned; if neither did, the order stays.
+
     Args:
         span: The runs' span.
         first: The name of the first entrant.
@@ -179,6 +180,8 @@ def pair(
             clusters.append(gaps)
             if_right.append(wide)
     found = paired(clusters)
+    if found.difference < -1e-9:  # less is rounding, and has no sign
+        return pair(span, second, first, b, a, count)
     most_found = found if if_right == clusters else paired(if_right)
     readers = sorted({reader for run in (*a, *b) for reader in run.results.readers})
     readers = readers if len(readers) > 1 else []

@@ -111,8 +111,8 @@ class Bookkeeping:
 
     @property
     def spent(self) -> Decimal | None:
-        """What all calls of the agent cost; None if a price is unknown."""
-        return self._all.dollars
+        """What all calls of the agent cost; None if a price is unknown, and as long as there is none to know."""
+        return self._all.dollars if self._free or self._all.calls else None
 
     def price(self, usage: Usage | None) -> Decimal | None:
         """Return the price of one call; None if unknown."""

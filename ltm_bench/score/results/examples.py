@@ -19,6 +19,7 @@ from pydantic_core import CoreSchema
 
 from ltm_bench.core.messages import Outcome, Verdict
 from ltm_bench.score.audits.judgements import BlindReading, Opinion, Override
+from ltm_bench.score.results.guessing import Guessed
 from ltm_bench.score.results.ingestion import Ingestion
 from ltm_bench.score.results.retrieval import Ranking, Retrieval
 from ltm_bench.score.results.sets import SetQuestion
@@ -93,7 +94,7 @@ class Question(BaseModel, frozen=True):
     counts: float = 1.0
     """How much of its score counts: less than 1 if what it needs was not shown."""
     decisive: tuple[tuple[int, int], ...] = ()
-    """Places of the words in the reply without which the matcher's verdict would differ."""
+    """Places of the words in the reply without which the matcher's verdict would differ; only if a page was written."""
     scorer: str
     """Name and version of the scorer, e.g. `NamesOnly@1`."""
     chance: float
@@ -238,6 +239,9 @@ class ScenarioResult(BaseModel, frozen=True):
     """The mean over the examples that could be scored."""
     interval: Interval | None
     chance: float
+    """As its matchers declare it."""
+    guessed: Guessed | None = None
+    """What guessing was measured to score; None if its content has changed since."""
     outcomes: dict[Outcome, int]
     lost: dict[str, int] = Field(default_factory=dict)
     """Number of answers that retrieval lost, by place, if known."""

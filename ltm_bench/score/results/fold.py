@@ -202,6 +202,7 @@ class Fold:
         self.turns += 1
         self.tokens += replied.tokens
         if sent.kind == "fill":
+            self._guard.hear(sent.message)
             self.course.filled(sent, replied)
         itself = self.hearing.add(sent, replied)
         if itself:

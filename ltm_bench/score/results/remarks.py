@@ -35,17 +35,23 @@ class JudgeNote(BaseModel, frozen=True):
 
 
 def remarks(
-    manifest: Manifest, examples: Sequence[ExampleResult], *, missed: int, untold: Sequence[int]
+    manifest: Manifest,
+    examples: Sequence[ExampleResult],
+    *,
+    missed: int,
+    untold: Sequence[int],
+    outlook: object = None,
 ) -> list[str]:
-    """Return remarks on what the agent never heard, unvalidated tasks, and unanswerable questions.
+    """Return remarks on the agent's window, what it never heard, unvalidated tasks, and unanswerable questions.
 
     Args:
         manifest: The run's manifest.
         examples: All examples.
         missed: Tokens of the conversation that never reached the agent.
         untold: The turns from which the run continued with an agent that could not be restored.
+        outlook: What was said of the agent's window and its model before the run started, if anything.
     """
-    found = []
+    found = [outlook] if outlook and isinstance(outlook, str) else []
     if missed:
         found.append("filler never reached the agent, which made remembering easier for it than for others")
     if untold:
@@ -54,10 +60,22 @@ def remarks(
             f"the run was resumed at {turns}, where the agent could not be told what had been said before: from "
             "then on, it had only what it had kept itself"
         )
+    if manifest.agent.settings.get("prompt") == "maker":
+        found.append(
+            "the model was told how to answer as the memory's maker tells it (prompt=maker); by default, all memories "
+            "have the same instructions"
+        )
+    if manifest.acknowledge == "live" and any(
+        {"set", "data"} <= e.parameters.keys() for e in manifest.suite.scenarios
+    ):
+        found.append(
+            "the agent was asked, and answered, every part of the record, because it would not remember what it only "
+            "observes; other agents observe the parts"
+        )
     unseen = max((_whole(e.parameters.get("unvalidated")) for e in manifest.suite.scenarios), default=0)
     if unseen:
         found.append(
-            f"{unseen} of the tasks have not been validated by a person (ltm-bench swim validate): "
+            f"{unseen} of the tasks have not been validated by a person (ltm-bench datasets swim validate): "
             "their questions or answers may be wrong"
         )
     cut = sum(bool(e.needles) and all(needle.cut for needle in e.needles) for e in examples)

@@ -13,6 +13,7 @@ from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
 from ltm_bench.score.results.figures import bins, needle_recall, points, skills
 from ltm_bench.score.results.files import RunFiles
 from ltm_bench.score.results.fold import Fold, TurnListener
+from ltm_bench.score.results.guessing import guessed
 from ltm_bench.score.results.headline import (
     count_deciders,
     count_outcomes,
@@ -77,7 +78,7 @@ def results_of(
             told[entry.name].summary if entry.name in told else "",
             told[entry.name].skills if entry.name in told else (),
             [e for e in examples if e.scenario == entry.name],
-        )
+        ).model_copy(update={"guessed": guessed(entry.hash)})
         for entry in manifest.suite.scenarios
     ]
     published = {s.name: [e.published for e in examples if e.scenario == s.name] for s in scenarios}
@@ -109,7 +110,11 @@ def results_of(
         audits=audits(files.audits, confident(examples)),
         raters=agreements(files.ratings, files.audits),
         remarks=remarks(
-            manifest, examples, missed=0 if heard is None else heard.missed, untold=files.timings.untold
+            manifest,
+            examples,
+            missed=0 if heard is None else heard.missed,
+            untold=files.timings.untold,
+            outlook=files.environment.get("outlook"),
         ),
         costs=fold.books.costs(examples),
         latency=files.timings.latency,

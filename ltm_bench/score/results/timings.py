@@ -1,5 +1,6 @@
 """What `timings.jsonl` says: how long replies and a memory's operations took, and what they cost. Read once."""
 
+import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -61,7 +62,7 @@ class Timings:
         self._retries += max(0, len(attempts) - 1) if seconds is not None else len(attempts)
         conversation, turn = record.get("conversation"), record.get("turn")
         place = conversation if isinstance(conversation, str) else None
-        if isinstance(seconds, int | float):
+        if isinstance(seconds, int | float) and 0 <= seconds < math.inf:
             self._taken.append(seconds)
             self._cached += bool(attempts) and all(attempt.get("cached") for attempt in attempts)
             if isinstance(turn, int):

@@ -38,6 +38,7 @@ UNTOLD = never_said(("baker", "glazier"), near=["cobbler"])
 CASES: list[tuple[Matcher, str, Outcome, str]] = [
     (COLOUR, "It was blue, then green. Red.", Outcome.CORRECT, "a bare value at the end"),
     (COLOUR, "You like blue for the hall and green outside. For the door it would be red.", Outcome.UNDECIDED, "A"),
+    (COLOUR, "You began with blue, moved to green, and these days it's red.", Outcome.UNDECIDED, "A, a clause"),
     (COLOUR, "Crimson.", Outcome.UNDECIDED, "B: a word that nobody used"),
     (TRADE, "By overnight train.", Outcome.UNDECIDED, "B: an unknown word before a part of the name"),
     (COLOUR, "You told me a lot, blue for one, but what you meant in the end was this: crimson", Outcome.UNDECIDED, "B: an unknown word that is announced"),

@@ -157,7 +157,7 @@ FRAMES = {
     (Effect.REPLACED, Reach.ALL): ("It is blue; {} red.", "replaced"),
     (Effect.REPLACED, Reach.BEFORE): ("It is blue; red {}.", "replaced"),
     (Effect.PAST, Reach.ALL): ("You {} red.", "past"),
-    (Effect.PRESENT, Reach.ALL): ("It {} red.", "now"),
+    (Effect.NOW, Reach.ALL): ("It {} red.", "now"),
     (Effect.NEXT, Reach.ALL): ("It was blue and {} red.", "next"),
     (Effect.CHANGES, Reach.AFTER): ("You {} it from blue to red.", "now"),
     (Effect.HEDGES, Reach.ALL): ("{} it is red.", "hedged"),

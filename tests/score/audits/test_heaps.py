@@ -72,6 +72,18 @@ def test_a_right_reply_stays_right(reply: str) -> None:
     assert outcome(reply)[:2] == (Outcome.CORRECT, 1.0)
 
 
+def test_a_reply_that_is_little_but_messages_answers_nothing_whoever_they_are_from() -> None:
+    own = (FOREIGN[1], *OWN)
+    assert outcome(f"{FOREIGN[0]} {FOREIGN[1]} {OWN[0]}", own=own) == (
+        Outcome.WRONG,
+        0.0,
+        "the reply is little but 3 messages that it was told",
+    )
+    assert outcome(f"{FOREIGN[0]} {FOREIGN[1]} {OWN[0]} So it is red.", own=own)[0] is Outcome.UNDECIDED
+    said = f"You said “{FOREIGN[0]}” and also “{FOREIGN[1]}”, and neither has to do with what you asked me; it is red."
+    assert outcome(said, own=own)[0] is Outcome.CORRECT
+
+
 def test_what_the_example_itself_was_told_is_not_foreign() -> None:
     reply = f"Red. {THREE}"
     assert outcome(reply)[0] is Outcome.UNDECIDED

@@ -32,20 +32,24 @@ def test_the_better_run_ranks_above_only_where_the_data_separate_them(make: Make
     clear = compare([make("good"), make("bad", [WRONG])])
     assert [(c.entrant, c.rank) for c in clear.at(120_000)] == [("good", (1, 1)), ("bad", (2, 2))]
     assert only(clear).verdict == "good is better than bad"
-    assert (only(clear).first, only(clear).second) == ("bad", "good")
-    assert only(clear).paired.difference == -5.0
-    assert len(only(clear).only_second) == 30
+    assert (only(clear).first, only(clear).second) == ("good", "bad")
+    assert only(clear).paired.difference == 5.0
+    assert len(only(clear).only_first) == 30
     close = compare([make("one", [RIGHT, WRONG]), make("other", [RIGHT, WRONG, RIGHT, RIGHT, WRONG, WRONG])])
     assert {c.rank for c in close.cells} == {(1, 2)}
     assert only(close).verdict == "no difference shown"
     assert only(close).paired.interval.holds(0.0)
 
 
-def test_a_pair_has_the_same_order_whichever_is_named_first(make: Make) -> None:
-    runs = [make("Beta"), make("alpha", [WRONG])]
+@pytest.mark.parametrize(("beta", "order"), [(RIGHT, ("Beta", "alpha")), (WRONG, ("alpha", "Beta"))])
+def test_the_better_of_a_pair_comes_first_and_of_equals_the_first_by_name(
+    make: Make, beta: Outcome, order: tuple[str, str]
+) -> None:
+    runs = [make("Beta", [beta]), make("alpha", [WRONG])]
     one, other = only(compare(runs)), only(compare(runs[::-1]))
     assert one == other
-    assert (one.first, one.second) == ("alpha", "Beta")
+    assert (one.first, one.second) == order
+    assert one.paired.difference == (5.0 if beta is RIGHT else 0.0)
 
 
 def test_examples_that_only_one_run_got_right_are_named(make: Make) -> None:

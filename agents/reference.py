@@ -1,0 +1,245 @@
+"""Reference: `perfect` with a known, seeded fault, such as losing 30 % of the facts. It calibrates the benchmark."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from ltm_bench import Agent, AgentError, Ask, Chat, Dice, Message, Outcome, Reply, Tell, Turn, Verdict
+from ltm_bench.adapters import ConfigError, counter
+
+UNKNOWN = "I do not know."
+
+SHOWN_BY: Mapping[str, tuple[Outcome, ...]] = {
+    "leaks": (Outcome.LEAKED,),
+    "mixes": (Outcome.WRONG, Outcome.LEAKED),
+    "stale": (Outcome.STALE,),
+    "uses": (Outcome.WRONG,),
+}
+"""The faults that put another reply in place of the right one, and the outcomes of such a reply."""
+
+
+class Telling(NamedTuple):
+    """A fact or, where a needle states none, the whole needle, as it was told."""
+
+    key: str
+    about: str | None
+    """What the fact is about; None for a needle."""
+    value: str
+    """The value of the fact, or the text of the needle."""
+    at: datetime
+    position: int
+    """Tokens of the conversation before it."""
+    number: int
+    """Facts written before it, of all examples."""
+
+
+Facts = Sequence[Sequence[Telling]]
+"""Facts, each with all its tellings: it is known if one of them is."""
+
+
+class Reference(Agent):
+    """Answers as `perfect` does, but for its faults; without any, it is `perfect`.
+
+    What is lost is answered with “I do not know.”, or left out where the reply is a list; wrong replies are those of
+    the matcher. A fault that a question cannot show leaves its reply right. Chance depends on the seeds and on the fact
+    or question alone, not on the span or the order of the conversation.
+
+    Args:
+        loses: The share of facts that are never written.
+        finds: The share of written facts that are found, by question.
+        uses: The share of questions in which what was found is used; otherwise the reply is made up.
+        stale: The share of facts that keep the value that they replaced.
+        mixes: The share of facts that are answered with what was said of another person or thing.
+        leaks: The share of questions that reveal what they must not.
+        forgets_after: Tokens of conversation after which a fact is forgotten; 0: never.
+        readable_after: Seconds of benchmark time until a fact can be read.
+        holds: The number of facts that it holds; the oldest is dropped. 0: any number.
+        seed: Seed of its faults, besides the run's.
+
+    Raises:
+        ConfigError: A share lies outside 0..1.
+    """
+
+    free = True
+    forks = "snapshot"
+    told_ideal = True
+
+    def __init__(
+        self,
+        *,
+        loses: float = 0.0,
+        finds: float = 1.0,
+        uses: float = 1.0,
+        stale: float = 0.0,
+        mixes: float = 0.0,
+        leaks: float = 0.0,
+        forgets_after: int = 0,
+        readable_after: float = 0.0,
+        holds: int = 0,
+        seed: int = 0,
+    ) -> None:
+        given = {"loses": loses, "finds": finds, "uses": uses, "stale": stale, "mixes": mixes, "leaks": leaks}
+        for name, share in given.items():
+            if not 0 <= share <= 1:
+                raise ConfigError(f"reference: {name} = {share}, but it is a share, from 0 to 1")
+        self._fails = given | {"finds": 1 - finds, "uses": 1 - uses}
+        self._forgets_after = forgets_after
+        self._readable_after = timedelta(seconds=readable_after)
+        self._seed = seed
+        self._told: dict[str, list[Telling]] = {}
+        self._heard: dict[str | None, list[Turn]] = {}
+        self._holds = holds
+        self.position = self.written = 0
+
+    async def reply(self, message: Message) -> Reply:
+        """Return the ideal reply, or what a fault makes of it."""
+        reply = self._answer(message)
+        self._hear(message, reply)
+        return reply
+
+    async def observe(self, turn: Turn) -> None:
+        """Hear a turn."""
+        self._hear(turn.message, turn.reply)
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze the reply, and hear nothing."""
+        frozen = self._answer(message)
+
+        async def answer() -> Reply:
+            return frozen
+
+        return answer
+
+    def _hear(self, message: Message, reply: Reply) -> None:
+        if message.stream is not None:
+            self._heard.setdefault(message.stream, []).append(Turn(message, reply, "chat", message.stream))
+        if isinstance(message.line, Tell) and message.stream is not None:
+            told = self._told.setdefault(message.stream, [])
+            facts: list[tuple[str | None, str]] = [(fact.about, fact.value) for fact in message.line.facts]
+            for about, value in facts or [(None, message.text)]:
+                key = f"{message.stream} {len(told)}"
+                told.append(Telling(key, about, value, message.at, self.position, self.written))
+                self.written += not self._chance("loses", key)
+        if self._forgets_after:
+            self.position += sum(counter().count(text) for text in (message.text, reply.text))
+
+    def _answer(self, message: Message) -> Reply:
+        line, right = message.line, message.ideal
+        if right is None:
+            raise AgentError(f"reference was not told the ideal reply to turn {message.turn}")
+        needs = self.needs(message)
+        for fault in SHOWN_BY:
+            # A fact is stale or mixed up for good; the others are matters of a moment.
+            fact = needs[-1][-1][-1].key if needs and fault in ("mixes", "stale") else question(message)
+            said = self.instead(fault, message, needs) if self._chance(fault, fact) else None
+            if said is not None:
+                return Reply(said)
+        known = [all(any(self._knows(t, message) for t in fact) for fact in part) for part in needs]
+        if all(known) or line is None:
+            return Reply(right)
+        return Reply(_shortened(right, known) if any(known) else UNKNOWN)
+
+    def needs(self, message: Message) -> Sequence[Facts]:
+        """Return the facts that each part of the right reply rests on.
+
+        A reply has one part or, if it is a list, one for each entry. It rests on the facts whose values it names or, if
+        the scenario states no facts, on the needles that name it; where there are none, on all that was told. Nothing
+        is needed where nothing is known, or where saying so is right; nor where earlier replies decide, so that the
+        fault lies in those.
+        """
+        line, told = message.line, self._told.get(message.stream or "", ())
+        told = [each for each in told if each.about is not None] or told
+        if not told or not isinstance(line, Ask | Chat):
+            return ()
+        if isinstance(line, Chat):
+            return () if line.ideal is None else ([[each] for each in told],)
+        if self.judged(message, UNKNOWN).score == 1 or self.judged(message, message.ideal or "").score != 1:
+            return ()
+        parts = [_concerned(told, each) for _, each in _entries(message.ideal)]
+        if parts and all(parts):
+            return parts
+        whole = (_concerned(told, each.rstrip(".")) for each in (message.ideal or "", *line.expect.right()))
+        return (next(filter(None, whole), [[each] for each in told]),)
+
+    def instead(self, fault: str, message: Message, needs: Sequence[Facts]) -> str | None:
+        """Return the reply that shows a fault of SHOWN_BY; None if this message cannot show it."""
+        line = message.line
+        if not isinstance(line, Ask) or (fault == "uses" and not needs):
+            return UNKNOWN if fault == "uses" and needs else None
+        replies, told = line.expect.wrong(), self._told.get(message.stream or "", ())
+        if (fault == "leaks" and not line.expect.can_leak) or (fault == "stale" and len(told) < 2):
+            return None
+        if fault == "mixes":
+            own = {each.about for part in needs for fact in part for each in fact}
+            others = [each.value for each in told if each.about is not None and each.about not in own]
+            replies = [f"It is {value}." for value in others if value in str(line.expect)]
+        return next((each for each in replies if self.judged(message, each).outcome in SHOWN_BY[fault]), None)
+
+    def judged(self, message: Message, reply: str) -> Verdict:
+        """Return the matcher's verdict on a reply to a question, after what was said before."""
+        assert isinstance(message.line, Ask)
+        turn = Turn(message, Reply(reply), "ask", message.stream)
+        return message.line.expect.verdict(reply, (*self._heard.get(message.stream, ()), turn))
+
+    def _knows(self, fact: Telling, message: Message) -> bool:
+        return (
+            not self._chance("loses", fact.key)
+            and not 0 < self._holds < self.written - fact.number
+            and not self._chance("finds", f"{question(message)} {fact.key}")
+            and not 0 < self._forgets_after < self.position - fact.position
+            and message.at - fact.at >= self._readable_after
+        )
+
+    def _chance(self, fault: str, what: str) -> bool:
+        share = self._fails[fault]
+        return share > 0 and Dice(f"{self._seed}/{fault}/{what}").chance(share)
+
+
+def question(message: Message) -> str:
+    """Return what tells a question from all others, whenever it is asked."""
+    line = message.line
+    if line is None:
+        return ""
+    text = line.text if isinstance(line.text, str) else ""  # else the time stands in it
+    return f"{message.stream} {line.at} {text} {line.expect if isinstance(line, Ask) else ''}"
+
+
+def _concerned(told: Sequence[Telling], said: str) -> Facts:
+    """Return the facts that part of a reply names, or the needles that name it."""
+    found: dict[str, list[Telling]] = {}
+    for each in told:
+        if _names(each.value, said) if each.about is None else _names(said, each.value):
+            found.setdefault(each.value, []).append(each)
+    return list(found.values())
+
+
+def _names(text: str, what: str) -> bool:
+    """Whether a text names something, in the singular or the plural."""
+    forms = rf"{re.escape(what)}(?:e?s)?|{re.escape(what[:-1])}ies"
+    return bool(what) and re.search(rf"(?<!\w)(?:{forms})(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _entries(reply: str | None) -> list[tuple[Any, str]]:
+    """Return the entries of a reply that is a list in JSON, each with what it is about."""
+    try:
+        read = json.loads(reply or "")
+    except ValueError:
+        return []
+    held = (
+        next((each for each in read.values() if isinstance(each, list)), [])
+        if isinstance(read, dict)
+        else read
+    )
+    listed = held if isinstance(held, list) else []
+    return [(each, str(next(iter(each.values())) if isinstance(each, dict) else each)) for each in listed]
+
+
+def _shortened(reply: str, known: Sequence[bool]) -> str:
+    """Return a list without the entries that are not known."""
+    kept = [entry for (entry, _), there in zip(_entries(reply), known, strict=True) if there]
+    read = json.loads(reply)
+    if isinstance(read, dict):
+        return json.dumps({k: kept if isinstance(v, list) else v for k, v in read.items()})
+    return json.dumps(kept)

@@ -1,0 +1,130 @@
+"""Whether a memory of the whole conversation would be right: what examples say about one another's questions.
+
+`perfect` cannot tell, since it is told the answers. Examples of a scenario follow each other in any order, so each is
+compared with all others.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ltm_bench.core.messages import Ask, Tell
+from ltm_bench.core.tokens import Counter
+from ltm_bench.matchers.forms import dump
+from ltm_bench.matchers.reading.text import COMMON, words
+from ltm_bench.script.rehearsal import Rehearsed, rehearse
+from ltm_bench.script.scenario import Example
+
+_REMEDY = "let forget= say that it no longer counts, or deal from decks (dice.card, dice.hand)"
+
+_KEEP = {"values", "expected", "counts", "near", "Formerly"}
+"""Fields and names of matchers for which earlier values go on counting, whatever is told later."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.removesuffix("'s") for word in words(text))
+
+
+class _Question(NamedTuple):
+    text: str
+    words: frozenset[str]
+    key: tuple[object, ...]
+    """Equal for questions that differ only in case, punctuation, and the order of words."""
+    right: str
+    data: Mapping[str, Any]
+    """Its matcher's fields."""
+
+
+class _Talk:
+    """What an example says and asks. Questions about the time are left out: equal ones ask for different things."""
+
+    def __init__(self, example: Example, steps: Sequence[Rehearsed]) -> None:
+        self.example = example
+        told = [step for step in steps if isinstance(step.line, Tell)]
+        self.messages = [(step.text, _words(step.text)) for step in told]
+        self.said = frozenset[str]().union(*(said for _, said in self.messages))
+        self.facts = {f.about for step in told if isinstance(step.line, Tell) for f in step.line.facts}
+        self.asked = [
+            _Question(
+                step.text,
+                _words(step.text),
+                (step.line.user, *sorted(words(step.text))),
+                step.line.expect.right()[0],
+                dump(step.line.expect),
+            )
+            for step in steps
+            if isinstance(step.line, Ask) and isinstance(step.line.text, str)
+        ]
+        self.heard = self.said.union(*(each.words for each in self.asked))
+
+    def replaces(self, other: "_Talk") -> bool:
+        """Whether it tells a fact anew that the other told."""
+        return bool(self.facts & other.facts)
+
+
+def clashes(talks: Sequence[tuple[Example, Sequence[Rehearsed]]]) -> Iterator[str]:
+    """Yield the first clash of each kind between examples of a scenario that all stand in one conversation."""
+    by_scenario: dict[str, list[_Talk]] = {}
+    for example, steps in talks:
+        if example.scenario.forget is None:
+            by_scenario.setdefault(example.scenario.name, []).append(_Talk(example, steps))
+    for each in by_scenario.values():
+        for find in (_same_questions, _open_values):
+            yield from list(find(each))[:1]
+
+
+def _same_questions(talks: Sequence[_Talk]) -> Iterator[str]:
+    asked: dict[object, list[tuple[_Talk, _Question]]] = {}
+    for talk in talks:
+        for question in talk.asked:
+            for other, before in asked.setdefault(question.key, []):
+                anew = not question.words.isdisjoint(talk.said - COMMON)
+                known = (
+                    anew and not talk.facts and _KEEP.isdisjoint((*question.data, question.data["matcher"]))
+                )
+                if (
+                    other is not talk
+                    and before.right != question.right
+                    and not (known or talk.replaces(other))
+                ):
+                    yield (
+                        f"{other.example.id} and {talk.example.id} ask “{question.text:.200}”, and expect "
+                        f"“{before.right:.60}” and “{question.right:.60}”; {_REMEDY}"
+                    )
+            asked[question.key].append((talk, question))
+
+
+def _open_values(talks: Sequence[_Talk]) -> Iterator[str]:
+    subjects = frozenset(_subjects(talks))
+    for talk in talks:
+        for question in talk.asked:
+            about, right = question.words & subjects, _words(question.right)
+            values = {value: _words(value) for value in question.data.get("among", ())}
+            others = {v: held for v, held in values.items() if not held <= right and not held <= talk.said}
+            for other in talks if about else ():
+                if other is talk or talk.replaces(other):
+                    continue
+                for text, said in other.messages:
+                    for value in (v for v, held in others.items() if about <= said and held <= said):
+                        yield (
+                            f"{talk.example.id} asks “{question.text:.200}”, and expects “{question.right:.60}”, but "
+                            f"{other.example.id} says “{text:.200}”, and nothing takes “{value}” back; {_REMEDY}"
+                        )
+
+
+def _subjects(talks: Sequence[_Talk]) -> Iterator[str]:
+    """Yield the words for what questions are about: who asks with one also tells it, and at most half do."""
+    for word in dict.fromkeys(word for talk in talks for question in talk.asked for word in question.words):
+        asking = [talk for talk in talks if any(word in question.words for question in talk.asked)]
+        rare = 2 * sum(word in talk.heard for talk in talks) <= len(talks)
+        if rare and word not in COMMON and all(word in talk.said for talk in asking):
+            yield word
+
+
+def spent(example: Example, counter: Counter) -> Mapping[str, int]:
+    """Return the decks that have run out for this example, each with the number of the first that it ran out for.
+
+    Raises ConfigError as `rehearse` does.
+    """
+    dice = example.dice()
+    rehearse(example, counter, dice=dice)
+    return dice.spent
