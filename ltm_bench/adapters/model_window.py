@@ -4,10 +4,13 @@ vLLM and most gateways put it into their list of models, llama.cpp into its prop
 models that are loaded.
 """
 
+import hashlib
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
+from ltm_bench.adapters.http.answers import keep, kept
 from ltm_bench.adapters.http.shared import bounded
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
@@ -20,24 +23,39 @@ _FIELDS = ("max_model_len", "context_length", "context_window", "max_input_token
 
 
 async def model_window(endpoint: Endpoint) -> int | None:
-    """Ask a server for its model's window, in the model's tokens; None if it cannot be asked or does not say."""
+    """Ask a server for its model's window, in the model's tokens; None if it cannot be asked or does not say.
+
+    What it says is kept where providers' answers are.
+    """
+    import httpx2
+
+    answers, about = kept(), hashlib.sha256(f"window {endpoint.url} {endpoint.model}".encode()).hexdigest()
+    if answers is not None and (known := answers.get(about)) is not None:
+        found = json.loads(known)
+        return found if type(found) is int else None
+    try:
+        found = await _ask(endpoint)
+    except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, ValueError, ExceptionGroup):
+        return None
+    keep({about: json.dumps(found).encode()})
+    return found
+
+
+async def _ask(endpoint: Endpoint) -> int | None:
     import httpx2
 
     root = endpoint.url.rstrip("/").removesuffix("/v1")
-    try:
-        async with bounded(
-            httpx2.AsyncClient,
-            timeout=min(EXAMINING, endpoint.timeout),
-            headers={"authorization": f"Bearer {endpoint.key}"},
-        ) as client:
-            for place in _PLACES:
-                answer = await client.get(root + place)
-                if answer.status_code == 200:
-                    for found in _windows(json_of(answer.content), endpoint.model):
-                        if type(found) is int and found > 0:
-                            return found
-    except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, ValueError, ExceptionGroup):
-        return None
+    async with bounded(
+        httpx2.AsyncClient,
+        timeout=min(EXAMINING, endpoint.timeout),
+        headers={"authorization": f"Bearer {endpoint.key}"},
+    ) as client:
+        for place in _PLACES:
+            answer = await client.get(root + place)
+            if answer.status_code == 200:
+                for found in _windows(json_of(answer.content), endpoint.model):
+                    if type(found) is int and found > 0:
+                        return found
     return None
 
 

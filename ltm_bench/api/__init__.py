@@ -185,7 +185,7 @@ def load_run(run: str | os.PathLike[str] | None = None, *, reports: str | os.Pat
     """
     folder = find_run(None if run is None else os.fspath(run), Path(reports))
     manifest = read_manifest(folder)
-    results = score_run(folder, manifest, about=abouts(manifest))
+    results = score_run(folder, manifest, about=abouts(manifest), explain=True)
     return Run(
         folder, manifest, results.model_copy(update={"references": stored_references(folder, results)})
     )

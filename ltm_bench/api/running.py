@@ -54,14 +54,6 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
     _check_records(folder)
     said = ""
-    if not (folder / "events.jsonl").exists():
-        found = None
-        if options.foresee is not None or plan.agents.sample.usage_model() is not None:
-            latency = seconds_per_reply(plan.manifest.agent, plan.manifest.span, options.reports)
-            found = await forecast(plan, latency)
-        said = outlook(plan, found)
-        if options.foresee is not None:
-            options.foresee(plan, found)
     failure: LtmBenchError | None = None
     verdicts: Verdicts | None = {}
 
@@ -77,6 +69,8 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
 
     try:
         with _caching(options):
+            if not (folder / "events.jsonl").exists():
+                said = await _foreseen(plan, options)
             verdicts = await run_locked(
                 plan,
                 folder,
@@ -105,6 +99,18 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     return await publish(
         folder, plan, verdicts, reader=reader, judges=judges, options=options, charge=verdicts is None
     )
+
+
+async def _foreseen(plan: Plan, options: Options) -> str:
+    """Forecast a run that has not begun, and show it; return what to say of the agent's window."""
+    found = None
+    if options.foresee is not None or plan.agents.sample.usage_model() is not None:
+        latency = seconds_per_reply(plan.manifest.agent, plan.manifest.span, options.reports)
+        found = await forecast(plan, latency)
+    said = outlook(plan, found)
+    if options.foresee is not None:
+        options.foresee(plan, found)
+    return said
 
 
 def _caching(options: Options) -> AbstractContextManager[None]:

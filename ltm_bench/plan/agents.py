@@ -24,16 +24,20 @@ class AgentSource:
         self.sample = make_agent(adapter, self._settings)
         """The first instance. Inspect it, but do not talk to it."""
         self._unused: Agent | None = self.sample
+        self._asked = False
         self.window: int | None = None
         """The window that the agents' server says it has; None if it was not asked, or does not say."""
 
     async def find_window(self, known: int | None = None) -> None:
-        """Ask for a window that no setting gives, and use it in all agents; they must not be in use yet.
+        """Ask once for a window that no setting gives, and use it in all agents; they must not be in use yet.
 
         Args:
             known: The window with which the run began, if it resumes.
         """
-        if self.window is None and (found := known or await self.sample.find_window()):
+        if self._asked:
+            return
+        self._asked = True
+        if found := known or await self.sample.find_window():
             self._settings["window"] = self.window = found
             self.sample = self._unused = make_agent(self._adapter, self._settings)
 

@@ -345,7 +345,11 @@ def test_the_page_of_a_board_shows_what_was_measured_and_what_was_checked(
 ) -> None:
     board = built.boards[0]
     page = read((site / f"{board.name}.html").read_text("utf-8"))
-    assert "Group 1" in page.words
+    for table in board.spans:
+        for n, group in enumerate(table.groups, 1):
+            tied = f": {len(group)} agents, with no clear line between them" if len(group) > 1 else ""
+            first = group[0]
+            assert f"Group {n}{tied} {first.place} {first.cell.entrant}" in page.words
     assert "perfect oracle: is told the answers 2.00 / 2" in page.words
     assert "vector_memory" in page.words
     assert "goldfish baseline: remembers nothing 0.00 / 2" in page.words

@@ -160,12 +160,10 @@ def sweep(
         try:
             if cluster is None:
                 err().print(f"{plural(len(jobs), 'run')}, {connections} calls at a time to each provider")
-                jobs = _forecast(jobs)
-                with (
-                    caching(REPORTS / CACHE if conduct.cache else None),
-                    SweepDisplay(jobs, budget) as display,
-                ):
-                    ended = asyncio.run(run_all(jobs, budget, display, connections=connections))
+                with caching(REPORTS / CACHE if conduct.cache else None):
+                    jobs = _forecast(jobs)
+                    with SweepDisplay(jobs, budget) as display:
+                        ended = asyncio.run(run_all(jobs, budget, display, connections=connections))
             else:
                 ended = _elsewhere(jobs, budget, cluster)
             runs = {}
