@@ -53,6 +53,16 @@ def find_baseline(baseline: str | None, manifest: Manifest, seeds: Collection[in
     return run
 
 
+def check_reachable(thresholds: Thresholds, manifest: Manifest) -> None:
+    """Raise ConfigError, before anything is paid for, if no score of a run could pass."""
+    most = len(manifest.suite.scenarios)
+    if thresholds.fail_under is not None and thresholds.fail_under > most:
+        raise ConfigError(
+            f"--fail-under {thresholds.fail_under:g}: no run can reach it, since {most} is the highest score here, "
+            "a point for each scenario; write a lower score"
+        )
+
+
 def check_thresholds(thresholds: Thresholds, runs: Sequence[Run], baseline: Run | None) -> None:
     """Raise ThresholdMissed if a run, or the average over several seeds, is not good enough."""
     scores = [run.score for run in runs]

@@ -1,11 +1,11 @@
-"""Tries whether a second conversation knows what the first was told, for `ltm-bench check` and `doctor`.
+"""Tries whether a conversation knows what it was told, and a second one does not, for `check` and `doctor`.
 
 The runs of a sweep and isolated examples share a process, and so do their agents' modules.
 """
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ltm_bench.core.agent import Agent, Finding
@@ -20,29 +20,40 @@ _ASKED = "What is the code of my locker?"
 
 
 async def second_conversation(make: Callable[[], Agent], folder: Path) -> Finding:
-    """Tell an agent something, ask another one of the same kind, and report whether that one knows it.
+    """Tell an agent something, ask it and another one of the same kind, and report which of them knows it.
 
     Args:
         make: Makes the agents, one for each conversation.
         folder: Gets a folder for each of them.
     """
-    said = ""
+    said: list[str] = []  # by the first and by the second, when they were asked
     try:
         async with AsyncExitStack() as opened:
-            for number, text in enumerate((_TOLD, _ASKED), 1):
+            for number, texts in enumerate(((_TOLD, _ASKED), (_ASKED,)), 1):
                 agent, home = make(), folder / f"conversation-{number}"
                 home.mkdir(parents=True)
                 opened.push_async_callback(agent.close)
                 await agent.open(home)
-                said = (await agent.reply(Message(text, _START, 0, text if agent.told_ideal else None))).text
+                for turn, text in enumerate(texts):
+                    ideal = text if agent.told_ideal else None
+                    reply = await agent.reply(Message(text, _START + timedelta(minutes=turn), turn, ideal))
+                said.append(reply.text)
     except AgentError as error:  # one that answers nothing but its own conversation, such as `transcript`
         return Finding(True, f"two conversations could not be tried: {placed(error)}", lacks=True)
     except Exception as error:  # it can raise anything
         return Finding(False, f"failed in one of two conversations: {placed(error)}")
-    if _CODE in said:
+    own, other = said
+    if _CODE in other:
         return Finding(
             False,
             f"conversations are not apart: a second one was asked {_ASKED!r}, and knew what the first was told: "
-            f"{said!r:.80}; keep what an agent remembers in its instance (python:module:Class), not in its module",
+            f"{other!r:.80}; keep what an agent remembers in its instance (python:module:Class), not in its module",
         )
-    return Finding(True, "conversations are apart: a second one does not know what the first was told")
+    if _CODE not in own:
+        return Finding(
+            True,
+            f"a conversation that was told a code and then asked {_ASKED!r} did not name it: {own!r:.80}; one that "
+            "remembers would, so see that messages arrive and are kept",
+            lacks=True,
+        )
+    return Finding(True, "conversations are apart: one knows what it was told, and a second one does not")

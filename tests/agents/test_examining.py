@@ -253,6 +253,14 @@ def test_check_says_whether_a_second_conversation_knows_the_first(own: Path, com
     assert "ok conversations are apart" in " ".join(done.out.split())
 
 
+def test_doctor_says_that_a_conversation_did_not_keep_what_it_was_told(own: Path, command: "Command") -> None:
+    (own / "deaf_bot.py").write_text("def answer(message):\n    return 'Noted.'\n", "utf-8")
+    done = command("doctor", "--agent", "python:deaf_bot:answer")
+    assert done.exit_code == 0, done.output
+    assert "no a conversation that was told a code and then asked" in " ".join(done.out.split())
+    assert "did not name it: 'Noted.'" in " ".join(done.out.split())
+
+
 def test_doctor_names_the_line_of_an_exception_in_a_function(own: Path, command: "Command") -> None:
     (own / "failing_bot.py").write_text(BOT, "utf-8")
     done = command("doctor", "--agent", "python:failing_bot:broken")

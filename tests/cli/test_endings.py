@@ -110,6 +110,16 @@ def test_a_score_below_the_threshold_exits_with_2(command: "Command") -> None:
         assert "the score 0.00 of 11 is below --fail-under 0.5" in done.err
 
 
+def test_a_threshold_that_no_run_reaches_is_refused_before_anything_is_asked(command: "Command") -> None:
+    run = ("run", *TINY, "--agent", "perfect")
+    assert command(*run, "--fail-under", "11.5").exit_code == 1
+    assert not Path("reports/r").exists()
+    assert command(*run, "--fail-under", "11").exit_code == 0
+    done = command("resume", "r", "--fail-under", "11.5")
+    assert done.exit_code == 1
+    assert "--fail-under 11.5: no run can reach it, since 11 is the highest score here" in done.err
+
+
 def test_an_agent_that_fails_exits_with_3_and_the_run_resumes(command: "Command", place: Path) -> None:
     (place / "stop").touch()
     done = command("run", *TINY, "--agent", "stoppable", "--fail-under", "0")

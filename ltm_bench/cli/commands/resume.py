@@ -4,7 +4,7 @@ from functools import partial
 
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import LogLevel, Quiet, RunName
-from ltm_bench.cli.thresholds import check_thresholds, find_baseline
+from ltm_bench.cli.thresholds import check_reachable, check_thresholds, find_baseline
 from ltm_bench.plan.folders import find_run
 from ltm_bench.plan.request import Conduct, Thresholds
 
@@ -28,6 +28,7 @@ def resume(
     find_judges(conduct.judges)
     folder = find_run(run)
     plan = plan_of(folder, conduct.calls)
+    check_reachable(thresholds, plan.manifest)
     baseline = find_baseline(thresholds.baseline, plan.manifest)
     done, _ = watch(partial(execute, plan, folder), conduct, folder.name)
     check_thresholds(thresholds, [done], baseline)

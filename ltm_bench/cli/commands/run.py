@@ -12,7 +12,7 @@ from ltm_bench.cli.console import complain, out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.ending import saying_when_it_ends
 from ltm_bench.cli.options import Config, LogLevel, Quiet
-from ltm_bench.cli.thresholds import check_thresholds, find_baseline
+from ltm_bench.cli.thresholds import check_reachable, check_thresholds, find_baseline
 from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.request import Conduct, NewRun, Request, Series
 
@@ -56,6 +56,7 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
     seeds = range(request.seed, request.seed + series.repeats)
     # All are planned first: mistakes show before anything is paid for.
     plans = [make_plan(replace(request, seed=seed), conduct.calls) for seed in seeds]
+    check_reachable(series, plans[0].manifest)
     baseline = find_baseline(series.baseline, plans[0].manifest, seeds)
     find_judges(conduct.judges)
     executions = []
