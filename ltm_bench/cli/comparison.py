@@ -15,7 +15,7 @@ from ltm_bench.plan.folders import all_runs, find_run
 from ltm_bench.plan.values import spell_span
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.publishing import replace_file
-from ltm_bench.report.words import cost, p_value, plural, seconds, signed, would_show
+from ltm_bench.report.words import cost, moves, p_value, plural, retested, seconds, signed, would_show
 from ltm_bench.score.comparison.cells import Cell
 from ltm_bench.score.comparison.pairs import Pair
 from ltm_bench.score.comparison.runs import Comparison
@@ -73,14 +73,16 @@ def print_cells(comparison: Comparison, span: int) -> None:
 
 def print_spread(cell: Cell) -> None:
     """Print how much the scores of an agent's runs vary, and why."""
+    if cell.retest is not None:
+        out().print(safe(f"test-retest of {cell.entrant}: {retested(cell.retest)}"))
     found = cell.spread
     if found is None or found.total is None:
         return
     line = f"{safe(cell.entrant)}: from run to run, the score has a standard deviation of {found.total:.2f}"
     if found.agent is None:
         line += (
-            " (a different seed each time); to learn how much of it is test-retest variation, run one of the seeds "
-            "again with --fresh, and compare"
+            " (a different seed each time); to learn how much of it is test-retest variation, run the seeds again "
+            "with --again 2"
         )
     else:
         line += f"; test-retest, the same seed again: {found.agent:.2f}"
@@ -112,6 +114,8 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
             )
         if pair.detectable is not None:
             line += f"; {would_show(pair.detectable)}"
+        if pair.moves:
+            line += safe(f"; {moves(pair.moves)}")
         out().print(f"{line}; {pair.needed}" if pair.needed else line)
     if len(pairs) > MOST_PAIRS:
         out().print(f"… and {len(pairs) - MOST_PAIRS} more pairs: see --json, or the page that -o writes")

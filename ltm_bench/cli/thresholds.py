@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ltm_bench.cli.console import complain
-from ltm_bench.core.errors import ConfigError, ThresholdMissed
+from ltm_bench.cli.console import complain, out, safe
+from ltm_bench.core.errors import ConfigError, LtmBenchError, ThresholdMissed
 
 if TYPE_CHECKING:
     from ltm_bench.api import Run
@@ -91,6 +93,7 @@ def _check_drop(most: float, runs: Sequence[Run], baseline: Run) -> None:
     name = runs[0].name if len(runs) == 1 else "this run"
     found = pair(runs[0].manifest.span, name, f"baseline {baseline.name}", here, there)
     print_pairs([found])
+    _print_suggestion(most, runs, baseline)
     shared = {s.name for s in runs[0].scenarios} & {s.name for s in baseline.scenarios}
     if found.readers:
         raise ConfigError(
@@ -117,6 +120,38 @@ def _check_drop(most: float, runs: Sequence[Run], baseline: Run) -> None:
             f"{before - now:.3f}; --max-drop is {most:g} (see ltm-bench compare "
             f"{' '.join(each.name for each in (baseline, *runs))})"
         )
+
+
+def _print_suggestion(most: float, runs: Sequence[Run], baseline: Run) -> None:
+    """Print how far the agent moves by itself, if seeds were run several times, and warn of a smaller --max-drop."""
+    from ltm_bench.report.words import drop, retested
+    from ltm_bench.score.comparison.retest import retest
+
+    for of, who in ((runs, "this agent"), ([baseline, *_beside(baseline)], f"baseline {baseline.name}")):
+        found = retest([each.results for each in of])
+        if found is None:
+            continue
+        least = drop(found.drop(len(runs)))
+        out().print(safe(f"test-retest of {who}: {retested(found)}; here, that is --max-drop {least}"))
+        if float(least) > most:
+            complain(
+                f"warning: --max-drop {most:g} is less than {who} may fall by itself, {least}: write --max-drop "
+                f"{least}, or ask more examples or seeds"
+            )
+        return
+
+
+def _beside(baseline: Run) -> list[Run]:
+    """Return the finished runs beside a baseline that repeat it: `release-again2` beside `release`."""
+    from ltm_bench.api import load_run
+    from ltm_bench.log.reader import read_manifest
+
+    same, found = baseline.manifest.identity(), []
+    for log in sorted(baseline.folder.parent.glob(f"{glob.escape(baseline.name)}-*/events.jsonl")):
+        with suppress(LtmBenchError):  # a damaged run is no reason to fail the gate
+            if read_manifest(log.parent).identity() == same:
+                found.append(load_run(log.parent))
+    return found
 
 
 def _share(results: Results, scenarios: Collection[str], *, right: bool) -> float:

@@ -82,6 +82,16 @@ Repeats = Annotated[
         most=1000,
     ),
 ]
+Again = Annotated[
+    int,
+    Option(
+        "Run every seed this many times, to see how far the agent moves by itself (test-retest); no reply comes from "
+        "reports/answers.sqlite then.",
+        "R",
+        least=1,
+        most=100,
+    ),
+]
 
 Notify = Annotated[
     str | None,
@@ -238,6 +248,7 @@ class Series(Thresholds):
     """What a terminal adds: several runs together, what their score must reach, and who hears that they have ended."""
 
     repeats: Repeats = 1
+    again: Again = 1
     notify: Notify = None
 
 

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from math import isclose
+from math import ceil, isclose
 from typing import Any
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.score.comparison.retest import Retest
 from ltm_bench.score.results.course import Course
 from ltm_bench.score.results.examples import ExampleResult
 
@@ -26,6 +27,29 @@ def figure(value: float, top: float = 1.0, digits: int = 1) -> str:
 def would_show(points: float) -> str:
     """Say the smallest difference that a comparison would probably show."""
     return f"it would probably show a difference of {figure(points, top=0.0, digits=2)} points or more"
+
+
+def moves(by_name: Mapping[str, float]) -> str:
+    """Say how far agents move by themselves: `by themselves (test-retest), a moves by 0.21 and b by 0.00`."""
+    told = " and ".join(f"{name} moves by {figure(points, 0.0, 2)}" for name, points in by_name.items())
+    return f"by itself (test-retest), {told}"
+
+
+def retested(found: Retest) -> str:
+    """Say how far an agent moves by itself, question by question, and what a gate must allow for."""
+    share = found.same_interval
+    return (
+        f"{plural(found.runs, 'run')} of {plural(len(found.seeds), 'seed')}: the score moves by {found.score:.2f} "
+        f"(standard deviation); {found.same:,} of {plural(found.questions, 'question')} got the same verdict every "
+        f"time (95 % {100 * share.low:.0f} to {100 * share.high:.0f} %), and two runs agree on "
+        f"{100 * found.agreement:.1f} %; unchanged, it falls by more than {drop(found.max_drop)} of all points in 5 % "
+        "of comparisons of two runs"
+    )
+
+
+def drop(share: float) -> str:
+    """Write a share of all points for `--max-drop`, rounded up."""
+    return f"{ceil(1000 * share - 1e-9) / 1000:.3f}"
 
 
 def signed(value: float) -> str:

@@ -50,7 +50,7 @@ def test_repeats_say_how_much_scores_vary_from_seed_to_seed_and_from_test_to_ret
     run = (*SHORT, "--agent", "guess", "--name", "g")
     done = command(*run, "--repeats", "2", "--examples", "4")
     assert "from run to run, the score has a standard deviation of" in " ".join(done.output.split())
-    assert "run one of the seeds again with --fresh" in " ".join(done.output.split())
+    assert "run the seeds again with --again 2" in " ".join(done.output.split())
     assert command(*SHORT, "--agent", "guess", "--name", "again", "--examples", "4").exit_code == 0
     said = " ".join(command("compare", "g-seed0", "g-seed1", "again").output.split())
     assert "test-retest, the same seed again: 0.00; seed to seed: " in said

@@ -29,6 +29,7 @@ app = group()
     "run --span 120k --agent gpt-6-luna --quick",
     "run --span 2k --scenario colours --scenario jokes --examples 10",
     "run --span 32k --agent gpt-6-luna --repeats 3 --baseline standard-32k-gpt-6-luna-seed0",
+    "run --span 32k --agent gpt-6-luna --quick --again 3",
     "run --config nightly.toml --tag commit=1a2b3c",
     "run --agent openai_chat -A model=my-model --base-url http://localhost:8000/v1",
 )
@@ -60,21 +61,26 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
     baseline = find_baseline(series.baseline, plans[0].manifest, seeds)
     find_judges(conduct.judges)
     executions = []
+    if series.again > 1 and conduct.cache:
+        complain("--cache is without effect with --again: equal requests would get equal answers")
+        conduct = replace(conduct, cache=False)
     for seed, plan in zip(seeds, plans, strict=True):
         several = f"{new.name}-seed{seed}" if series.repeats > 1 else new.name
-        folder = run_folder(plan.name if new.name is None else several or "", fresh=new.fresh)
-        if baseline is not None or series.fail_under is not None:
-            folder = folder_to_decide(plan, folder, complain)
-        folders.append(folder)
-        executions.append(partial(execute, plan, folder))
+        name = plan.name if new.name is None else several or ""
+        for time in range(1, series.again + 1):
+            folder = run_folder(name if time == 1 else f"{name}-again{time}", fresh=new.fresh)
+            if baseline is not None or series.fail_under is not None:
+                folder = folder_to_decide(plan, folder, complain)
+            folders.append(folder)
+            executions.append(partial(execute, plan, folder))
     runs = watch_all(executions, conduct)
-    if series.repeats > 1:
-        _print_together(runs)
+    if len(runs) > 1:
+        _print_together(runs, "seeds" if series.again == 1 else "runs")
     check_thresholds(series, runs, baseline)
 
 
-def _print_together(runs: Sequence[Run]) -> None:
-    """Print the combined result of several seeds, and write a page of them."""
+def _print_together(runs: Sequence[Run], what: str) -> None:
+    """Print the combined result of several seeds, or of several runs of them, and write a page of them."""
     from ltm_bench.api import compare
     from ltm_bench.cli.comparison import print_spread, write_comparison
 
@@ -82,9 +88,11 @@ def _print_together(runs: Sequence[Run]) -> None:
     for cell in comparison.cells:
         interval = f", 95 % {cell.interval.low:.2f} – {cell.interval.high:.2f}" if cell.interval else ""
         score = f"{cell.score:.2f} / {cell.out_of}" if cell.complete else "incomplete"
-        out().print(f"{len(runs)} seeds together: {score}{interval}, n = {cell.n}")
+        out().print(f"{len(runs)} {what} together: {score}{interval}, n = {cell.n}")
         print_spread(cell)
-    folder = runs[0].folder
-    page = folder.with_name(f"{folder.name}-to-{runs[-1].manifest.seed}.html")
+    folder, last = runs[0].folder, runs[-1].manifest.seed
+    page = folder.with_name(
+        f"{folder.name}-{'again' if last == runs[0].manifest.seed else f'to-{last}'}.html"
+    )
     write_comparison(comparison, [each.folder for each in runs], page)
     out().print(f"page of all: {page}")

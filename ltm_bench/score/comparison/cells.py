@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.pairs import Pair
+from ltm_bench.score.comparison.retest import Retest, retest
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import Skill, skills
 from ltm_bench.score.results.headline import worth_of_undecided
@@ -92,6 +93,8 @@ class Cell(BaseModel):
     """Median latency of a reply in seconds, averaged over the runs."""
     spread: Spread | None
     """How much the runs or their judges differ; None for one run with one judge, or if a run is incomplete."""
+    retest: Retest | None = None
+    """How far the agent moves by itself; None if no seed was run twice."""
     operations: list[Operated] = Field(default_factory=list)
     """Time and cost of the agent's operations, averaged over the runs."""
     skills: list[Skill] = Field(default_factory=list)
@@ -135,6 +138,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         operations=operated(results),
         skills=skills(list(scenarios.values()), examples),
         spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
+        retest=retest(results),
     )
 
 

@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pydantic import BaseModel, Field, computed_field
 
@@ -42,6 +43,11 @@ class Pair(BaseModel):
     """Size of the comparison; None without a common example."""
     noise: Noise | None = None
     """How much the differences vary; None if a scenario has only one common example."""
+    moves: dict[str, float] = Field(default_factory=dict)
+    """How far each of the two moves by itself, in points: the standard deviation of its score over runs of one seed.
+
+    Only those of which it is known.
+    """
     only_first: list[str]
     """Examples that only the first got fully right."""
     only_second: list[str]
@@ -143,6 +149,47 @@ def _asked(runs: Sequence[Scored]) -> dict[int, dict[_Asked, _Bounds]]:
     }
 
 
+class Differences(NamedTuple):
+    """The differences between two entrants on their common examples, for each pair of runs by scenario."""
+
+    wrong: list[dict[str, list[float]]]
+    """If all that is undecided were wrong."""
+    right: list[dict[str, list[float]]]
+    """If it were right."""
+    only_first: list[str]
+    """Examples that only the first got fully right."""
+    only_second: list[str]
+
+
+def differences(a: Sequence[Scored], b: Sequence[Scored]) -> Differences:
+    """Return the scores of one entrant's runs minus those of another's, on the examples that both were asked."""
+    ours, theirs = _asked(a), _asked(b)
+    seeds = [seed for seed in ours if seed in theirs]
+    found = Differences([], [], [], [])
+    for seed in seeds:
+        gaps: dict[str, list[float]] = defaultdict(list)
+        wide: dict[str, list[float]] = defaultdict(list)
+        for (name, content), (score, most) in ours[seed].items():
+            if (their := theirs[seed].get((name, content))) is None:
+                continue
+            other, others_most = their
+            gaps[name.rpartition("/")[0]].append(score - other)
+            wide[name.rpartition("/")[0]].append(most - others_most)
+            if (score >= 1) != (other >= 1):
+                winner = found.only_first if score >= 1 else found.only_second
+                winner.append(name if len(seeds) == 1 else f"{name} (seed {seed})")
+        if gaps:
+            found.wrong.append(gaps)
+            found.right.append(wide)
+    return found
+
+
+def readers_of(runs: Sequence[Scored]) -> list[str]:
+    """Return who read the replies that are for a blind reader, if not the same for all runs."""
+    readers = sorted({reader for run in runs for reader in run.results.readers})
+    return readers if len(readers) > 1 else []
+
+
 def pair(
     span: int, first: str, second: str, a: Sequence[Scored], b: Sequence[Scored], count: int = 1
 ) -> Pair:
@@ -158,33 +205,12 @@ def pair(
         b: The runs of the second one.
         count: Number of pairs compared at this span, for the correction of `separated`.
     """
-    ours, theirs = _asked(a), _asked(b)
-    seeds = [seed for seed in ours if seed in theirs]
-    clusters: list[dict[str, list[float]]] = []
-    if_right: list[dict[str, list[float]]] = []
-    only_first: list[str] = []
-    only_second: list[str] = []
-    for seed in seeds:
-        gaps: dict[str, list[float]] = defaultdict(list)
-        wide: dict[str, list[float]] = defaultdict(list)
-        for (name, content), (score, most) in ours[seed].items():
-            if (their := theirs[seed].get((name, content))) is None:
-                continue
-            other, others_most = their
-            gaps[name.rpartition("/")[0]].append(score - other)
-            wide[name.rpartition("/")[0]].append(most - others_most)
-            if (score >= 1) != (other >= 1):
-                winner = only_first if score >= 1 else only_second
-                winner.append(name if len(seeds) == 1 else f"{name} (seed {seed})")
-        if gaps:
-            clusters.append(gaps)
-            if_right.append(wide)
+    clusters, if_right, only_first, only_second = differences(a, b)
     found = paired(clusters)
     if found.difference < -1e-9:  # less is rounding, and has no sign
         return pair(span, second, first, b, a, count)
     most_found = found if if_right == clusters else paired(if_right)
-    readers = sorted({reader for run in (*a, *b) for reader in run.results.readers})
-    readers = readers if len(readers) > 1 else []
+    readers = readers_of((*a, *b))
     strict = all(each.p is not None and each.p < (1 - CONFIDENCE) / count for each in (found, most_found))
     return Pair(
         span=span,

@@ -72,6 +72,9 @@ def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:
         against = list(combinations(sorted(here, key=lambda name: (name.casefold(), name)), 2))
         found = [pair(span, a, b, grouped[a, span], grouped[b, span], len(against)) for a, b in against]
         pairs += found
+        for each in found:
+            both = {name: cells[name, span].retest for name in (each.first, each.second)}
+            each.moves = {name: again.score for name, again in both.items() if again is not None}
         rank([cells[name, span] for name in here], found)
         mark_frontier([cells[name, span] for name in here])
     moved = find_shifts([run.results for run in runs])

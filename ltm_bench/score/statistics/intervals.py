@@ -181,13 +181,27 @@ class Pool:
         count, within = len(self.clusters), self.within
         if count < 2 or within == 0:
             return 1.0
-        freedom = _PRIOR + count - 1
-        variance = (_PRIOR * within + (count - 1) * self.between) / freedom
+        variance, freedom = moderated(within, self.between, count - 1)
         return max(1.0, student(freedom) / _normal(CONFIDENCE) * math.sqrt(variance / within))
 
 
 _PRIOR = 2
 """Weight of the variance that independence predicts, in degrees of freedom."""
+
+
+def moderated(expected: float, observed: float, freedom: int) -> tuple[float, int]:
+    """Average the variance of a few runs with the one that independence predicts (Smyth 2004).
+
+    Args:
+        expected: The variance if examples are independent.
+        observed: The variance as observed between runs.
+        freedom: Its degrees of freedom.
+
+    Returns:
+        The variance, and its degrees of freedom: at least three if something was observed.
+    """
+    total = _PRIOR + freedom
+    return (_PRIOR * expected + freedom * observed) / total, total
 
 
 def clustered_sum_interval(clusters: Clusters, confidence: float = CONFIDENCE) -> Interval | None:
