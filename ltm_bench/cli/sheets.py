@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltm_bench.cli.console import out
+from ltm_bench.cli.console import out, safe
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.marks import Sheet
+    from ltm_bench.datasets.recounting import Recounts
     from ltm_bench.judge.vague import FalseAccepts
     from ltm_bench.score.statistics.published import Compared, Figure, FileFigures
 
@@ -143,6 +144,26 @@ def _unmatched(files: Sequence[FileFigures], compared: Sequence[Compared]) -> It
                 f"{_name(each.first)} and {_name(each.second)} are compared on {each.difference.n} of {least} "
                 "questions: with --data, questions are also found by their text"
             )
+
+
+def print_recounts(found: Sequence[Recounts], *, as_json: bool) -> None:
+    """Print what published files are, their figures as counted from their rows, and those that they state."""
+    if as_json:
+        out().print_json(json.dumps([each.model_dump() for each in found]))
+        return
+    for file in found:
+        out().print(safe(f"{Path(file.file).name}: {file.what}, {file.rows} rows"), style="bold")
+        for each in file.figures:
+            if each.group == "all" or each.measure == file.figures[0].measure:
+                share = f"{each.total:g}/{each.n}"
+                out().print(safe(f"  {each.measure}, {each.group}".ljust(56) + f"{share:>14}  {each.mean}"))
+        wrong = [each for each in file.stated if each.published != each.ours]
+        if file.stated:
+            out().print(f"  states {len(file.stated)} figures; {len(wrong)} do not follow from its rows")
+        for odd in wrong:
+            out().print(safe(f"    {odd.name}: published {odd.published}, counted {odd.ours}"))
+        for note in file.notes:
+            out().print(safe(f"  {note}"))
 
 
 def _table(*headings: str) -> Any:

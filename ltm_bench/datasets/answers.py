@@ -197,13 +197,38 @@ def _plain(value: Any) -> str:
 
 
 def _votes(row: Mapping[str, Any]) -> tuple[tuple[bool, ...], str | None]:
+    stored, judge = _stored_votes(row)
+    votes = [_vote(each) for each in stored]
+    return tuple(each for each in votes if each is not None), judge
+
+
+def _stored_votes(row: Mapping[str, Any]) -> tuple[list[Any], str | None]:
     value = _first(row, _VOTES)
     judge = None
     if isinstance(value, Mapping):
         judge = _text(value.get("model"))
         value = [each for key, each in value.items() if key != "model"]
-    votes = [_vote(each) for each in (value if isinstance(value, list) else [value])]
-    return tuple(each for each in votes if each is not None), judge
+    return value if isinstance(value, list) else [value], judge
+
+
+def votes_of(row: Mapping[str, Any]) -> tuple[tuple[bool, ...], str | None]:
+    """Return all votes of a row, and the judge's name if it has one. Raises ValueError if one cannot be read."""
+    stored, judge = _stored_votes(row)
+    for each in stored:
+        if _vote(each) is None:
+            raise ValueError(
+                f"its verdict is {str(each)[:40]!r}; it must be true or false, 1 or 0, or in such words"
+            )
+    if not stored:
+        raise ValueError("its list of verdicts is empty")
+    return tuple(map(bool, map(_vote, stored))), judge
+
+
+def type_of(row: Mapping[str, Any]) -> str | None:
+    """Return the type of a row's question, also if it stands under `meta`; None if it has none."""
+    meta = row.get("meta")
+    found = _first(row, _TYPE)
+    return _text(_first(meta, _TYPE) if found is None and isinstance(meta, Mapping) else found)
 
 
 def _vote(value: Any) -> bool | None:

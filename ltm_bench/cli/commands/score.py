@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.counting_stars.figures import Figures, Recount
     from ltm_bench.datasets.marks import Sheet
     from ltm_bench.judge.vague import FalseAccepts
+
+T = TypeVar("T")
 
 app = group("Score prediction files of other benchmarks, in their own formats.")
 
@@ -235,6 +237,49 @@ def score_factconsolidation(
     questions = questions_of(data, _complain)
     sheets = [score_file(path, questions, _complain, answers=_answers_of(path)) for path in files]
     print_sheets(sheets, as_json=as_json)
+
+
+@command(
+    app,
+    "score published retrieval-report-mem0.json --data precisionMemBench/fixtures",
+    "score published eval-results-gpt-4o --data longmemeval_oracle.json --json",
+    name="published",
+)
+def score_published(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Published files of any kind that is known, in any mixture."),
+    ],
+    data: Annotated[
+        Path | None,
+        Option(
+            "A file or folder of questions, rules or replies that the files only name; the files also explain "
+            "each other.",
+            "PATH",
+            flags=("--data",),
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what published files are, count their figures again from their rows, and show what does not follow."""
+    from ltm_bench.cli.sheets import print_recounts
+    from ltm_bench.datasets.recounting import explaining, learn, read_published, recount
+
+    read = list(filter(None, (_tried(read_published, path) for path in files)))
+    known = learn([*(explaining(data) if data else ()), *read])
+    found = list(filter(None, (_tried(recount, file, known) for file in read)))
+    print_recounts(found, as_json=as_json)
+    if len(found) < len(files):
+        raise typer.Exit(1)
+
+
+def _tried(function: Callable[..., T], *given: Any) -> T | None:
+    """Call a function; if what it is given cannot be used, print why, and return None."""
+    try:
+        return function(*given)
+    except ConfigError as error:
+        _complain(f"error: {error}")
+        return None
 
 
 def _answers_of(path: Path) -> list[Answer] | None:

@@ -1,0 +1,178 @@
+"""A published file is read whole or not at all: what is cut, mixed or of a wrong type gives one line."""
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.recounting import explaining, learn, read_published, recount
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+
+def judged(number: int, *votes: Any, category: Any = 4) -> dict[str, Any]:
+    return {
+        "question_id": f"locomo_0_qa{number}",
+        "category": category,
+        "llm_judgments": {f"judgment_{i}": vote for i, vote in enumerate(votes)},
+    }
+
+
+GOOD = [
+    judged(0, True, True, False),
+    judged(1, False, False, False, category="2"),
+    judged(2, True, True, True),
+]
+LETTERS = "question_id,answer,p,r\nq1,a,a,\nq2,b,c,\n"
+CASE: dict[str, Any] = {
+    "caseId": "c1", "category": "Alias resolution", "relevantBeliefs": ["a", "b", "c"], "pinnedBeliefs": [],
+    "retrievedQuestions": [], "retrievalPrecision": 1 / 3, "retrievalRecall": 1, "passed": False, "failures": [],
+}  # fmt: skip
+REPORT = {
+    "provider": "mine",
+    "retrieval": {"meanPrecision": 0.3333, "meanRecall": 1, "totalPassed": 1, "categories": []},
+    "cases": [CASE],
+}
+
+
+def lines(rows: Sequence[Any]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def placed(folder: Path, content: str | bytes, name: str = "x") -> Path:
+    (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder / name
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        lines(GOOD),
+        json.dumps(GOOD),
+        gzip.compress(lines(GOOD).encode()),
+        json.dumps({"user_1": GOOD[:2], "user_2": GOOD[2:]}),
+    ],
+    ids=["lines", "list", "gzip", "by user"],
+)  # fmt: skip
+def test_the_same_rows_give_the_same_figures_in_any_form(tmp_path: Path, content: str | bytes) -> None:
+    found = recount(read_published(placed(tmp_path, content)), {})
+    ours = {(each.measure, each.group): (each.total, each.n) for each in found.figures}
+    assert ours["majority", "all"] == (2, 3)
+    assert ours["judgments", "all"] == (5, 9)
+    assert ours["unanimous", "all"] == (2, 3)
+    assert ours["majority", "2"] == (0, 1)
+    assert ours["majority", "1-4"] == (2, 3)
+    assert any(
+        "a majority of its judgments gives 2 right rows, their mean 1.67" in note for note in found.notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (lines(GOOD)[:-20], "x:3: not JSON"),
+        (json.dumps(GOOD)[:-20], "it may be cut"),
+        (gzip.compress(lines(GOOD).encode())[:-12], "it may be cut"),
+        (LETTERS + "q3,a", "row 3 is"),
+        (lines([*GOOD, {"question_id": "q", "hypothesis": "x"}]), "row 4 is of another kind, LongMemEval: replies"),
+        (lines([*GOOD, GOOD[0]]), "row 4 is locomo_0_qa0, as row 1"),
+        (lines([*GOOD, "row"]), "row 4 is 'row'"),
+        ("[{\"a\": 1}]", "of no known kind (a)"),
+        ("", "of no known kind (no rows)"),
+        ("[]", "of no known kind (no rows)"),
+        ("5", "of no known kind"),
+        ("[" * 100_000, "not JSON"),
+        (b"\xff\xfe\x00", "cannot be read"),
+    ],
+)  # fmt: skip
+def test_a_damaged_or_mixed_file_is_refused_in_one_line(
+    tmp_path: Path, content: str | bytes, says: str
+) -> None:
+    with pytest.raises(ConfigError) as error:
+        read_published(placed(tmp_path, content))
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (lines([*GOOD, judged(3, "perhaps")]), "row 4: its verdict is 'perhaps'; it must be true or false"),
+        (lines([*GOOD, judged(3)]), "row 4: its list of verdicts is empty"),
+        (lines([judged(3, True, category=7)]), "row 1: category is '7'; it must be from 1 to 5"),
+        (LETTERS + "q3,e,a,\n", "row 3: answer is 'e'; it must be a letter"),
+        (LETTERS + "q3,a,ab,\n", "row 3: p is 'ab'; it must be a letter"),
+        (json.dumps({"cases": [{**CASE, "retrievalPrecision": "high"}]}), "retrievalPrecision is 'high'"),
+        (json.dumps({"cases": [{**CASE, "relevantBeliefs": "a"}]}), "relevantBeliefs is 'a'"),
+        (lines([{"batch_number": 1, "turns": 5}]), "row 1: TypeError"),
+    ],
+)  # fmt: skip
+def test_a_value_of_a_wrong_type_is_named_with_its_row(tmp_path: Path, content: str, says: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        recount(read_published(placed(tmp_path, content)), {})
+    assert says in str(error.value)
+
+
+def test_figures_that_a_file_states_stand_beside_those_that_follow(tmp_path: Path) -> None:
+    found = recount(read_published(placed(tmp_path, json.dumps(REPORT))), {})
+    assert [(each.name, each.published, each.ours) for each in found.stated] == [
+        ("meanPrecision, all", 0.3333, 0.3333),
+        ("meanRecall, all", 1, 1),
+        ("totalPassed, all", 1, 0),
+    ]
+
+
+def test_files_explain_each_other(tmp_path: Path) -> None:
+    placed(
+        tmp_path,
+        lines([{"caseId": "c1", "query": "?", "expect": {"relevantBeliefs": {"mustExclude": ["b"]}}}]),
+        "q",
+    )
+    placed(tmp_path, "of no kind", "notes.txt")
+    report = read_published(placed(tmp_path, json.dumps(REPORT)))
+    found = recount(report, learn([*explaining(tmp_path), report]))
+    assert next((each.total, each.n) for each in found.figures if each.measure == "forbidden") == (1, 1)
+    assert found.notes == (
+        "in 1 of 1 rows the stored precision does not follow (rows 1)",
+        "in 1 of 1 rows the stored recall does not follow (rows 1)",
+    )
+
+
+def test_labels_of_several_judges_and_questions_without_a_row_are_said(tmp_path: Path) -> None:
+    labels = [{"question_id": f"q{i}", "autoeval_label": {"model": f"m{i}", "label": True}} for i in range(2)]
+    asked = {"question_type": "multi-session", "question": "?", "answer": 1}
+    placed(tmp_path, lines([{"question_id": f"q{i}", **asked} for i in range(3)]), "questions")
+    file = read_published(placed(tmp_path, lines(labels)))
+    found = recount(file, learn(list(explaining(tmp_path / "questions"))))
+    assert found.notes == (
+        "several judges: m0, m1; no official figure mixes them",
+        "1 of 3 questions of the data have no row: a part, or a cut file",
+    )
+    assert {each.group for each in found.figures} == {"all", "multi-session", "mean of 1 types"}
+
+
+def test_one_bad_file_does_not_hide_the_others(tmp_path: Path, command: "Command") -> None:
+    good, bad = placed(tmp_path, lines(GOOD), "good.jsonl"), placed(tmp_path, "nonsense", "bad.jsonl")
+    done = command("score", "published", str(bad), str(good))
+    assert done.exit_code == 1
+    assert "bad.jsonl: a file of no known kind" in done.output
+    assert "LoCoMo: answers, each judged several times, 3 rows" in done.output
+    found = json.loads(command("score", "published", str(good), "--json").output)
+    assert found[0]["figures"][0] == {
+        "measure": "majority",
+        "group": "all",
+        "total": 2.0,
+        "n": 3,
+        "mean": 2 / 3,
+    }
+
+
+def test_data_that_is_not_there_is_an_error(tmp_path: Path, command: "Command") -> None:
+    good = placed(tmp_path, lines(GOOD))
+    done = command("score", "published", str(good), "--data", str(tmp_path / "none"))
+    assert (done.exit_code, "none: cannot be read: No such file" in done.output) == (1, True)
