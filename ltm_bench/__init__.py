@@ -68,6 +68,7 @@ if typing.TYPE_CHECKING:
     from ltm_bench.datasets.infinitebench.matcher import benchmarked as benchmarked
     from ltm_bench.datasets.locomo.matcher import locomo_answer as locomo_answer
     from ltm_bench.datasets.longmemeval.matcher import remembered as remembered
+    from ltm_bench.datasets.personamem.matcher import fitting_reply as fitting_reply
     from ltm_bench.datasets.swim.matcher import answers as answers
     from ltm_bench.datasets.swim.matcher import declines as declines
     from ltm_bench.matchers.choices import picks as picks

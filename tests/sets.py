@@ -202,3 +202,29 @@ def facts(path: Path) -> Path:
         )
     )
     return path
+
+
+def personamem(folder: Path, histories: int = 2) -> Path:
+    """Write people with two sessions each; a question after the first, and two after the second."""
+    folder.mkdir(parents=True, exist_ok=True)
+    documents, queries = [], []
+    for number in range(histories):
+        flower, other = FLOWERS[number % 6], FLOWERS[(number + 1) % 6]
+        for place, liked in enumerate((flower, other)):
+            said = f"[SYSTEM] Name: Person {number}\n\n[USER] User: I like {liked}.\n\n[ASSISTANT] Assistant: Good."
+            documents.append({"id": f"p{number}_{place}", "content": said, "user_id": f"p{number}"})
+        for place, sessions in enumerate((1, 2, 2)):
+            letter = "abcd"[(number + place) % 4]
+            queries.append(
+                {
+                    "id": f"q{number}_{place}",
+                    "query": f"User: Person {number}\n\nWhat shall I plant, on day {place}?\n\n"
+                    + "\n".join(f"({each}) What about reply {each}?" for each in "abcd"),
+                    "gold_answers": [f"({letter}) What about reply {letter}?", letter],
+                    "gold_ids": [f"p{number}_{session}" for session in range(sessions)],
+                    "meta": {"question_type": ("suggest_new_ideas", "recall_user_shared_facts")[place % 2]},
+                }
+            )
+    (folder / "documents.json").write_text(json.dumps(documents))
+    (folder / "queries.json").write_text(json.dumps(queries))
+    return folder

@@ -103,10 +103,12 @@ def made(suite: str, home: Path) -> Path:
         return sets.longmemeval(home / "longmemeval.json")
     if suite.startswith("beam"):
         return sets.beam(home / "chats")
+    if suite.startswith("personamem"):
+        return sets.personamem(home / "32k")
     return sets.facts(home / "Conflict_Resolution.json")
 
 
-SUITES = ("locomo", "longmemeval-s", "beam-100k", "factconsolidation-mh-6k")
+SUITES = ("locomo", "longmemeval-s", "beam-100k", "factconsolidation-mh-6k", "personamem-32k")
 JUDGED = ("longmemeval-s", "beam-100k")
 
 

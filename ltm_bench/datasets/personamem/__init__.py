@@ -1,0 +1,1 @@
+"""PersonaMem (Jiang et al. 2025): its conversations and questions, and its scorer, which reads a letter."""
