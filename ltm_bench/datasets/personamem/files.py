@@ -6,6 +6,7 @@ far the conversation has come: a history is a person's sessions up to a point, w
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def _question(record: Mapping[str, Any]) -> HistoryQuestion:
     """Return a question with its four replies, each with its letter, the right one first."""
     text, meta = str(record["query"]), record["meta"]
     starts = [found.start() for found in _OPTION.finditer(text)]
-    options = [text[a:b].strip() for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    options = [text[a:b].strip() for a, b in pairwise([*starts, len(text)])]
     letter = f"({str(record['gold_answers'][-1]).strip('() ')})"
     if sorted(each[:3] for each in options) != ["(a)", "(b)", "(c)", "(d)"]:
         raise ValueError("it does not have four replies, (a) to (d)")
