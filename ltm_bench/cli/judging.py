@@ -54,7 +54,7 @@ def asked(
     if data is None:
         raise ConfigError(f"--judge {judge}: a judge needs the gold answers; name the set with --data")
     on_bad(f"{judge} is asked about {path.name}; its answers are kept in {_store(judge, path)}")
-    return _graded(judge, path, budget, grade, on_bad)
+    return graded(judge, path, budget, grade, on_bad)
 
 
 def asked_vaguely(
@@ -83,20 +83,29 @@ def asked_vaguely(
     answered = {mark.id for sheet in sheets for mark in sheet.marks}
     matchers = [(expect(each, "official"), each.text) for each in questions.values() if each.id in answered]
     asked = [(matcher, text) for matcher, text in matchers if isinstance(matcher, SetMatcher)]
-    return _graded(judge, path, budget, partial(false_accepts, asked), on_bad)
+    return graded(judge, path, budget, partial(false_accepts, asked), on_bad)
 
 
 def _store(judge: str, path: Path) -> Path:
     return path.with_name(f"{path.name}.{re.sub(r'[^A-Za-z0-9._-]+', '-', judge)}.jsonl")
 
 
-def _graded(
+def graded(
     judge: str,
     path: Path,
     budget: Budget,
     grade: Callable[[Ask], Coroutine[Any, Any, T]],
     on_bad: Callable[[str], None],
 ) -> T:
+    """Return what a judge's answers amount to; they are kept beside the file, and not asked for again.
+
+    Args:
+        judge: Its name.
+        path: The file.
+        budget: What may be spent.
+        grade: Asks the questions, and combines the answers.
+        on_bad: Called with each question that the judge fails to answer.
+    """
     (found,) = find_judges([judge])
 
     async def ask_all() -> T:

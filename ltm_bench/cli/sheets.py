@@ -13,6 +13,7 @@ from ltm_bench.cli.console import out, safe
 if TYPE_CHECKING:
     from ltm_bench.datasets.marks import Sheet
     from ltm_bench.datasets.recounting import Recounts
+    from ltm_bench.judge.panel import Panel
     from ltm_bench.judge.vague import FalseAccepts
     from ltm_bench.score.statistics.published import Compared, Figure, FileFigures
 
@@ -144,6 +145,36 @@ def _unmatched(files: Sequence[FileFigures], compared: Sequence[Compared]) -> It
                 f"{_name(each.first)} and {_name(each.second)} are compared on {each.difference.n} of {least} "
                 "questions: with --data, questions are also found by their text"
             )
+
+
+def print_panel(found: Panel, *, as_json: bool) -> None:
+    """Print files by rubrics with ranks, which files change places, and how far each rubric agrees with people."""
+    if as_json:
+        out().print_json(found.model_dump_json())
+        return
+    table = _table(
+        "", *(safe(_name(file)) for file in found.files), *(["passes wrong"] if found.wrong else [])
+    )
+    for column in table.columns[1:]:
+        column.no_wrap = False
+    for name in found.rubrics:
+        cells = [_ranked(found, file, name) for file in found.files]
+        table.add_row(name, *cells, *([_cell(found.wrong.get(name))] if found.wrong else []))
+    out().print(table)
+    for pair in found.turned:
+        first, second = safe(_name(pair.first)), safe(_name(pair.second))
+        certain = "both differences are shown" if pair.shown else "not shown both ways by these questions"
+        out().print(
+            f"{first} is above {second} by {', '.join(pair.above)}; below by {', '.join(pair.below)}; {certain}"
+        )
+    for each in found.people:
+        out().print(each.headline)
+
+
+def _ranked(found: Panel, file: str, rubric: str) -> str:
+    """Return a mean, with its rank if it has one."""
+    rank = found.ranks.get(file, {}).get(rubric)
+    return _cell(found.files[file].get(rubric)) + (f" #{rank}" if rank else "")
 
 
 def print_recounts(found: Sequence[Recounts], *, as_json: bool) -> None:

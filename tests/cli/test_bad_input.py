@@ -295,6 +295,12 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     (("score", "infinitebench", "none.jsonl", "--task", "passkey"), {}, ("none.jsonl",)),
     (("score", "infinitebench", "x.jsonl"), {"x.jsonl": "{}"}, ("x.jsonl",)),
     (("score", "counting-stars", "x.jsonl"), {"x.jsonl": "{}\n"}, ("x.jsonl",)),
+    (("score", "panel", "none.json"), {}, ("none.json",)),
+    (
+        ("score", "panel", "x.json"),
+        {"x.json": '[{"question_id": "q", "hypothesis": "a"}]'},
+        ("x.json", "--judge"),
+    ),
     (("score", "published", "none.json"), {}, ("none.json", "No such file")),
     (
         ("score", "published", "x.json"),

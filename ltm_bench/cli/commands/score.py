@@ -273,6 +273,62 @@ def score_published(
         raise typer.Exit(1)
 
 
+@command(
+    app,
+    "score panel a.jsonl b.jsonl validation_54.jsonl --wrong vague-wrong.jsonl",
+    "score panel hypotheses.jsonl --data longmemeval_oracle.json --judge gpt-6-luna --max-cost 5",
+    name="panel",
+)
+def score_panel(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Prediction files of LoCoMo or LongMemEval, also some rated by people."
+        ),
+    ],
+    wrong: Annotated[
+        Path | None,
+        Option(
+            "Deliberately wrong answers, to see how many each rubric passes.", "FILE", variable="PANEL_WRONG"
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        Option(
+            "A file or folder with the questions that the files only name.", "PATH", variable="PANEL_DATA"
+        ),
+    ] = None,
+    judge: Annotated[
+        str | None,
+        Option(
+            "An agent that judges every answer by each rubric; its answers are kept beside the file.",
+            "NAME",
+            variable="PANEL_JUDGE",
+        ),
+    ] = None,
+    max_cost: MaxCost = None,
+    as_json: Json = False,
+) -> None:
+    """Score the same replies by every published rubric: means, ranks that turn, agreement with people."""
+    from ltm_bench.cli.judging import graded
+    from ltm_bench.cli.sheets import print_panel
+    from ltm_bench.datasets.recounting import explaining, learn
+    from ltm_bench.judge.panel import RUBRICS, ask_all, panel, people_of, replies_of, sheet_of
+
+    questions = learn(list(explaining(data)) if data else []).get("question", {})
+    budget, sheets, people = Budget(max_cost), {}, {}
+    for path in [*files, *([wrong] if wrong else [])]:
+        replies = replies_of(path, questions, _complain)
+        heard = (
+            graded(judge, path, budget, partial(ask_all, replies, tuple(RUBRICS)), _complain) if judge else {}
+        )
+        sheets[path] = sheet_of(path, replies, heard)
+        if said := people_of(replies):
+            people[path] = (sheets[path], said)
+    rest = [sheets[path] for path in files if path not in people]
+    print_panel(panel(rest, sheets[wrong] if wrong else None, list(people.values())), as_json=as_json)
+
+
 def _tried(function: Callable[..., T], *given: Any) -> T | None:
     """Call a function; if what it is given cannot be used, print why, and return None."""
     try:
