@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import content_of, json_of, unpacked
 from ltm_bench.datasets.longmemeval.files import TYPES
-from ltm_bench.datasets.shapes import Counted, Known, Record, Shape, shape_of
+from ltm_bench.datasets.shapes import Known, Record, RowCount, Shape, shape_of
 
 _CUT = "it may be cut: get it again"
 
@@ -138,7 +138,7 @@ def learn(files: Sequence[PublishedFile]) -> Known:
 
 def recount(file: PublishedFile, known: Known) -> Recounts:
     """Return a file's figures, those that it states, and what is odd about it. Raises ConfigError for a bad value."""
-    counted: list[Counted] = []
+    counted: list[RowCount] = []
     for number, row in enumerate(file.rows, start=1):
         try:
             counted.append(file.shape.count(row, known))
@@ -161,7 +161,7 @@ def recount(file: PublishedFile, known: Known) -> Recounts:
     )
 
 
-def _figures(counted: Sequence[Counted]) -> Iterator[Tallied]:
+def _figures(counted: Sequence[RowCount]) -> Iterator[Tallied]:
     """Yield sums by group and measure; added from left to right, as the published programs do."""
     groups: dict[str, dict[str, tuple[float, int]]] = {}
     for each in counted:
@@ -201,7 +201,7 @@ def _stated(head: Record, figures: Mapping[tuple[str, str], Tallied], group: str
 
 
 def _notes(
-    file: PublishedFile, known: Known, counted: Sequence[Counted], figures: Mapping[tuple[str, str], Tallied]
+    file: PublishedFile, known: Known, counted: Sequence[RowCount], figures: Mapping[tuple[str, str], Tallied]
 ) -> Iterator[str]:
     odd: dict[str, list[int]] = {}
     for number, each in enumerate(counted, start=1):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ltm_bench.datasets.answers import type_of, votes_of
 from ltm_bench.datasets.beam.scorer import event_order
 from ltm_bench.datasets.longmemeval.files import ABSTENTION
-from ltm_bench.datasets.precisionmembench.scorer import Retrieved, pass_type, score_case, score_turn
+from ltm_bench.datasets.precisionmembench.scorer import Surfaced, pass_type, score_case, score_turn
 
 Record = Mapping[str, Any]
 
@@ -21,7 +21,7 @@ Known = dict[str, dict[str, Record]]
 """Rows of the files at hand that explain others, by their role and their name."""
 
 
-class Counted(NamedTuple):
+class RowCount(NamedTuple):
     """What a row adds to its file's figures."""
 
     amounts: Mapping[str, tuple[float, int]]
@@ -41,7 +41,7 @@ class Shape:
     """The keys of each row, with spaces between them."""
     name: str
     """Those among them that name a row, so that one that comes twice is noticed; empty if none does."""
-    count: Callable[[Record, Known], Counted]
+    count: Callable[[Record, Known], RowCount]
     role: str = ""
     """What its rows are to other files; empty for nothing."""
 
@@ -92,11 +92,11 @@ def _told(row: Record, known: Known) -> list[str]:
     return groups + (["abstention"] if ABSTENTION in str(name) else [])
 
 
-def _plain(row: Record, known: Known) -> Counted:
-    return Counted({"rows": (1, 1)}, _told(row, known))
+def _plain(row: Record, known: Known) -> RowCount:
+    return RowCount({"rows": (1, 1)}, _told(row, known))
 
 
-def _judged(row: Record, known: Known) -> Counted:
+def _judged(row: Record, known: Known) -> RowCount:
     """Count votes: the majority, every one, unanimity, and each judgment by its place."""
     votes, _ = votes_of(row)
     right = (2 * sum(votes) > len(votes), 1)
@@ -109,10 +109,10 @@ def _judged(row: Record, known: Known) -> Counted:
         amounts |= {f"judgment {place}": (vote, 1) for place, vote in enumerate(votes, start=1)}
     said = row.get("hypothesis")
     other = said is not None and _of(known, "reply", row["question_id"]).get("hypothesis", said) != said
-    return Counted(amounts, _told(row, known), ("reply",) if other else ())
+    return RowCount(amounts, _told(row, known), ("reply",) if other else ())
 
 
-def _retrieved(row: Record, known: Known) -> Counted:
+def _retrieved(row: Record, known: Known) -> RowCount:
     """Count how many of the sessions or turns that hold the evidence were retrieved."""
     evidence, found = _texts(row, "evidence"), _texts(row, "retrieved_ids")
     sessions = {f"session_{each[1]}" for each in (re.match(r"D(\d+):", name) for name in evidence) if each}
@@ -120,10 +120,10 @@ def _retrieved(row: Record, known: Known) -> Counted:
     recall = len(wanted & set(found)) / len(wanted) if wanted else 1.0
     groups = [*_told(row, known), *(["with evidence"] if evidence else [])]
     amounts = {"recall": (recall, 1), "all found": (recall == 1, 1), "none found": (recall == 0, 1)}
-    return Counted(amounts, groups, () if recall == _share(row, "recall") else ("recall",))
+    return RowCount(amounts, groups, () if recall == _share(row, "recall") else ("recall",))
 
 
-def _rated(row: Record, known: Known) -> Counted:
+def _rated(row: Record, known: Known) -> RowCount:
     """Count what people say of an answer, and how a judge agrees with those that decide."""
     raters = [key for key in row if key.startswith("human_") or key == "majority"]
     words = ("CORRECT", "WRONG", "AMBIGUOUS")
@@ -135,35 +135,35 @@ def _rated(row: Record, known: Known) -> Counted:
         amounts[f"golden_v2 agrees with {key}"] = (row[key] == row["golden_v2"], row[key] != "AMBIGUOUS")
     said = [row[key] for key in raters if key != "majority"]
     most = next((word for word in words if said.count(word) >= 2), "AMBIGUOUS")
-    return Counted(amounts, differs=() if most == row["majority"] else ("majority",))
+    return RowCount(amounts, differs=() if most == row["majority"] else ("majority",))
 
 
-def _letters(row: Record, known: Known) -> Counted:
+def _letters(row: Record, known: Known) -> RowCount:
     """Count letters that are the key's; an empty one says nothing."""
     _must(row["answer"] in tuple("abcd"), "answer", row["answer"], "a letter from a to d")
     _must(row["p"] in ("", *"abcd"), "p", row["p"], "a letter from a to d, or empty")
     keys = _of(known, "question", row["question_id"]).get("gold_answers", row["answer"])
     chosen = {f"says {letter}": (row["p"] == letter, 1) for letter in "abcd"}
     right = (row["p"] == row["answer"], 1)
-    return Counted(
+    return RowCount(
         {"right": right, **chosen}, _told(row, known), () if row["answer"] in keys else ("answer",)
     )
 
 
-def _queried(row: Record, known: Known) -> Counted:
+def _queried(row: Record, known: Known) -> RowCount:
     """Count a case or a turn of PrecisionMemBench as it is stored, and whether that follows from its ids."""
     precision, recall = _share(row, "retrievalPrecision"), _share(row, "retrievalRecall")
     _must(isinstance(row["passed"], bool), "passed", row["passed"], "true or false")
     means = {"precision": precision, "recall": recall}
     if "driftScore" in row:
         means["drift"] = _share(row, "driftScore")
-        found = Retrieved(_texts(row, "retrievedBeliefIds"), _texts(row, "pinnedBeliefIds"), None)
+        found = Surfaced(_texts(row, "retrievedBeliefIds"), _texts(row, "pinnedBeliefIds"), None)
         turns = {turn["turnIndex"]: turn for turn in _of(known, "session", row["caseId"]).get("turns", ())}
         case = turns.get(row["turnIndex"])
         score = score_turn(case["expect"], found) if case else None
     else:
         ids = (_texts(row, key) for key in ("relevantBeliefs", "pinnedBeliefs", "retrievedQuestions"))
-        found, case = Retrieved(*ids), _of(known, "case", row["caseId"])
+        found, case = Surfaced(*ids), _of(known, "case", row["caseId"])
         beliefs = known.get("belief", {}).items()
         kept = {name for name, each in beliefs if each["pinned"] and each["user_id"] == "test-user"}
         score = score_case(case["expect"], found, kept) if case else None
@@ -179,10 +179,10 @@ def _queried(row: Record, known: Known) -> Counted:
         ours = (score.precision, score.recall, not score.failures and not unseen)
         stored = zip(("precision", "recall", "passed"), ours, (precision, recall, row["passed"]), strict=True)
         differs = [name for name, a, b in stored if a != b]
-    return Counted(amounts, [str(row["category"])], differs)
+    return RowCount(amounts, [str(row["category"])], differs)
 
 
-def _hashed(row: Record, known: Known) -> Counted:
+def _hashed(row: Record, known: Known) -> RowCount:
     """Count prompts that have the published hash, if question, template and judged reply are at hand."""
     name = row["question_id"]
     asked, said = _of(known, "question", name), _of(known, "judged", name).get("hypothesis")
@@ -192,23 +192,23 @@ def _hashed(row: Record, known: Known) -> Counted:
     given = {"QUESTION": asked["question"], "ANSWER": str(asked["answer"]), "RESPONSE": said}
     prompt = re.sub(r"\{(QUESTION|ANSWER|RESPONSE)\}", lambda found: given[found[1]], prompt)
     same = hashlib.sha256(prompt.encode()).hexdigest() == row["prompt_sha256"]
-    return Counted({"same hash": (same, 1)}, (), () if same else ("prompt_sha256",))
+    return RowCount({"same hash": (same, 1)}, (), () if same else ("prompt_sha256",))
 
 
-def _batch(row: Record, known: Known) -> Counted:
+def _batch(row: Record, known: Known) -> RowCount:
     said = [message for turn in row["turns"] for message in turn]
     letters = sum(len(message["content"]) for message in said)
     sizes = {"turns": len(row["turns"]), "messages": len(said), "characters": letters}
-    return Counted({key: (size, 1) for key, size in sizes.items()})
+    return RowCount({key: (size, 1) for key, size in sizes.items()})
 
 
-def _ordered(row: Record, known: Known) -> Counted:
+def _ordered(row: Record, known: Known) -> RowCount:
     """Compare stored scores of an order of events with the official ones."""
     ours = event_order(_texts(row, "reference"), _texts(row, "system"))
     stored = {"precision": ours.precision, "recall": ours.recall, "f1": ours.f1, "tau_norm": ours.tau}
     stored["final_score"] = ours.tau * ours.f1
     differs = [key for key, value in stored.items() if row[key] is not None and abs(value - row[key]) > 1e-12]
-    return Counted({key: (value, 1) for key, value in stored.items()}, (str(row["name"]),), differs)
+    return RowCount({key: (value, 1) for key, value in stored.items()}, (str(row["name"]),), differs)
 
 
 SHAPES = (

@@ -24,7 +24,7 @@ Ids = Sequence[str]
 Rules = Mapping[str, Any]
 
 
-class Retrieved(NamedTuple):
+class Surfaced(NamedTuple):
     """What a memory returned for a query, by ids."""
 
     relevant: Ids
@@ -46,7 +46,7 @@ class CaseScore(NamedTuple):
     """Broken rules, those about the persona's prelude aside."""
 
 
-def score_case(expect: Rules, found: Retrieved, kept: Collection[str]) -> CaseScore:
+def score_case(expect: Rules, found: Surfaced, kept: Collection[str]) -> CaseScore:
     """Return the scores of a single query.
 
     Args:
@@ -69,7 +69,7 @@ def score_case(expect: Rules, found: Retrieved, kept: Collection[str]) -> CaseSc
     return CaseScore(precision, hits / len(wanted) if wanted else None, forbidden, failures)
 
 
-def score_turn(expect: Rules, found: Retrieved) -> CaseScore:
+def score_turn(expect: Rules, found: Surfaced) -> CaseScore:
     """Return the scores of a turn of a session, where pinned beliefs count as retrieved."""
     rules = expect.get("relevantBeliefs") or {}
     forbidden, failures = _broken(expect, found)
@@ -89,7 +89,7 @@ def pass_type(category: str, precision: float | None) -> str:
     return "structural" if category in STRUCTURAL else "trivially empty"
 
 
-def _broken(expect: Rules, found: Retrieved) -> tuple[int, int]:
+def _broken(expect: Rules, found: Surfaced) -> tuple[int, int]:
     """Return how many forbidden ids were retrieved, and how many rules about membership are broken."""
     rules, together = expect.get("relevantBeliefs") or {}, {*found.relevant, *found.pinned}
     missing = sum(
