@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ltm_bench.cli.console import complain, out, safe
 from ltm_bench.core.errors import ConfigError, LtmBenchError, ThresholdMissed
+from ltm_bench.core.seeds import Seed
 
 if TYPE_CHECKING:
     from ltm_bench.api import Run
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ltm_bench.score.results.run import Results
 
 
-def find_baseline(baseline: str | None, manifest: Manifest, seeds: Collection[int] = ()) -> Run | None:
+def find_baseline(baseline: str | None, manifest: Manifest, seeds: Collection[Seed] = ()) -> Run | None:
     """Return the baseline, before anything is paid for, and warn of differences from the planned run.
 
     Args:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Matcher
+from ltm_bench.core.seeds import Seed
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import errata
 
@@ -98,7 +99,7 @@ class Chosen:
         self.histories = histories
 
 
-def choose(each: PublicSet, path: Path, most: int | None, seed: int, on_bad: OnBad) -> Chosen:
+def choose(each: PublicSet, path: Path, most: int | None, seed: Seed, on_bad: OnBad) -> Chosen:
     """Choose the questions to ask: all, or a seeded subset in which every type has its share.
 
     Args:

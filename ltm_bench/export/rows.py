@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypedDict, get_type_hints
 
 from ltm_bench.core.messages import Verdict
+from ltm_bench.core.seeds import is_training, number_of
 from ltm_bench.score.results.accounts import tokens_in
 from ltm_bench.score.results.examples import ExampleResult, Question, ScenarioResult
 from ltm_bench.score.results.figures import distance
@@ -18,6 +19,8 @@ class _Columns(TypedDict):
     suite: str
     span: int
     seed: int
+    training: bool
+    """Whether it is a training seed: then `seed` is the number in it."""
     mode: str
     tags: list[str]
     """As `key=value`."""
@@ -145,7 +148,9 @@ def _of_run(results: Results) -> dict[str, Any]:
     interval, latency = results.interval, results.latency
     taken = {} if latency is None else latency.percentiles
     return {
-        **{name: getattr(results, name) for name in ("run", "agent", "suite", "span", "seed", "mode")},
+        **{name: getattr(results, name) for name in ("run", "agent", "suite", "span", "mode")},
+        "seed": number_of(results.seed),
+        "training": is_training(results.seed),
         "tags": [f"{key}={value}" for key, value in results.tags.items()],
         "run_score": results.score,
         "run_low": interval and interval.low,

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, field_validator
 
+from ltm_bench.core.seeds import Seed, parse_seed
 from ltm_bench.log.lines import LARGEST, to_line
 
 FORMAT = 1
@@ -116,7 +117,7 @@ class Manifest(BaseModel, frozen=True, extra="forbid"):
     """Version of ltm-bench."""
     bench_version: int = 1
     """Version of everything the score depends on; 1 in runs of version 0.1.0, which did not record it."""
-    seed: int
+    seed: Annotated[Seed, AfterValidator(parse_seed)]
     span: int = Field(ge=0, le=LARGEST)
     tokenizer: str
     suite: SuiteEntry

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.seeds import Seed
 from ltm_bench.datasets.public import Chosen, choose, public_set, public_sets
 from ltm_bench.plan.suites import Suite
 
@@ -26,7 +27,7 @@ def dialogue_suites() -> Mapping[str, str]:
     }
 
 
-def dialogue_suite(name: str, data: str | None, most: int | None, seed: int) -> Suite | None:
+def dialogue_suite(name: str, data: str | None, most: int | None, seed: Seed) -> Suite | None:
     """Return such a suite; None for any other name.
 
     Args:
@@ -69,7 +70,7 @@ def dialogue_suite(name: str, data: str | None, most: int | None, seed: int) -> 
 
 
 @cache
-def _chosen(name: str, path: Path, most: int | None, seed: int) -> Chosen:
+def _chosen(name: str, path: Path, most: int | None, seed: Seed) -> Chosen:
     def complain(line: str) -> None:
         warnings.warn(line, stacklevel=2)
 

@@ -61,7 +61,7 @@ def run_name(manifest: Manifest, usual: Manifest, whole: Sequence[str]) -> str:
         several,
         "" if asked.endswith(f"-{span}") and not several else span,
         agent,
-        f"seed{manifest.seed}",
+        f"seed{as_name(str(manifest.seed))}",
         "isolated" if apart.pop("isolated", False) else "",
         _rest(apart),
     ]

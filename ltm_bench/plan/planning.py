@@ -16,6 +16,7 @@ from ltm_bench.core.errors import (
 )
 from ltm_bench.core.keys import key_in
 from ltm_bench.core.messages import Ask
+from ltm_bench.core.seeds import Seed, checked_seed
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.filler import filler
 from ltm_bench.log.differences import differences
@@ -81,6 +82,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         CannotCombine: Its parts can be used, but not together.
         ConfigError: One of them cannot be used.
     """
+    request = replace(request, seed=checked_seed(request.seed))
     _check_keys({"--agent": request.agent, "--suite": request.suite, "--filler": request.filler})
     suite = find_suite(request.suite, data=request.data, most=request.examples, seed=request.seed)
     if request.data is not None and not suite.public:
@@ -137,6 +139,14 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     if manifest.suite.isolated:
         return plan
     return replace(plan, rehearsals=rehearsals, notes=(*plan.notes, *_spent(plan)))
+
+
+def reseeded(plan: Plan, seed: Seed) -> Plan:
+    """Return the plan of one conversation with another seed. Raises SpanTooSmall or ConfigError as planning does."""
+    examples = [replace(each, seed=seed) for each in plan.examples]
+    manifest = plan.manifest.model_copy(update={"seed": seed})
+    changed = replace(plan, manifest=manifest, examples=examples)
+    return replace(changed, rehearsals=_rehearsed(changed))
 
 
 def _spent(plan: Plan) -> Iterator[str]:
@@ -391,4 +401,4 @@ def reference_examples(manifest: Manifest) -> list[Example]:
         return []
 
 
-__all__ = ["Plan", "abouts", "make_plan", "plan_of", "reference_examples"]
+__all__ = ["Plan", "abouts", "make_plan", "plan_of", "reference_examples", "reseeded"]

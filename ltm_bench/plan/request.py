@@ -11,6 +11,8 @@ from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
+from ltm_bench.core.seeds import Seed as SeedValue
+from ltm_bench.core.seeds import parse_seed
 from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
@@ -36,7 +38,15 @@ Suite = Annotated[str, Option("The suite (see list suites), or goodai:FOLDER.", 
 Scenarios = Annotated[
     Sequence[str], Option("Only these scenarios (see list scenarios), instead of all of the suite.", "NAME")
 ]
-Seed = Annotated[int, Option("The same seed gives the same conversation.", "N")]
+Seed = Annotated[
+    SeedValue,
+    Option(
+        "The same seed gives the same conversation: a number or, to train an agent, train:17, whose conversations no "
+        "test seed has.",
+        "N",
+        parse_seed,
+    ),
+]
 Tokenizer = Annotated[str, Option("The encoding that measures spans.", "ENCODING")]
 Settings = Annotated[
     Mapping[str, Any] | None,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, PluginError, nearest
+from ltm_bench.core.seeds import Seed
 from ltm_bench.log.manifest import Manifest, ScenarioEntry
 from ltm_bench.plan.dialogues import dialogue_suite, dialogue_suites
 from ltm_bench.plan.suites import Suite, read_suite, suites
@@ -138,7 +139,7 @@ def _span_of(folder: str) -> dict[str, Any]:
     return {"span": spans[0]} if len(spans) == 1 else {}
 
 
-def find_suite(name: str, *, data: str | None = None, most: int | None = None, seed: int = 0) -> Suite:
+def find_suite(name: str, *, data: str | None = None, most: int | None = None, seed: Seed = 0) -> Suite:
     """Return a suite by name. Raises ConfigError with the nearest name.
 
     Args:

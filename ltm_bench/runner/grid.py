@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from ltm_bench.core.errors import CannotCombine, ConfigError, nearest
+from ltm_bench.core.seeds import Seed, parse_seeds, seeds_from
 from ltm_bench.plan.declaring import arguments
 from ltm_bench.plan.folders import REPORTS, run_folder
 from ltm_bench.plan.planning import make_plan, plan_of
@@ -25,12 +26,12 @@ class Grid:
 
     agents: Annotated[Sequence[str], _ONE["agent"].option] = ()
     spans: Annotated[Sequence[str], _ONE["span"].option] = ()
-    seeds: Annotated[Sequence[int], _ONE["seed"].option] = ()
+    seeds: Annotated[Sequence[Seed], replace(_ONE["seed"].option, parse=parse_seeds)] = ()
     suites: Annotated[Sequence[str], _ONE["suite"].option] = ()
 
     def requests(self, common: Request, repeats: int = 1) -> Iterator[Request]:
         """Yield the requests, in the order of the grid. Each seed stands for `repeats` seeds, from itself on."""
-        seeds = [seed + more for seed in self.seeds or (common.seed,) for more in range(repeats)]
+        seeds = [each for seed in self.seeds or (common.seed,) for each in seeds_from(seed, repeats)]
         for suite in dict.fromkeys(self.suites or (common.suite,)):
             for span in dict.fromkeys(self.spans or (common.span,)):
                 for agent in dict.fromkeys(self.agents):

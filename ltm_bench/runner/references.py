@@ -13,6 +13,7 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.clock import Clock, later
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Ask, Line, Message, Reply, Turn
+from ltm_bench.core.seeds import Seed
 from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.filler import MAX_TOKENS, Bank, Filler
 from ltm_bench.schedule.decisions import Fill, Jump, Send
@@ -100,7 +101,7 @@ async def play(
     agent: Agent,
     *,
     span: int,
-    seed: int,
+    seed: Seed,
     counter: Counter,
     bank: Bank,
     start: datetime,

@@ -10,6 +10,7 @@ from ltm_bench.core.clock import Clock, later
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Ask, Line, Reply
+from ltm_bench.core.seeds import Seed
 from ltm_bench.core.tokens import Counter
 from ltm_bench.schedule.decisions import Completed, Decision, Fill, Finish, Fork, Jump, Send
 from ltm_bench.schedule.fitting import USABLE, Rehearsals, due_position, expected_lateness, rehearse_all
@@ -68,7 +69,7 @@ class Scheduler:
         examples: Sequence[Example],
         *,
         span: int,
-        seed: int,
+        seed: Seed,
         counter: Counter,
         start: datetime,
         stagger: float = 0.01,

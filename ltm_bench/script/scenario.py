@@ -17,6 +17,7 @@ from typing import Any
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Ask, Chat, Reply, Tell
+from ltm_bench.core.seeds import Seed
 
 Script = Generator[Tell | Ask | Chat, Reply, None]
 """What a scenario returns: each `yield` sends a message and returns the reply to it."""
@@ -133,7 +134,7 @@ class Example:
 
     scenario: Scenario
     index: int
-    seed: int
+    seed: Seed
     parameters: Mapping[str, Any]
     alone: bool = False
     """Whether it has its own conversation, in which nothing follows it."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.limits import content_of, json_of, opened
+from ltm_bench.core.seeds import Seed
 from ltm_bench.log.environment import environment_of
 from ltm_bench.log.reader import conversations, is_finished, read_manifest
 from ltm_bench.report.publishing import pages_are_own
@@ -30,7 +31,7 @@ class RunState:
     """The agent's name; for an unreadable run, the reason."""
     suite: str = ""
     span: int = 0
-    seed: int | None = None
+    seed: Seed | None = None
     done: int = 0
     """Examples that ended."""
     planned: int = 0

@@ -86,7 +86,7 @@ def test_a_type_checker_sees_the_arguments(place: Path) -> None:
     with pytest.raises(TypeError, match="agnt"):
         run(agnt="perfect")  # type: ignore[call-arg]  # on purpose
     if TYPE_CHECKING:
-        run(seed="x")  # type: ignore[arg-type]  # on purpose
+        run(seed=1.5)  # type: ignore[arg-type]  # on purpose
         run(settings=["window=1"])  # type: ignore[arg-type]  # on purpose
         run("perfect", "2k", "standard")  # type: ignore[call-arg]  # on purpose
         resume(seed=1)  # type: ignore[call-arg]  # on purpose

@@ -11,7 +11,7 @@ from ltm_bench.report.text import visible
 
 FILE = "export.parquet"
 
-_TYPES = {str: "string", int: "int64", float: "float64"}
+_TYPES = {bool: "bool_", str: "string", int: "int64", float: "float64"}
 
 
 def write(source: Source) -> bytes:

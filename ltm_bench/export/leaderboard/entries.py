@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, NotVerified
+from ltm_bench.core.seeds import Seed, is_training
 from ltm_bench.export.bundle import unpack
 from ltm_bench.export.leaderboard.seeds import DrawnSeed, draws, identity
 from ltm_bench.export.verify import Verified, questions_of, verify
@@ -96,7 +97,7 @@ def read_bundles(folder: Path) -> Iterator[BoardEntry | Refusal]:
             yield _with_draw(entry, drawn)
 
 
-def _with_draw(entry: BoardEntry, drawn: Mapping[tuple[str, int], DrawnSeed]) -> BoardEntry:
+def _with_draw(entry: BoardEntry, drawn: Mapping[tuple[str, Seed], DrawnSeed]) -> BoardEntry:
     """Mark an entry's seed as drawn, if it was and the run did not begin earlier."""
     draw = drawn.get((identity(entry.manifest.agent), entry.results.seed))
     if draw is None or (entry.run_on or "") < draw.on:
@@ -125,6 +126,11 @@ def _read(bundle: Path) -> BoardEntry:
         with RunFiles(run) as files, read_to_publish(files) as publication:
             manifest = files.manifest
             fresh = publication.publish(abouts(manifest), stated.references)
+        if is_training(manifest.seed):
+            raise NotVerified(
+                f"{run.name}: {manifest.seed} is a training seed, on which an agent may have been trained; run it with "
+                "a number as its seed"
+            )
         _check_verdicts(run.name, found, fresh)
         return BoardEntry(
             name=f"{re.sub('[^A-Za-z0-9._-]+', '-', run.name).strip('.-')[:60] or 'run'}-{digest[:8]}",

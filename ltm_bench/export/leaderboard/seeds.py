@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.seeds import Seed
 from ltm_bench.log.manifest import AgentEntry
 from ltm_bench.plan.tables import read_toml
 
@@ -45,12 +46,12 @@ def identity(agent: AgentEntry) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def draws(folder: Path) -> Mapping[tuple[str, int], DrawnSeed]:
+def draws(folder: Path) -> Mapping[tuple[str, Seed], DrawnSeed]:
     """Return what was drawn, by agent and seed; nothing if the folder has no such file. Raises ConfigError."""
     path = folder / DRAWN
     if not path.exists():
         return {}
-    found = {}
+    found: dict[tuple[str, Seed], DrawnSeed] = {}
     rows = read_toml(path).get("drawn", [])
     for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
         try:

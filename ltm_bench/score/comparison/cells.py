@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel, Field
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.core.seeds import Seed
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.pairs import Pair
 from ltm_bench.score.comparison.retest import Retest, retest
@@ -67,7 +68,7 @@ class Cell(BaseModel):
     entrant: str
     span: int
     runs: list[str]
-    seeds: list[int]
+    seeds: list[Seed]
     """One for each run."""
     scores: list[float | None]
     """One for each run; None for an incomplete one."""
@@ -115,7 +116,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     by_scenario = {name: sum(scores) / len(scores) for name, scores in pooled.items() if scores}
     complete = all(each.complete for each in results)
     waits = [each.latency.median for each in results if each.latency is not None]
-    by_seed: dict[int, list[float]] = defaultdict(list)
+    by_seed: dict[Seed, list[float]] = defaultdict(list)
     for each in results:
         by_seed[each.seed].append(each.score_so_far)
     return Cell(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, Field, computed_field
 
+from ltm_bench.core.seeds import Seed
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.results.headline import worth
 from ltm_bench.score.statistics.intervals import CONFIDENCE, Paired, paired
@@ -125,12 +126,12 @@ def _same_way(one: Paired, other: Paired) -> bool:
     return one.difference * other.difference > 0
 
 
-def _asked(runs: Sequence[Scored]) -> dict[int, dict[_Asked, _Bounds]]:
+def _asked(runs: Sequence[Scored]) -> dict[Seed, dict[_Asked, _Bounds]]:
     """Return the scores by seed and example, if all that is undecided were wrong and right.
 
     Runs of the same seed are averaged.
     """
-    found: dict[int, dict[_Asked, list[_Bounds]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[Seed, dict[_Asked, list[_Bounds]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
         content = {
             entry.name: json.dumps([entry.version, entry.hash, entry.parameters], sort_keys=True, default=str)

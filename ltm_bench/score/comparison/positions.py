@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
+from ltm_bench.core.seeds import Seed
 from ltm_bench.score.results.examples import ExampleResult, Question
 from ltm_bench.score.results.figures import distance
 from ltm_bench.score.results.run import Results
@@ -25,7 +26,7 @@ class Shift(BaseModel, frozen=True):
     """A question at different positions in different modes."""
 
     span: int
-    seed: int
+    seed: Seed
     example: str
     question: int
     """Its number within the example, from 1."""
@@ -47,7 +48,7 @@ class Shift(BaseModel, frozen=True):
 
 class _NumberedQuestion(NamedTuple):
     span: int
-    seed: int
+    seed: Seed
     example: str
     question: int
 

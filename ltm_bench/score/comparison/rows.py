@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydantic import BaseModel, computed_field
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.core.seeds import Seed
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.run import Results
@@ -25,7 +26,7 @@ class Row(BaseModel):
     """One example, with the results of all entrants at its span."""
 
     span: int
-    seed: int
+    seed: Seed
     example: str
     question: str = ""
     """The question that cost most, for the entrant that it cost most; empty if the entrants agree."""
@@ -53,7 +54,7 @@ def _worst(example: ExampleResult) -> int:
 
 def rows_of(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
     """Yield every example with each entrant's result; a second run of the same seed counts in the cell, not here."""
-    asked: dict[tuple[int, int, str], dict[str, tuple[Results, ExampleResult]]] = {}
+    asked: dict[tuple[int, Seed, str], dict[str, tuple[Results, ExampleResult]]] = {}
     for (entrant, span), runs in grouped.items():
         for run in runs:
             for example in run.results.examples:
@@ -64,7 +65,7 @@ def rows_of(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row
         yield _row(key, asked[key])
 
 
-def _row(key: tuple[int, int, str], by_entrant: Mapping[str, tuple[Results, ExampleResult]]) -> Row:
+def _row(key: tuple[int, Seed, str], by_entrant: Mapping[str, tuple[Results, ExampleResult]]) -> Row:
     span, seed, name = key
     examples = [example for _, example in by_entrant.values()]
     weakest = min(examples, key=lambda e: 1.0 if e.score is None else e.score)

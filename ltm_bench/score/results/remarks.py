@@ -6,6 +6,7 @@ from statistics import mean, median
 from pydantic import BaseModel
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.core.seeds import is_training
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.audits.auditing import Confident
 from ltm_bench.score.audits.judgements import VagueTrial
@@ -52,6 +53,11 @@ def remarks(
         outlook: What was said of the agent's window and its model before the run started, if anything.
     """
     found = [outlook] if outlook and isinstance(outlook, str) else []
+    if is_training(manifest.seed):
+        found.append(
+            f"{manifest.seed} is a training seed: an agent may have been trained on this very conversation, so the "
+            "score says nothing about others, and no leaderboard takes it"
+        )
     if missed:
         found.append("filler never reached the agent, which made remembering easier for it than for others")
     if untold:

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.core.seeds import Seed
 from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.audits.raters import Agreement
 from ltm_bench.score.audits.records import Audit
@@ -38,7 +39,7 @@ class Results(BaseModel, frozen=True):
     agent: str
     suite: str
     span: int
-    seed: int
+    seed: Seed
     bench_version: int = 1
     """Version of everything the score depends on; scores of different versions are not comparable."""
     mode: str = IN_LINE

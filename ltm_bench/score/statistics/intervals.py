@@ -9,6 +9,7 @@ the reasons, and the simulated coverage of each interval.
 import math
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -300,7 +301,7 @@ class Spread(BaseModel, frozen=True):
     """What another judge of the same replies changes. None without two judges of one run."""
 
 
-def spread(by_seed: Mapping[int, Sequence[float]], by_judge: Sequence[Sequence[float]] = ()) -> Spread | None:
+def spread(by_seed: Mapping[Any, Sequence[float]], by_judge: Sequence[Sequence[float]] = ()) -> Spread | None:
     """Split the variance of runs' scores by analysis of variance (method of moments).
 
     Returns None for a single run, unless it had several judges.

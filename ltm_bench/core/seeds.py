@@ -1,0 +1,61 @@
+"""Seeds: an integer is a test seed, which scores are about; `train:17` is a training seed, with streams of its own.
+
+Whoever trains an agent on training seeds has seen no conversation of a test seed.
+"""
+
+import re
+from collections.abc import Sequence
+
+from ltm_bench.core.errors import ConfigError
+
+TRAINING = "train:"
+"""What a training seed begins with."""
+
+_FORM = r"train:(0|[1-9][0-9]{0,14})"
+
+Seed = int | str
+"""A test seed, or a training seed."""
+
+
+def parse_seed(given: int | str) -> Seed:
+    """Return a seed as it is typed. Raises ValueError."""
+    text = str(given).strip()
+    if re.fullmatch(_FORM, text, re.ASCII):
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("write a whole number, or train:17 for a training seed") from None
+
+
+def parse_seeds(given: Sequence[int | str]) -> list[Seed]:
+    """Return seeds as they are typed. Raises ConfigError."""
+    return [checked_seed(each) for each in given]
+
+
+def checked_seed(given: int | str) -> Seed:
+    """Return a seed as it is typed. Raises ConfigError."""
+    try:
+        return parse_seed(given)
+    except ValueError as error:
+        raise ConfigError(f"--seed {given}: {error}") from None
+
+
+def is_training(seed: Seed) -> bool:
+    """Whether it is a training seed."""
+    return isinstance(seed, str)
+
+
+def number_of(seed: Seed) -> int:
+    """Return a seed's number within its namespace: 17 for `train:17`."""
+    return int(seed.removeprefix(TRAINING)) if isinstance(seed, str) else seed
+
+
+def numbered(seed: Seed, number: int) -> Seed:
+    """Return the seed with this number in the namespace of another."""
+    return f"{TRAINING}{number}" if isinstance(seed, str) else number
+
+
+def seeds_from(seed: Seed, count: int) -> list[Seed]:
+    """Return this many seeds, from one on."""
+    return [numbered(seed, number_of(seed) + more) for more in range(count)]
