@@ -45,6 +45,7 @@ _LATE = {
         ("Run", "aresume", "arun", "compare", "load_run", "plot", "resume", "run"), "ltm_bench.api"
     ),
     "Comparison": "ltm_bench.score.comparison.runs",
+    "Environment": "ltm_bench.api.environment",
     "Progress": "ltm_bench.runner.progress",
     "Results": "ltm_bench.score.results.run",
     "ordered": "ltm_bench.matchers.orders",  # no matcher, but scenarios of 0.1.0 steer their script by it
@@ -61,6 +62,7 @@ if typing.TYPE_CHECKING:
     from ltm_bench.api import plot as plot
     from ltm_bench.api import resume as resume
     from ltm_bench.api import run as run
+    from ltm_bench.api.environment import Environment as Environment
     from ltm_bench.datasets.beam.matcher import meets as meets
     from ltm_bench.datasets.counting_stars.matcher import star_counts as star_counts
     from ltm_bench.datasets.counting_stars.matcher import star_sum as star_sum

@@ -68,7 +68,7 @@ class EventReader:
     def manifest(self) -> Manifest:
         """Return the manifest. Raises LogError if it is missing or of another format."""
         with _reading(self.path, self._file) as file:
-            return _manifest_in(file.readline(), self.path)
+            return manifest_in(file.readline(), self.path)
 
     def answers(self) -> Mapping[int, Answered]:
         """Return the replies to its forks by id. The events being read go on from where they are."""
@@ -146,7 +146,8 @@ def read_manifest(run: Path) -> Manifest:
     return EventReader(run / "events.jsonl").manifest()
 
 
-def _manifest_in(line: bytes, path: Path) -> Manifest:
+def manifest_in(line: bytes, path: Path) -> Manifest:
+    """Return the manifest on the first line of a log. Raises LogError, which names the path."""
     first = _manifest_of(line)
     if first is None:
         raise LogError(f"{path}:1: the first line is not a manifest; this is not a run of ltm-bench")

@@ -77,6 +77,11 @@ def filler_of(plan: Plan) -> Filler:
     return Filler(plan.bank, Dice(f"{manifest.seed}/filler"), plan.counter, manifest.filler.max_tokens)
 
 
+def kind_of(line: Line) -> Kind:
+    """Return what the turn of a line is."""
+    return "ask" if isinstance(line, Ask) else "tell" if isinstance(line, Tell) else "chat"
+
+
 class Conversation:
     """The state of one conversation."""
 
@@ -171,7 +176,7 @@ class Conversation:
         going_on = None if session is None else (example.id, session)
         if self._recorder.logged is None:
             await self._catch_up(going_on)
-        kind: Kind = "ask" if isinstance(line, Ask) else "tell" if isinstance(line, Tell) else "chat"
+        kind = kind_of(line)
         message = self._addressed(send)
         heard = self._heard.setdefault(example.id, [])
         record = partial(self._events.sent, kind, send.text, lambda: send.tokens, example.id, send.due, line)

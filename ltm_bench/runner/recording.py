@@ -1,12 +1,11 @@
 """Turns and forks as events: compared with the log as long as that has events, and written after that."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from ltm_bench.core.messages import Ask, Kind, Line, Reply, Tell
 from ltm_bench.core.tokens import Counter
-from ltm_bench.log.events import Forked, Replied, Sent
-from ltm_bench.log.recorder import Recorder
+from ltm_bench.log.events import Event, Forked, Replied, Sent
 from ltm_bench.matchers.forms import dump
 from ltm_bench.schedule.decisions import Fork
 from ltm_bench.schedule.scheduler import Scheduler
@@ -19,10 +18,21 @@ def unknown() -> None:
     """Know nothing."""
 
 
+class Events(Protocol):
+    """A log: a recorder's file, or one in memory."""
+
+    @property
+    def logged(self) -> Event | None:
+        """The next event to compare with; None where there is none."""
+
+    def put(self, event: Event) -> None:
+        """Take an event."""
+
+
 class Recording:
     """The events of one conversation's turns, numbered and placed as its scheduler says."""
 
-    def __init__(self, recorder: Recorder, scheduler: Scheduler, counter: Counter) -> None:
+    def __init__(self, recorder: Events, scheduler: Scheduler, counter: Counter) -> None:
         self._recorder = recorder
         self._scheduler = scheduler
         self._counter = counter
