@@ -61,6 +61,8 @@ def test_what_a_page_shows_can_be_typed_from_top_to_bottom(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    # a checkout that was installed earlier may not have told pytest of the plug-in
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p ltm_bench.cli.testing -p no:cacheprovider")
     monkeypatch.syspath_prepend(tmp_path)
     running: list[subprocess.Popen[bytes]] = []
     try:

@@ -64,16 +64,19 @@ def conformance(
     Raises:
         AssertionError: A rule is broken; the message is the whole table.
     """
-    found = Conformance({name: _tried(rule, make, server, within) for name, rule in RULES.items()})
+    found = Conformance({name: try_rule(name, make, server=server, within=within) for name in RULES})
     if found.broken:
         raise AssertionError(f"broken: {', '.join(found.broken)}\n{found}")
     return found
 
 
-def _tried(rule: Rule, make: Callable[[], Agent], server: Failing | None, within: float) -> Finding:
+def try_rule(
+    name: str, make: Callable[[], Agent], *, server: Failing | None = None, within: float = 60.0
+) -> Finding:
+    """Try one rule, by its name in `RULES`; the other arguments are those of `conformance`."""
     with tempfile.TemporaryDirectory(prefix="ltm-bench-") as folder:
         try:
-            return Finding(True, asyncio.run(_words(rule, Stage(make, Path(folder), within, server))))
+            return Finding(True, asyncio.run(_words(RULES[name], Stage(make, Path(folder), within, server))))
         except Absent as absent:
             return Finding(True, str(absent), lacks=True)
         except Broken as broken:
