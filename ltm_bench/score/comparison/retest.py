@@ -8,6 +8,7 @@ from itertools import combinations
 from pydantic import BaseModel, computed_field
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.core.seeds import Seed
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import (
@@ -27,7 +28,7 @@ _ONE_SIDED = 0.9
 class Moved(BaseModel, frozen=True):
     """A question on which runs of one seed got different verdicts."""
 
-    seed: int
+    seed: Seed
     example: str
     question: str
     outcomes: list[Outcome]
@@ -37,7 +38,7 @@ class Moved(BaseModel, frozen=True):
 class Retest(BaseModel, frozen=True):
     """How far one agent moves by itself: what runs of equal seeds differ in."""
 
-    seeds: list[int]
+    seeds: list[Seed]
     """Those that were run several times."""
     runs: int
     """Number of runs of these seeds."""
@@ -82,7 +83,7 @@ class Retest(BaseModel, frozen=True):
 
 def retest(results: Sequence[Results]) -> Retest | None:
     """Compare complete runs of one agent with equal seeds; None if no seed was run several times."""
-    by_seed: dict[int, list[Results]] = defaultdict(list)
+    by_seed: dict[Seed, list[Results]] = defaultdict(list)
     for each in results:
         if each.complete and each.scenarios:
             by_seed[each.seed].append(each)
@@ -117,7 +118,7 @@ def retest(results: Sequence[Results]) -> Retest | None:
     )
 
 
-def _moves(by_seed: Mapping[int, Sequence[float]]) -> float:
+def _moves(by_seed: Mapping[Seed, Sequence[float]]) -> float:
     found: Spread | None = spread(by_seed)
     return 0.0 if found is None or found.agent is None else found.agent
 
