@@ -67,6 +67,7 @@ if typing.TYPE_CHECKING:
     from ltm_bench.datasets.counting_stars.matcher import star_counts as star_counts
     from ltm_bench.datasets.counting_stars.matcher import star_sum as star_sum
     from ltm_bench.datasets.factconsolidation.matcher import newest_fact as newest_fact
+    from ltm_bench.datasets.gatemem.matcher import gated as gated
     from ltm_bench.datasets.infinitebench.matcher import benchmarked as benchmarked
     from ltm_bench.datasets.locomo.matcher import locomo_answer as locomo_answer
     from ltm_bench.datasets.longmemeval.matcher import remembered as remembered

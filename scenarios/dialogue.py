@@ -1,18 +1,20 @@
-"""Dialogue: a history from a public set (LoCoMo, LongMemEval, BEAM, FactConsolidation), then the questions about it.
+"""Dialogue: a history from a public set (LoCoMo, LongMemEval, BEAM, FactConsolidation, GateMem), and the questions.
+
+They come at the end, or after the session that a question names.
 
 Every session has its date, in the text and on the clock. `data` is the set's file; without it, the seed generates facts
 like those of FactConsolidation. `chosen` lists the ids of the questions to ask; if it is empty, all are asked.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from ltm_bench import Ask, Dice, Script, Tell, scenario
 from ltm_bench.core.clock import stamp
 from ltm_bench.datasets.dialogue import History, HistoryQuestion, Session, Utterance
-from ltm_bench.datasets.public import nth_history, public_set
+from ltm_bench.datasets.public import PublicSet, nth_history, public_set
 
 WORDS = json.loads(Path(__file__).with_name("dialogue.json").read_text("utf-8"))
 """Roles, and people who may hold them."""
@@ -44,7 +46,7 @@ def dialogue(
     scorer: str = "strict",
     part: int = 8000,
 ) -> Script:
-    """Tell the sessions of a history, then ask its questions.
+    """Tell the sessions of a history, and ask its questions.
 
     Args:
         dice: The example's; its index is that of the history.
@@ -69,6 +71,8 @@ def dialogue(
     parts = sum(len(texts) for _, texts in told)
     reply = yield Tell(BEGIN, at=0.0)
     clock, place = _Dates(history.sessions, reply.at), 0
+    needs = {} if scorer == "official" else _needs(history.questions)
+    asks = _Asking(which, scorer, dice, needs)
     for session, texts in told:
         for number, text in enumerate(texts):
             place += 1
@@ -79,15 +83,43 @@ def dialogue(
                 after=None if number else clock.wait(session.at, reply.at),
                 session=session.id,
             )
-    for place, question in enumerate(history.questions):
-        put = which.put(question, scorer, dice.child(question.id))
-        reply = yield Ask(
-            _asked(put, which.instruction),
-            expect=which.expect(put, scorer),
-            at=None if place else 1.0,
-            after=clock.wait(question.at, reply.at),
+        for question in (q for q in history.questions if q.after == session.id):
+            reply = yield asks.ask(question, None, clock.wait(question.at, reply.at))
+    for place, question in enumerate(q for q in history.questions if not q.after):
+        reply = yield asks.ask(question, None if place else 1.0, clock.wait(question.at, reply.at))
+
+
+class _Asking:
+    """Puts the questions of a set into words."""
+
+    def __init__(self, which: PublicSet, scorer: str, dice: Dice, needs: Mapping[str, str]) -> None:
+        self._which = which
+        self._scorer = scorer
+        self._dice = dice
+        self._needs = needs
+
+    def ask(self, question: HistoryQuestion, at: float | None, after: timedelta | None) -> Ask:
+        put = self._which.put(question, self._scorer, self._dice.child(question.id))
+        return Ask(
+            _asked(put, self._which.instruction),
+            expect=self._which.expect(put, self._scorer),
+            at=at,
+            after=after,
             search_by=question.text,  # or an agent that retrieves by similarity would find the other questions
+            shows=question.id if question.id in self._needs.values() else None,
+            needs=self._needs.get(question.id),
         )
+
+
+def _needs(questions: Sequence[HistoryQuestion]) -> Mapping[str, str]:
+    """Return, for each question that silence would answer, the last one before it that silence does not."""
+    found, shown = {}, next((each.id for each in questions if not each.restrains), "")
+    for question in questions:
+        if not question.restrains:
+            shown = question.id
+        elif shown:
+            found[question.id] = shown
+    return found
 
 
 def _made(dice: Dice) -> History:

@@ -70,6 +70,10 @@ class HistoryQuestion:
     """Whether the right answer is that the history does not say."""
     options: tuple[str, ...] = ()
     """What may be answered, if the set offers a choice; the right answer first, until the question is put."""
+    after: str = ""
+    """The session after which it is asked; empty for after the last one."""
+    restrains: bool = False
+    """Whether the right reply keeps something back, so that silence would earn it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,10 +105,12 @@ def made(suite: str, home: Path) -> Path:
         return sets.beam(home / "chats")
     if suite.startswith("personamem"):
         return sets.personamem(home / "32k")
+    if suite == "gatemem":
+        return sets.gatemem(home / "gatemem")
     return sets.facts(home / "Conflict_Resolution.json")
 
 
-SUITES = ("locomo", "longmemeval-s", "beam-100k", "factconsolidation-mh-6k", "personamem-32k")
+SUITES = ("locomo", "longmemeval-s", "beam-100k", "factconsolidation-mh-6k", "personamem-32k", "gatemem")
 JUDGED = ("longmemeval-s", "beam-100k")
 
 

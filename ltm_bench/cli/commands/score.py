@@ -338,6 +338,28 @@ def _tried(function: Callable[..., T], *given: Any) -> T | None:
         return None
 
 
+@command(app, "score gatemem mine/*.jsonl --data bench/data", name="gatemem")
+def score_gatemem(
+    files: _Files,
+    data: Annotated[Path, _data("a domain's folder, or the folder bench/data above all of them")],
+    reader: _Reader = None,
+    as_json: Json = False,
+) -> None:
+    """Score prediction files of GateMem as its rule scorer does, with and without its gate, and strictly."""
+    from ltm_bench.datasets.gatemem.files import questions_of
+    from ltm_bench.datasets.gatemem.scoring import answered, predicted, rows_of
+    from ltm_bench.log.reader import read_questions
+
+    questions = list(questions_of(data, _complain))
+    replies = {p: answered(read_questions(p)) if p.is_dir() else predicted(p, _complain) for p in files}
+    rows = rows_of(replies, questions, _complain)
+    if not as_json:
+        letters = {"utility": "U", "privacy_leak": "A", "deletion_leak": "F", "over_refusal": "refused"}
+        names = {key: letters.get(key, key) for key in rows[0] if not key.startswith(("n_", "action"))}
+        rows = [{name: row[key] for key, name in names.items()} for row in rows]
+    _print(rows, as_json=as_json)
+
+
 def _answers_of(path: Path) -> list[Answer] | None:
     """Return an agent's answers if this is a run's folder; None for a file."""
     if not path.is_dir():

@@ -1,0 +1,80 @@
+"""Scores prediction files of GateMem, and runs: the published figures by domain, with and without the gate."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.answers import said_in_run
+from ltm_bench.datasets.gatemem.files import Checkpoint
+from ltm_bench.datasets.gatemem.matcher import output_of, said_in
+from ltm_bench.datasets.gatemem.scorer import MODES, Said, figures
+from ltm_bench.datasets.predictions import OnBad, read_predictions
+
+ALL = "ALL"
+"""The name of the row over every domain."""
+
+
+def predicted(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Said]]:
+    """Yield a prediction file's replies by the question's id. Raises ConfigError if it cannot be read."""
+    for number, row in read_predictions(path, on_bad):
+        if not isinstance(row, Mapping) or not row.get("checkpoint_id"):
+            on_bad(f"{path}:{number}: skipped: it has no checkpoint_id")
+            continue
+        output = row.get("output", row)
+        if not isinstance(output, Mapping) or not {"action", "answer"} & output.keys():
+            on_bad(f"{path}:{number}: skipped: it has neither action nor answer")
+            continue
+        yield str(row["checkpoint_id"]), output_of(output)
+
+
+def answered(questions: Iterator[tuple[Mapping[str, Any], str]]) -> Iterator[tuple[str, Said]]:
+    """Yield the replies of a run by the question's id."""
+    for answer in said_in_run(questions):
+        yield str(answer.id), said_in(answer.said)
+
+
+def rows_of(
+    files: Mapping[Path, Iterator[tuple[str, Said]]], questions: Sequence[Checkpoint], on_bad: OnBad
+) -> list[dict[str, Any]]:
+    """Return the figures of files, by domain and in all.
+
+    Files that answer different questions, such as one for each domain, also have a row together.
+
+    Args:
+        files: Their replies.
+        questions: Those of the data.
+        on_bad: Called with each reply that cannot be scored.
+
+    Raises:
+        ConfigError: A file holds no answer to a question of the data.
+    """
+    known = {question.id: question for question in questions}
+    kept: dict[Path, dict[str, Said]] = {}
+    for path, replies in files.items():
+        kept[path] = {}
+        for name, said in replies:
+            if name not in known:
+                on_bad(f"{path}: {name[:120]}: skipped: the data has no such question")
+            elif name in kept[path]:
+                on_bad(f"{path}: {name[:120]}: answered twice; the first answer counts")
+            else:
+                kept[path][name] = said
+        if not kept[path]:
+            raise ConfigError(f"{path}: it answers no question of the data; name its folder with --data")
+    rows = [row for path, replies in kept.items() for row in _rows(str(path), replies, known)]
+    together = {name: said for replies in kept.values() for name, said in replies.items()}
+    if len(kept) > 1 and len(together) == sum(map(len, kept.values())):
+        rows += _rows(ALL, together, known)[-len(MODES) * 2 :]
+    return rows
+
+
+def _rows(file: str, replies: Mapping[str, Said], known: Mapping[str, Checkpoint]) -> list[dict[str, Any]]:
+    domains = list(dict.fromkeys(known[name].domain for name in replies))
+    return [
+        {"file": file, "domain": domain, "scorer": mode, "gate": gate} | figures(told, mode, gate=gate)
+        for domain in (*domains, *((ALL,) if len(domains) > 1 else ()))
+        for told in [[(known[n].rule, s) for n, s in replies.items() if domain in (ALL, known[n].domain)]]
+        for mode in MODES
+        for gate in (False, True)
+    ]
