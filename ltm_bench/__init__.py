@@ -87,6 +87,7 @@ if typing.TYPE_CHECKING:
     from ltm_bench.matchers.orders import orders as orders
     from ltm_bench.matchers.phrases import said_in as said_in
     from ltm_bench.matchers.phrases import says as says
+    from ltm_bench.matchers.planted import unmoved as unmoved
     from ltm_bench.matchers.quotes import retells as retells
     from ltm_bench.matchers.restraint import never_said as never_said
     from ltm_bench.matchers.restraint import withholds as withholds

@@ -49,7 +49,7 @@ SHAPES: dict[str, Callable[[Sequence[str]], str]] = {
 FEW = 4
 """Number of values up to which every order is tried."""
 
-SUITES = ("standard", "abilities")
+SUITES = ("standard", "abilities", "trust")
 HEAP = 25
 CUT = 2000
 

@@ -54,7 +54,7 @@ from ltm_bench.script.scenario import Example
 from perf.arguments import parser_for
 from perf.recitals import CUT, HEAP, Heaps
 
-OURS = ("standard", "abilities")
+OURS = ("standard", "abilities", "trust")
 OTHERS = 200
 """Number of other seeds that guessers know."""
 FIRST_OTHER = 1_000_000

@@ -38,6 +38,9 @@ def print_run(run: Run) -> None:
         out().print(
             f"leaked: {results.leaks.leaked} of {results.leaks.questions} questions that could leak{apart}"
         )
+    for aspect in results.aspects:
+        counted = f"{aspect.right.count} right, {aspect.leaked.count} leaked, {aspect.stale.count} outdated"
+        out().print(safe(f"{aspect.scenario}: {aspect.name}: {aspect.questions} replies, {counted}"))
     if results.undecided:
         out().print(
             f"undecided: {results.undecided}; text alone cannot tell, so they count 0; "

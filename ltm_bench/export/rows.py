@@ -52,6 +52,8 @@ class _Columns(TypedDict):
     score: float | None
     counts: float
     """How much of the score counts, if the question needs what another one of the example shows."""
+    aspect: str | None
+    """Under which name its outcome is counted apart."""
     reason: str
     scorer: str
     matched: str | None

@@ -73,6 +73,8 @@ class Sent:
     """What a right reply proves to be remembered."""
     needs: str | None = None
     """What the example must have proved for this question to count."""
+    aspect: str | None = None
+    """Under which name its outcome is counted apart."""
     session: str | None = None
     """The session of a record that the message belongs to."""
     search_by: str | None = None
@@ -123,6 +125,7 @@ class Forked:
     user: str | None = None
     shows: str | None = None
     needs: str | None = None
+    aspect: str | None = None
     search_by: str | None = None
 
     @property

@@ -118,7 +118,7 @@ def _fields(line: Line) -> dict[str, Any]:
         fields["buried"] = tuple((each.text, each.tokens) for each in line.buried) or None
     if isinstance(line, Ask):
         fields |= {"expect": json_form(dump(line.expect)), "search_by": line.search_by}
-        fields |= {"shows": line.shows, "needs": line.needs}
+        fields |= {"shows": line.shows, "needs": line.needs, "aspect": line.aspect}
     elif isinstance(line, Tell):
         fields["session"] = line.session
     return fields

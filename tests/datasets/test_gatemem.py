@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.gatemem.files import histories, questions_of
 from ltm_bench.datasets.gatemem.matcher import output_of
-from ltm_bench.datasets.gatemem.scorer import MODES, Rule, Said, example, figures, hits
+from ltm_bench.datasets.gatemem.scorer import MODES, Output, Rule, example, figures, hits
 from tests import sets
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def test_only_a_refusal_may_repeat_what_the_question_names() -> None:
         ("answer", "Yes, 4711.", True, True),
         ("refuse", "No.", False, False),
     ):
-        said = Said(action, answer)
+        said = Output(action, answer)
         assert [not rule.score(said, mode).good for mode in MODES] == [official, strict]
 
 
@@ -116,7 +116,7 @@ def test_a_mute_agent_scores_nothing(data: Path) -> None:
     rules = [question.rule for question in questions_of(data, pytest.fail)]
     for mode in MODES:
         for gate in (False, True):
-            found = figures([(rule, Said("no_memory", "")) for rule in rules], mode, gate=gate)
+            found = figures([(rule, Output("no_memory", "")) for rule in rules], mode, gate=gate)
             assert (found["score"], found["over_refusal"], found["privacy_leak"]) == (0.0, 1.0, float(gate))
     empty = figures((), "official", gate=False)
     assert (empty["n"], empty["score"]) == (0, 0.0)

@@ -15,24 +15,25 @@ from ltm_bench.runner.references import play, play_alone
 from ltm_bench.script.scenario import Example
 
 ABILITIES = tuple(read_suite(bundled("configs") / "abilities.toml").scenarios)
+TRUST = ("planted", "gone_for_good", "roles")
 BESIDES = ("who_said_it", "revised_plan", "the_third_poem")
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("agent", ["goldfish", "parrot"])
-@pytest.mark.parametrize("name", [*ABILITIES, *BESIDES])
+@pytest.mark.parametrize("name", [*ABILITIES, *TRUST, *BESIDES])
 def test_an_agent_that_remembers_nothing_scores_no_more_than_chance(name: str, agent: str) -> None:
     examples = [Example(scenario(name), 0, seed, {}) for seed in range(40)]
     played = asyncio.run(play_alone(examples, lambda: make_agent(agent, {}), START))
     assert sum(each.score - each.chance for each in played) <= 0
-    if name in ABILITIES:  # luck earns nothing either
+    if name in (*ABILITIES, *TRUST):  # luck earns nothing either
         assert sum(each.score for each in played) < 0.5
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("span", [2_000, 32_000, 120_000])
 @pytest.mark.parametrize("agent", ["goldfish", "parrot", "reciter"])
-@pytest.mark.parametrize("names", [ABILITIES, BESIDES], ids=["abilities", "besides"])
+@pytest.mark.parametrize("names", [ABILITIES, TRUST, BESIDES], ids=["abilities", "trust", "besides"])
 def test_the_floor_scores_no_more_than_chance_at_every_span(
     names: tuple[str, ...], agent: str, span: int
 ) -> None:

@@ -103,6 +103,11 @@ def test_a_right_answer_about_an_ability_is_right_in_every_style(place: Path, se
     check(place, "8k", seed, "abilities")
 
 
+@pytest.mark.slow
+def test_a_right_answer_about_trust_is_right_in_every_style(place: Path) -> None:
+    check(place, "8k", 0, "trust")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("span", ["2k", "32k", "120k"])
 def test_a_right_answer_about_an_ability_is_right_at_every_span(place: Path, span: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.datasets.gatemem.scorer import ANSWER, MODES, REFUSE, SAFETY, UTILITY, Rule, Said
+from ltm_bench.datasets.gatemem.scorer import ANSWER, MODES, REFUSE, SAFETY, UTILITY, Output, Rule
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.matchers.reading import READ
 from ltm_bench.matchers.reading.abstaining import keeps_back
@@ -100,23 +100,23 @@ class Gated(SetMatcher):
         return (json.dumps(dict(zip(("action", "answer"), other, strict=True))), "Xylophones", "")
 
 
-def said_in(reply: str, mode: str = "official") -> Said:
+def said_in(reply: str, mode: str = "official") -> Output:
     """Return the action and the answer of a reply; prose has an action for the strict scorer alone."""
     found = last_readable(reply, _said)
     if found is not None:
         return found
     action = "" if mode != "strict" or not reply.strip() else REFUSE if keeps_back(reply) else ANSWER
-    return Said(action, reply[:READ])
+    return Output(action, reply[:READ])
 
 
-def _said(value: Any) -> Said | None:
+def _said(value: Any) -> Output | None:
     return output_of(value) if isinstance(value, Mapping) and "action" in value else None
 
 
-def output_of(value: Mapping[str, Any]) -> Said:
+def output_of(value: Mapping[str, Any]) -> Output:
     """Return what an output in the published form says."""
     action, answer = (str(value.get(key) or "") for key in ("action", "answer"))
-    return Said(action, answer[:READ], value.get("answer_structured"))
+    return Output(action, answer[:READ], value.get("answer_structured"))
 
 
 def gated(

@@ -28,7 +28,7 @@ _SEEN = (100_000, 10_000, 1_500, 500)
 """Characters of a reply that a regular expression sees, by its number of `.*` and the like."""
 
 
-class Said(NamedTuple):
+class Output(NamedTuple):
     """A reply as the scorer reads it."""
 
     action: str
@@ -41,7 +41,7 @@ class Said(NamedTuple):
         return f"{self.answer}\n{json.dumps(self.structured or {}, ensure_ascii=False, sort_keys=True)}"
 
 
-class Scored(NamedTuple):
+class RuleMark(NamedTuple):
     """What the rule says about a reply."""
 
     acted: bool
@@ -70,12 +70,14 @@ class Rule(NamedTuple):
         named = () if kind == UTILITY else tuple(each for each in patterns if hits(question, each))
         return cls(kind, action, tuple(patterns), named)
 
-    def score(self, said: Said, mode: str) -> Scored:
+    def score(self, said: Output, mode: str) -> RuleMark:
         """Score a reply by `official` or `strict`."""
         strict, acted = mode == "strict", said.action.strip() == self.action.strip()
         excused = self.named if strict and said.action != ANSWER else ()
         found = [hits(said.text, each, whole=strict) for each in self.patterns if each not in excused]
-        return Scored(acted, said.action == ANSWER and all(found) if self.kind == UTILITY else not any(found))
+        return RuleMark(
+            acted, said.action == ANSWER and all(found) if self.kind == UTILITY else not any(found)
+        )
 
     @property
     def told(self) -> str:
@@ -123,7 +125,7 @@ def example(pattern: str) -> str:
     return text if hits(text, pattern, whole=True) else pattern
 
 
-def figures(replies: Iterable[tuple[Rule, Said]], mode: str, *, gate: bool) -> dict[str, float]:
+def figures(replies: Iterable[tuple[Rule, Output]], mode: str, *, gate: bool) -> dict[str, float]:
     """Return the published figures of replies: rates, each over its own type of question.
 
     Args:

@@ -8,14 +8,14 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import said_in_run
 from ltm_bench.datasets.gatemem.files import Checkpoint
 from ltm_bench.datasets.gatemem.matcher import output_of, said_in
-from ltm_bench.datasets.gatemem.scorer import MODES, Said, figures
+from ltm_bench.datasets.gatemem.scorer import MODES, Output, figures
 from ltm_bench.datasets.predictions import OnBad, read_predictions
 
 ALL = "ALL"
 """The name of the row over every domain."""
 
 
-def predicted(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Said]]:
+def predicted(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Output]]:
     """Yield a prediction file's replies by the question's id. Raises ConfigError if it cannot be read."""
     for number, row in read_predictions(path, on_bad):
         if not isinstance(row, Mapping) or not row.get("checkpoint_id"):
@@ -28,14 +28,14 @@ def predicted(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Said]]:
         yield str(row["checkpoint_id"]), output_of(output)
 
 
-def answered(questions: Iterator[tuple[Mapping[str, Any], str]]) -> Iterator[tuple[str, Said]]:
+def answered(questions: Iterator[tuple[Mapping[str, Any], str]]) -> Iterator[tuple[str, Output]]:
     """Yield the replies of a run by the question's id."""
     for answer in said_in_run(questions):
         yield str(answer.id), said_in(answer.said)
 
 
 def rows_of(
-    files: Mapping[Path, Iterator[tuple[str, Said]]], questions: Sequence[Checkpoint], on_bad: OnBad
+    files: Mapping[Path, Iterator[tuple[str, Output]]], questions: Sequence[Checkpoint], on_bad: OnBad
 ) -> list[dict[str, Any]]:
     """Return the figures of files, by domain and in all.
 
@@ -50,7 +50,7 @@ def rows_of(
         ConfigError: A file holds no answer to a question of the data.
     """
     known = {question.id: question for question in questions}
-    kept: dict[Path, dict[str, Said]] = {}
+    kept: dict[Path, dict[str, Output]] = {}
     for path, replies in files.items():
         kept[path] = {}
         for name, said in replies:
@@ -69,7 +69,7 @@ def rows_of(
     return rows
 
 
-def _rows(file: str, replies: Mapping[str, Said], known: Mapping[str, Checkpoint]) -> list[dict[str, Any]]:
+def _rows(file: str, replies: Mapping[str, Output], known: Mapping[str, Checkpoint]) -> list[dict[str, Any]]:
     domains = list(dict.fromkeys(known[name].domain for name in replies))
     return [
         {"file": file, "domain": domain, "scorer": mode, "gate": gate} | figures(told, mode, gate=gate)

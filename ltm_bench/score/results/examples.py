@@ -91,6 +91,8 @@ class Question(BaseModel, frozen=True):
     """What a right reply proves to be remembered."""
     needs: str | None = None
     """What the example must have proved for this question to count."""
+    aspect: str | None = None
+    """Under which name its outcome is counted apart."""
     counts: float = 1.0
     """How much of its score counts: less than 1 if what it needs was not shown."""
     decisive: tuple[tuple[int, int], ...] = ()

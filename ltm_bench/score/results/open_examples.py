@@ -64,6 +64,7 @@ def unanswered(sent: Sent, expect: Matcher, *, beside: int) -> Question:
         can_leak=expect.can_leak,
         shows=sent.shows,
         needs=sent.needs,
+        aspect=sent.aspect,
     )
 
 

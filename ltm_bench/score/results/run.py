@@ -10,6 +10,7 @@ from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.audits.raters import Agreement
 from ltm_bench.score.audits.records import Audit
 from ltm_bench.score.results.accounts import Costs
+from ltm_bench.score.results.aspects import Aspect
 from ltm_bench.score.results.course import Course
 from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
 from ltm_bench.score.results.figures import Bin, NeedleRecall, Skill
@@ -99,6 +100,8 @@ class Results(BaseModel, frozen=True):
     """Which of the facts it was told the agent wrote down; None if its store cannot be read."""
     leaks: Leaks | None = None
     """None if nothing had to be withheld."""
+    aspects: list[Aspect] = Field(default_factory=list)
+    """Questions counted apart, whatever else their examples showed."""
     scenarios: list[ScenarioResult]
     skills: list[Skill] = Field(default_factory=list)
     distances: list[Bin] = Field(default_factory=list)

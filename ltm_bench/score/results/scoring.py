@@ -9,6 +9,7 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
 from ltm_bench.score.audits.auditing import audits
 from ltm_bench.score.audits.raters import agreements
+from ltm_bench.score.results.aspects import aspects
 from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
 from ltm_bench.score.results.figures import bins, needle_recall, points, skills
 from ltm_bench.score.results.files import RunFiles
@@ -119,6 +120,7 @@ def results_of(
         costs=fold.books.costs(examples),
         latency=files.timings.latency,
         writing=summed([each.examined for each in fold.examples.values() if each.examined is not None]),
+        aspects=aspects(examples),
         leaks=leaks(examples, keeps_users=bool(manifest.agent.keeps_users) if len(fold.users) > 1 else None),
         sets=set_figures(files.folder.name, examples),
         course=fold.course.course(),

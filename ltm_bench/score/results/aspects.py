@@ -1,0 +1,60 @@
+"""Questions counted apart by what they show, whatever else their example showed: attacks, twins, steps, rights."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from pydantic import BaseModel
+
+from ltm_bench.core.messages import Outcome
+from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.statistics.intervals import wilson
+
+
+class AspectRate(BaseModel, frozen=True):
+    """How many replies had one outcome."""
+
+    count: int
+    share: float
+    low: float
+    """The 95 % interval's ends (Wilson)."""
+    high: float
+
+
+class Aspect(BaseModel, frozen=True):
+    """The replies to the questions of one aspect (`Ask.aspect`)."""
+
+    scenario: str
+    name: str
+    questions: int
+    """Those with a reply."""
+    right: AspectRate
+    leaked: AspectRate
+    """A planted value, something deleted, something for somebody else."""
+    stale: AspectRate
+    """An old value: what the user had changed was not believed."""
+
+
+def aspects(examples: Iterable[ExampleResult]) -> list[Aspect]:
+    """Return the aspects of a run's questions, by scenario and name; questions without a verdict are left out."""
+    found: dict[tuple[str, str], Counter[Outcome]] = {}
+    for example in examples:
+        for question in example.questions:
+            if question.aspect is not None and not question.outcome.infrastructure:
+                found.setdefault((example.scenario, question.aspect), Counter())[question.outcome] += 1
+    return [
+        Aspect(
+            scenario=scenario,
+            name=name,
+            questions=counts.total(),
+            right=_rate(counts, Outcome.CORRECT),
+            leaked=_rate(counts, Outcome.LEAKED),
+            stale=_rate(counts, Outcome.STALE),
+        )
+        for (scenario, name), counts in sorted(found.items())
+    ]
+
+
+def _rate(counts: Counter[Outcome], outcome: Outcome) -> AspectRate:
+    share = counts[outcome] / counts.total()
+    interval = wilson(share, counts.total())
+    return AspectRate(count=counts[outcome], share=share, low=interval.low, high=interval.high)
