@@ -45,6 +45,7 @@ def dialogue(
     chosen: str = "",
     scorer: str = "strict",
     part: int = 8000,
+    alone: bool = False,
 ) -> Script:
     """Tell the sessions of a history, and ask its questions.
 
@@ -56,6 +57,7 @@ def dialogue(
         chosen: Ids of the questions to ask, separated by spaces; empty for all.
         scorer: `official`, `strict`, `paper` for BEAM, or `open` for LoCoMo.
         part: Maximum number of characters of a session in one message.
+        alone: Tell a history once for every question, and ask only that one.
     """
     if part < 200:
         raise ValueError(f"part = {part}: it is 200 or more")
@@ -66,7 +68,11 @@ def dialogue(
     which = public_set(set)
     if scorer not in which.scorers:
         raise ValueError(f"scorer = {scorer!r}: for {set} it is {' or '.join(which.scorers)}")
-    history = nth_history(set, Path(data), digest, chosen.split(), dice.index) if data else _made(dice)
+    if alone and not data:
+        raise ValueError("alone = True: it splits the questions of a set's file; name that with data")
+    history = (
+        nth_history(set, Path(data), digest, chosen.split(), dice.index, alone=alone) if data else _made(dice)
+    )
     told = [(session, list(_parts(session, part))) for session in history.sessions]
     parts = sum(len(texts) for _, texts in told)
     reply = yield Tell(BEGIN, at=0.0)

@@ -90,13 +90,15 @@ def public_set(name: str) -> PublicSet:
     return known[name]
 
 
-class Chosen:
-    """The chosen questions of a file, and the number of histories that they are about."""
+class Chosen(NamedTuple):
+    """The chosen questions of a file."""
 
-    def __init__(self, questions: Collection[str], histories: int) -> None:
-        self.questions = questions
-        """Their ids; empty for all."""
-        self.histories = histories
+    questions: Collection[str]
+    """Their ids; empty for all."""
+    total: int
+    """Number of questions."""
+    histories: int
+    """Number of histories that they are about."""
 
 
 def choose(each: PublicSet, path: Path, most: int | None, seed: Seed, on_bad: OnBad) -> Chosen:
@@ -124,7 +126,7 @@ def choose(each: PublicSet, path: Path, most: int | None, seed: Seed, on_bad: On
     if not home:
         raise ConfigError(f"{path}: it has no question of {each.name}")
     if most is None or most >= len(home):
-        return Chosen((), len(set(home.values())))
+        return Chosen((), len(home), len(set(home.values())))
     dice = Dice(f"{seed}/{each.name}/questions")
     apart = max(1, round(most * len(unanswerable) / len(home))) if unanswerable else 0
     picked = set(dice.shuffled(unanswerable)[:apart])
@@ -133,7 +135,7 @@ def choose(each: PublicSet, path: Path, most: int | None, seed: Seed, on_bad: On
     ):
         picked.update(dice.shuffled(ids)[:size])
     kept = [name for name in home if name in picked]
-    return Chosen(kept, len({home[name] for name in kept}))
+    return Chosen(kept, len(kept), len({home[name] for name in kept}))
 
 
 def _shares(sizes: Sequence[int], total: int) -> list[int]:
@@ -199,12 +201,14 @@ def contents(each: PublicSet, path: Path, on_bad: OnBad) -> Contents:
 class _Cursor:
     """Reads a file's histories in order, and starts again if an earlier one is requested."""
 
-    def __init__(self, each: PublicSet, path: Path, chosen: frozenset[str]) -> None:
-        self._open: Callable[[], Histories] = lambda: (
-            history
-            for history in each.read(path, lambda _: None)
-            if not chosen or any(question.id in chosen for question in history.questions)
-        )
+    def __init__(self, each: PublicSet, path: Path, chosen: frozenset[str], *, alone: bool) -> None:
+        def told() -> Histories:
+            for history in each.read(path, lambda _: None):
+                asked = tuple(q for q in history.questions if not chosen or q.id in chosen)
+                for questions in ((q,) for q in asked) if alone else filter(None, (asked,)):
+                    yield History(history.id, history.sessions, questions)
+
+        self._open: Callable[[], Histories] = told
         self._rest: Histories = self._open()
         self._next = 0
         self._last: tuple[int, History] | None = None
@@ -223,14 +227,16 @@ class _Cursor:
 
 
 @cache
-def _cursor(name: str, path: Path, digest: str, chosen: frozenset[str]) -> _Cursor:
-    return _Cursor(public_set(name), path, chosen)
+def _cursor(name: str, path: Path, digest: str, chosen: frozenset[str], alone: bool) -> _Cursor:
+    return _Cursor(public_set(name), path, chosen, alone=alone)
 
 
 atexit.register(_cursor.cache_clear)  # close a half-read file before the interpreter exits
 
 
-def nth_history(name: str, path: Path, digest: str, chosen: Collection[str], index: int) -> History:
+def nth_history(
+    name: str, path: Path, digest: str, chosen: Collection[str], index: int, *, alone: bool = False
+) -> History:
     """Return a history with its chosen questions. Raises ValueError if there are fewer histories.
 
     Args:
@@ -239,10 +245,9 @@ def nth_history(name: str, path: Path, digest: str, chosen: Collection[str], ind
         digest: The file's hash, so that a changed file is read again.
         chosen: Ids of questions; empty for all.
         index: From 0, among the histories that a chosen question is about.
+        alone: Whether a history comes once for every question, with that one alone.
     """
-    wanted = frozenset(chosen)
-    history = _cursor(name, path, digest, wanted).history(index)
+    history = _cursor(name, path, digest, frozenset(chosen), alone).history(index)
     if history is None:
         raise ValueError(f"data = {str(path)!r}: it has no history number {index}; ask for fewer examples")
-    kept = tuple(q for q in history.questions if not wanted or q.id in wanted)
-    return History(history.id, history.sessions, kept)
+    return history

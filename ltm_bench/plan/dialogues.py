@@ -1,4 +1,4 @@
-"""Suites of public sets of dialogues: `locomo`, `longmemeval-s`, …, and the same woven into a live conversation."""
+"""Suites of public sets: `locomo`, `longmemeval-s`, …; the same in one conversation; and question by question."""
 
 import warnings
 from collections.abc import Mapping
@@ -14,6 +14,15 @@ from ltm_bench.plan.suites import Suite
 WOVEN = "-woven"
 """The suffix of suites that interleave sessions with filler."""
 
+ALONE = "-alone"
+"""The suffix of suites that tell a history again for each of its questions."""
+
+_MODES = {
+    "": "",
+    WOVEN: "; in one conversation, with filler between",
+    ALONE: "; each question to a new agent, which is told the history again",
+}
+
 _START = datetime(2020, 1, 1, 9, tzinfo=UTC)
 """Earlier than any session of any set, so that the clock can show their dates."""
 
@@ -23,7 +32,7 @@ def dialogue_suites() -> Mapping[str, str]:
     return {
         name + mode: f"{each.about}{how}"
         for name, each in public_sets().items()
-        for mode, how in (("", ""), (WOVEN, "; in one conversation, with filler between"))
+        for mode, how in _MODES.items()
     }
 
 
@@ -41,7 +50,8 @@ def dialogue_suite(name: str, data: str | None, most: int | None, seed: Seed) ->
     """
     if name not in dialogue_suites():
         return None
-    base = name.removesuffix(WOVEN)
+    base = name.removesuffix(WOVEN).removesuffix(ALONE)
+    alone = name.endswith(ALONE)
     each = public_set(base)
     path = Path(data) if data is not None else each.place
     if not path.exists():
@@ -63,7 +73,8 @@ def dialogue_suite(name: str, data: str | None, most: int | None, seed: Seed) ->
                 "data": str(path),
                 "scorer": "official",
                 "chosen": " ".join(chosen.questions),
-                "examples": chosen.histories,
+                "examples": chosen.total if alone else chosen.histories,
+                **({"alone": True} if alone else {}),
             }
         },
     )

@@ -34,6 +34,7 @@ from ltm_bench.log.manifest import (
 )
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
+from ltm_bench.plan.dialogues import ALONE
 from ltm_bench.plan.modes import Mode, check_mode, mode_of
 from ltm_bench.plan.naming import run_name
 from ltm_bench.plan.request import Request
@@ -105,7 +106,9 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     agent = resolve_agent(request.agent, request.settings, request.base_url, calls=calls, catalogue=catalogue)
     sample = agent.source.sample
     observed = suite.public and sample.observes and not sample.writes_in_reply
-    alone = suite.public and suite.isolated  # the published programs ask each question alone
+    alone = (
+        suite.public and suite.isolated and not request.suite.endswith(ALONE)
+    )  # as the published programs do
     questions: Questions = "forked" if alone and sample.forks != "no" else "in-line"
     resolved = _LookedUp(suite, scenarios, chosen, span, bank.digest, observed, questions)
     manifest = _manifest(request, agent.entry, resolved)
@@ -218,7 +221,10 @@ def _notes(request: Request, suite: Suite, span: int, *, hears: bool) -> Iterato
     """
     if hears:
         why = "" if request.questions else ", since it cannot fork"
-        yield f"{request.agent} hears the questions about a history in-line, one after the other{why}."
+        yield (
+            f"{request.agent} hears the questions about a history in-line, one after the other{why}; the suite "
+            f"{request.suite}-alone tells the history again for each of them."
+        )
     if not request.scenarios:
         chosen = suite.fitting(span)
         for row in suite.scenarios:

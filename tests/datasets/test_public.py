@@ -10,6 +10,7 @@ import pytest
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets import public
 from ltm_bench.datasets.public import choose, contents, nth_history, public_set, public_sets
+from tests import sets
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -99,6 +100,23 @@ def test_histories_are_read_in_order_and_reread_for_an_earlier_one(
     assert read == 104
     with pytest.raises(ValueError, match="no history number 3"):
         nth_history("longmemeval-s", data, "x", chosen, 3)
+
+
+def test_alone_a_history_comes_once_for_each_of_its_questions(tmp_path: Path) -> None:
+    data = sets.locomo(tmp_path / "locomo10.json")
+    which = public_set("locomo")
+    whole = [(history.id, q.id) for history in which.read(data, pytest.fail) for q in history.questions]
+    kept = choose(which, data, 3, 0, pytest.fail)
+    assert (kept.total, len(kept.questions)) == (3, 3)
+    assert choose(which, data, None, 0, pytest.fail).total == len(whole) > 3
+    for chosen, expected in (
+        ((), whole),
+        (kept.questions, [each for each in whole if each[1] in kept.questions]),
+    ):
+        told = [nth_history("locomo", data, "x", chosen, i, alone=True) for i in range(len(expected))]
+        assert [(each.id, *(q.id for q in each.questions)) for each in told] == expected
+        with pytest.raises(ValueError, match="no history number"):
+            nth_history("locomo", data, "x", chosen, len(expected), alone=True)
 
 
 def test_contents_are_counted(data: Path) -> None:

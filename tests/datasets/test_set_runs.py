@@ -289,6 +289,31 @@ def test_each_question_is_asked_alone_if_the_agent_can_fork_and_in_line_runs_hav
     assert named["cannot"] == ("locomo-32k-guesser-seed0", "in-line")
 
 
+def test_alone_every_question_has_a_conversation_with_the_whole_history(
+    command: "Command", home: Path
+) -> None:
+    (home / "agents" / "guesser.py").write_text(GUESSER, "utf-8")
+    data = sets.locomo(home / "locomo10.json")
+    told, asked = dict[str, set[tuple[str, ...]]](), dict[str, list[str]]()
+    for suite in ("locomo", "locomo-alone"):
+        done = command("run", "--suite", suite, "--data", str(data), "--agent", "guesser", "--name", suite)
+        assert done.exit_code == 0, done.err
+        assert ("locomo-alone tells the history again" in done.output) == (suite == "locomo")
+        told[suite], asked[suite] = set(), []
+        for path in Path("reports", suite, "isolated").glob("*.jsonl"):
+            log = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            said = {
+                kind: tuple(e["message"] for e in log if e["event"] == "sent" and e["kind"] == kind)
+                for kind in ("tell", "ask")
+            }
+            told[suite].add(said["tell"])
+            asked[suite] += said["ask"]
+            assert len(said["ask"]) == 1 or suite == "locomo"
+    assert told["locomo"] == told["locomo-alone"]
+    assert len(asked["locomo"]) > 3
+    assert sorted(asked["locomo"]) == sorted(asked["locomo-alone"])
+
+
 NOTES = """
 from ltm_bench import Agent, Message, Reply, Turn
 

@@ -18,7 +18,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.core.tokens import counter
 from ltm_bench.export import bundle
 from ltm_bench.export.bundle import pack, unpack
-from ltm_bench.export.leaderboard.boards import BoardRow, SpanTable, groups
+from ltm_bench.export.leaderboard.boards import BoardRow, SpanTable, groups, mode_of
 from ltm_bench.export.leaderboard.entries import BoardEntry, Refusal, read_bundles
 from ltm_bench.export.leaderboard.pages import Built, write_site
 from ltm_bench.report.publishing import SUMS
@@ -211,6 +211,16 @@ def test_scores_that_mean_different_things_have_separate_boards(built: Built) ->
         (f"standard · in-line · bench_version {version}", 8),
         (f"standard · forked, scripted acknowledgements, quick · bench_version {version}", 1),
     ]
+
+
+def test_examples_that_have_no_filler_to_skip_are_not_called_quick(built: Built) -> None:
+    manifest = built.entries[0].manifest
+    alone = manifest.suite.model_copy(update={"isolated": True})
+    forked = manifest.model_copy(
+        update={"suite": alone, "questions": "forked", "acknowledge": "scripted"},
+    )
+    assert mode_of(forked).endswith(", isolated examples")
+    assert "quick" not in mode_of(forked)
 
 
 def test_versions_contents_and_imported_runs_are_kept_apart(built: Built) -> None:

@@ -154,7 +154,8 @@ class Board(NamedTuple):
 def mode_of(manifest: Manifest) -> str:
     """Describe the mode of a conversation."""
     words = [manifest.mode]
-    if (manifest.questions, manifest.acknowledge, manifest.filler.mode) == ("forked", "scripted", "scripted"):
+    how = (manifest.questions, manifest.acknowledge, manifest.filler.mode)
+    if how == ("forked", "scripted", "scripted") and not manifest.suite.isolated:
         words.append("quick")
     if manifest.filler.mode == "live":
         words.append("live filler")
