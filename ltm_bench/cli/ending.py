@@ -6,9 +6,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ltm_bench.cli.console import complain, err
+from ltm_bench.cli.console import complain, err, out, safe
 from ltm_bench.core.errors import LtmBenchError
+
+if TYPE_CHECKING:
+    from ltm_bench.api import Run
+
+
+def send_spans(run: "Run", endpoint: str) -> None:
+    """Send a run's spans to a collector, and say so. Raises ConfigError."""
+    from ltm_bench.export.sending import HEADERS, send
+    from ltm_bench.export.source import source_of
+
+    sent = send(source_of(run.folder, run.results), endpoint, os.environ.get(HEADERS, ""))
+    out().print(f"otel: {sent:,} spans of {safe(run.name)} sent")
+
 
 LONG = 30.0
 """Seconds after which the bell rings: until then, somebody is still looking."""

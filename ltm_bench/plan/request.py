@@ -113,6 +113,16 @@ Notify = Annotated[
 ]
 
 
+Otel = Annotated[
+    str | None,
+    Option(
+        "Send it as OpenTelemetry spans to this collector (OTLP over HTTP), with the headers of "
+        "OTEL_EXPORTER_OTLP_HEADERS.",
+        "ENDPOINT",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Request:
     """What is run."""
@@ -260,6 +270,7 @@ class Series(Thresholds):
     repeats: Repeats = 1
     again: Again = 1
     notify: Notify = None
+    otel: Otel = None
 
 
 RUN = (Request, NewRun, Conduct, Series)

@@ -96,6 +96,7 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
         ("--repeats 1000000000", "at most 1,000"),
     ),
     (("run", "--seed", "1.5"), {}, ("--seed 1.5",)),
+    (("run", "--otel", "localhost:4318"), {}, ("--otel localhost:4318", "such as http://localhost:4318")),
     (("run", "--seed", "train:x"), {}, ("--seed train:x", "train:17 for a training seed")),
     (("run", "--max-cost", "lots"), {}, ("--max-cost lots",)),
     (("run", "--max-cost", "-1"), {}, ("--max-cost -1",)),

@@ -7,12 +7,14 @@ from typing import Annotated
 from ltm_bench.api import load_run
 from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.ending import send_spans
 from ltm_bench.cli.options import RunName, kinds, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.export.formats import format_named, known
 from ltm_bench.export.source import source_of
 from ltm_bench.plan.declaring import Option
+from ltm_bench.plan.request import Otel
 from ltm_bench.report.publishing import replace_file
 
 app = group()
@@ -22,6 +24,7 @@ app = group()
     app,
     "export --format csv",
     "export standard-32k-gpt-6-luna-seed0 --format junit -o junit.xml",
+    "export --otel http://localhost:4318  # spans for an OpenTelemetry collector",
     "export --format inspect -o logs/2026-11-22T10-00-00_colours_1.json  # `inspect view` lists such names",
 )
 def export(
@@ -33,6 +36,7 @@ def export(
             "export", "Where to write it, - for standard output; by default, the run's folder exports/."
         ),
     ] = None,
+    otel: Otel = None,
 ) -> None:
     """Export a run's results in a format that other programs read."""
     chosen = format_named(form)
@@ -45,6 +49,9 @@ def export(
                 f"{output.stem}.json --to eval --output-dir DIR`"
             )
     loaded = load_run(run)
+    if otel is not None:
+        send_spans(loaded, otel)
+        return
     content = chosen.write(source_of(loaded.folder, loaded.results))
     if output == Path("-"):
         sys.stdout.buffer.write(content)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from ltm_bench.cli.console import complain, out
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.ending import saying_when_it_ends
+from ltm_bench.cli.ending import saying_when_it_ends, send_spans
 from ltm_bench.cli.options import Config, LogLevel, Quiet
 from ltm_bench.cli.thresholds import check_reachable, check_thresholds, find_baseline
+from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.seeds import seeds_from
 from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.naming import as_name
@@ -52,10 +53,13 @@ def run(
 def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folders: list[Path]) -> None:
     from ltm_bench.api import execute
     from ltm_bench.cli.watching import watch_all
+    from ltm_bench.export.sending import collector
     from ltm_bench.judge.judges import find_judges
     from ltm_bench.plan.planning import make_plan
     from ltm_bench.runner.reuse import folder_to_decide
 
+    if series.otel is not None:
+        collector(series.otel)  # before anything is paid for
     seeds = seeds_from(request.seed, series.repeats)
     # All are planned first: mistakes show before anything is paid for.
     plans = [make_plan(replace(request, seed=seed), conduct.calls) for seed in seeds]
@@ -76,6 +80,11 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
             folders.append(folder)
             executions.append(partial(execute, plan, folder))
     runs = watch_all(executions, conduct)
+    for each in runs if series.otel is not None else ():
+        try:
+            send_spans(each, series.otel or "")
+        except ConfigError as error:  # the run itself is fine
+            complain(f"warning: {error}")
     if len(runs) > 1:
         _print_together(runs, "seeds" if series.again == 1 else "runs")
     check_thresholds(series, runs, baseline)
