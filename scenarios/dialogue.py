@@ -1,4 +1,4 @@
-"""Dialogue: a history from a public set (LoCoMo, LongMemEval, BEAM, FactConsolidation, GateMem), and the questions.
+"""Dialogue: a history from a public set (LoCoMo, LongMemEval, BEAM, PersonaMem, GateMem, …), and the questions.
 
 They come at the end, or after the session that a question names.
 
@@ -35,7 +35,7 @@ FORGET = "That was all of that record. If something like it comes up again, it i
 SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
 
-@scenario(skills={"recall", "conflict", "long read"}, topics={"long material"}, forget=FORGET, version=2)
+@scenario(skills={"recall", "conflict", "long read"}, topics={"long material"}, forget=FORGET, version=3)
 def dialogue(
     dice: Dice,
     *,
@@ -79,7 +79,7 @@ def dialogue(
     clock, place = _Dates(history.sessions, reply.at), 0
     needs = {} if scorer == "official" else _needs(history.questions)
     asks = _Asking(which, scorer, dice, needs)
-    for session, texts in told:
+    for nth, (session, texts) in enumerate(told, start=1):
         for number, text in enumerate(texts):
             place += 1
             apart = number == 0 or len(texts) > SITTING
@@ -87,7 +87,7 @@ def dialogue(
                 text,
                 at=place / (parts + 1) if apart else None,
                 after=None if number else clock.wait(session.at, reply.at),
-                session=session.id,
+                session=str(nth),  # ids such as LongMemEval's `answer_…` give away where the answer lies
             )
         for question in (q for q in history.questions if q.after == session.id):
             reply = yield asks.ask(question, None, clock.wait(question.at, reply.at))
