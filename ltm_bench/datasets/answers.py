@@ -28,16 +28,8 @@ _VOTES = (
     "llm_score", "judge", "judge_label", "evaluation",
 )  # fmt: skip
 _HISTORY = (
-    "user",
-    "user_id",
-    "sample_id",
-    "conversation_id",
-    "conv_id",
-    "subset",
-    "source",
-    "sub_dataset",
-    "dataset",
-)
+    "user", "user_id", "sample_id", "conversation_id", "conv_id", "subset", "source", "sub_dataset", "dataset",
+)  # fmt: skip
 _QUESTION = ("question", "query", "probing_question")
 _YES = frozenset(("true", "yes", "correct", "right", "1"))
 _NO = frozenset(("false", "no", "wrong", "incorrect", "0"))

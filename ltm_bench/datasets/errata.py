@@ -15,6 +15,8 @@ class Erratum(NamedTuple):
     why: str
     source: str
     """Who found it, and where."""
+    kind: str = "wrong"
+    """`wrong`; `arguable`: one of several readings; `evidence`: only what it cites is wrong; `broken`: unanswerable."""
     digest: str = ""
     """`question_digest` of the question, for files that name questions by their text alone."""
 

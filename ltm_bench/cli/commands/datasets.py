@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ltm_bench.cli.console import err, out
+from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError
@@ -113,3 +113,25 @@ def show(
                 out().print(f"{'':<{width}}    {inner}: {count}")
         else:
             out().print(f"{key:<{width}}  {f'{value:,}' if type(value) is int else value}")
+
+
+@command(app, "datasets audit locomo10.json", "datasets audit chats/100K --json", name="audit")
+def audit(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A public set's file or folder, of any set.")],
+    as_json: Json = False,
+) -> None:
+    """List keys of a public set that may be wrong, found by rule, for a person to decide."""
+    from collections import Counter
+
+    from ltm_bench.datasets.suspecting import suspects
+
+    found = list(suspects(path, err().print))
+    if as_json:
+        out().print_json(json.dumps([each._asdict() for each in found]))
+        return
+    for each in found:
+        known = f" (known: {each.known})" if each.known else ""
+        out().print(safe(f"{each.id}: {each.rule}{known}\n  {each.question}\n  {each.key}"))
+    for rule, count in Counter(each.rule for each in found).items():
+        out().print(f"{rule}: {count}")
+    out().print(f"{len(found)} keys to look at; a rule finds what is odd, and only a person what is wrong")
