@@ -14,6 +14,7 @@ from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.errors import LogError
 from ltm_bench.export.bundle import files, pack
 from ltm_bench.export.scrub import scrub
+from ltm_bench.export.siblings import FILE, siblings_of
 from ltm_bench.plan.folders import find_run
 from ltm_bench.report.publishing import replace_file
 
@@ -46,6 +47,8 @@ def bundle(
             new = copy / path.relative_to(folder)
             new.parent.mkdir(parents=True, exist_ok=True)
             new.write_bytes(text.encode())
+        beside = siblings_of(folder)
+        (copy / FILE).write_text(beside.model_dump_json(), "utf-8")
         asyncio.run(publish(copy))  # so that it matches what is left
         draft = Path(place) / "bundle.zip"
         pack(copy, draft)
@@ -53,5 +56,6 @@ def bundle(
     replace_file(target, content)
     digest = hashlib.sha256(content).hexdigest()
     out().print(f"bundle: {target} ({len(content):,} bytes, SHA-256 {digest})")
+    out().print(f"it says: {beside.said}; this proves nothing about runs elsewhere")
     if removed:
         out().print(f"secrets removed: {removed}")

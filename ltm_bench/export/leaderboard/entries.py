@@ -15,6 +15,7 @@ from ltm_bench.core.errors import ConfigError, LtmBenchError, NotVerified
 from ltm_bench.core.seeds import Seed, is_training
 from ltm_bench.export.bundle import unpack
 from ltm_bench.export.leaderboard.seeds import DrawnSeed, draws, identity
+from ltm_bench.export.siblings import Siblings, read_siblings
 from ltm_bench.export.verify import Verified, questions_of, verify
 from ltm_bench.log.manifest import IMPORTED, Manifest
 from ltm_bench.plan.scenarios import abouts
@@ -46,6 +47,8 @@ class BoardEntry(NamedTuple):
     """Scorers of other versions behind the bundle's own verdicts, and today's."""
     pages: Mapping[str, bytes]
     """The run's pages by name, written here from its log: those in the bundle are ignored."""
+    siblings: Siblings | None = None
+    """What the bundle says of other runs beside it, which proves nothing about runs elsewhere; None for nothing."""
     drawn_on: str | None = None
     """The day on which its seed was drawn, after the agent was submitted; None if it was not drawn."""
 
@@ -141,6 +144,7 @@ def _read(bundle: Path) -> BoardEntry:
             stated=stated.score,
             retold=found.retold,
             changed_scorers=found.changed_scorers,
+            siblings=read_siblings(run),
             pages={name: (run / name).read_bytes() for name in PAGES},
         )
 

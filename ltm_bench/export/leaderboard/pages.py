@@ -136,6 +136,7 @@ def _entry(entry: BoardEntry) -> Mapping[str, Any]:
         "version": entry.manifest.version,
         "seed": entry.results.seed,
         "seed_drawn_on": entry.drawn_on,
+        "siblings": entry.siblings and entry.siblings.model_dump(),
         "score": entry.results.score,
         "stated": entry.stated,
         "run_on": entry.run_on,
