@@ -149,6 +149,23 @@ def test_every_rubric_has_its_source_and_words_of_our_own() -> None:
         assert each["rule"].strip()
 
 
+def test_the_page_says_what_the_terminal_says_and_escapes_names(
+    command: "Command", files: list[Path], wrong: Path, rated: Path
+) -> None:
+    odd = files[0].rename(files[0].with_name("<b>.jsonl"))
+    page = odd.with_name("panel.html")
+    done = command(
+        "score", "panel", str(odd), str(files[1]), str(rated), "--wrong", str(wrong), "-o", str(page)
+    )
+    assert done.exit_code == 0, done.err
+    text = page.read_text("utf-8")
+    assert "&lt;b&gt;.jsonl" in text
+    assert "<b>" not in text
+    assert "both differences are shown" in text
+    assert "golden-v2 and people: 6 of 12 alike" in text
+    assert "Passes wrong answers" in text
+
+
 @pytest.mark.long
 def test_published_files_change_places_under_f1() -> None:
     folder = shared("locomo_answers_verdicts")

@@ -12,7 +12,8 @@ import typer
 
 from ltm_bench.cli.console import err, out
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.options import Json
+from ltm_bench.cli.options import Json, output_option
+from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
@@ -307,6 +308,7 @@ def score_panel(
         ),
     ] = None,
     max_cost: MaxCost = None,
+    output: Annotated[Path | None, output_option("panel", "A page to write besides.")] = None,
     as_json: Json = False,
 ) -> None:
     """Score the same replies by every published rubric: means, ranks that turn, agreement with people."""
@@ -314,7 +316,11 @@ def score_panel(
     from ltm_bench.cli.sheets import print_panel
     from ltm_bench.datasets.recounting import explaining, learn
     from ltm_bench.judge.panel import RUBRICS, ask_all, panel, people_of, replies_of, sheet_of
+    from ltm_bench.report.publishing import replace_file
+    from ltm_bench.report.templating import templates
 
+    if output is not None:
+        check_output(output)
     questions = learn(list(explaining(data)) if data else []).get("question", {})
     budget, sheets, people = Budget(max_cost), {}, {}
     for path in [*files, *([wrong] if wrong else [])]:
@@ -326,7 +332,11 @@ def score_panel(
         if said := people_of(replies):
             people[path] = (sheets[path], said)
     rest = [sheets[path] for path in files if path not in people]
-    print_panel(panel(rest, sheets[wrong] if wrong else None, list(people.values())), as_json=as_json)
+    found = panel(rest, sheets[wrong] if wrong else None, list(people.values()))
+    if output is not None:
+        page = templates().get_template("panel.html.jinja").render(panel=found)
+        replace_file(output, page.encode("utf-8", "replace"))
+    print_panel(found, as_json=as_json)
 
 
 def _tried(function: Callable[..., T], *given: Any) -> T | None:
