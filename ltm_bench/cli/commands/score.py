@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -14,15 +13,14 @@ from ltm_bench.cli.console import err, out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, output_option
 from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.scored_rows import print_rows, row_of_file, rows_of_run, without
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import json_of
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.request import MaxCost
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.answers import Answer
-    from ltm_bench.datasets.counting_stars.figures import Figures, Recount
     from ltm_bench.datasets.marks import Sheet
     from ltm_bench.judge.vague import FalseAccepts
 
@@ -78,7 +76,7 @@ def score_infinitebench(
         {"file": str(path), "task": name, "lines": lines, **{str(key): mean for key, mean in means.items()}}
         for path, name, lines, means in found
     ]
-    _print(rows, as_json=as_json)
+    print_rows(rows, as_json=as_json)
 
 
 @command(
@@ -99,24 +97,17 @@ def score_counting_stars(
     as_json: Json = False,
 ) -> None:
     """Score prediction files or runs of Counting-Stars by length, with an additional order-aware figure."""
-    rows = {path: _rows_of_run(path) if path.is_dir() else [_row_of_file(path)] for path in files}
+    rows = {path: rows_of_run(path) if path.is_dir() else [row_of_file(path, _complain)] for path in files}
     if as_json:
-        _print([row for found in rows.values() for row in found], as_json=True)
+        print_rows([row for found in rows.values() for row in found], as_json=True)
         return
     of_files = [row for path, found in rows.items() if not path.is_dir() for row in found]
     if of_files:
-        _print(of_files, as_json=False)
+        print_rows(of_files, as_json=False)
     for path, found in rows.items():
         if path.is_dir():
             out().print(path.name)
-            _print([_without(row, "file") for row in found], as_json=False)
-
-
-def _row_of_file(path: Path) -> dict[str, Any]:
-    from ltm_bench.datasets.counting_stars.figures import predicted
-
-    figures = predicted(path, _complain)
-    return _row(path, figures.test, figures)
+            print_rows([without(row, "file") for row in found], as_json=False)
 
 
 _Files = Annotated[
@@ -367,7 +358,7 @@ def score_gatemem(
         letters = {"utility": "U", "privacy_leak": "A", "deletion_leak": "F", "over_refusal": "refused"}
         names = {key: letters.get(key, key) for key in rows[0] if not key.startswith(("n_", "action"))}
         rows = [{name: row[key] for key, name in names.items()} for row in rows]
-    _print(rows, as_json=as_json)
+    print_rows(rows, as_json=as_json)
 
 
 def _answers_of(path: Path) -> list[Answer] | None:
@@ -395,79 +386,5 @@ def _passed(wrong: Path, sheet: Sheet) -> FalseAccepts | None:
     return FalseAccepts(len(votes), sum(votes) / len(votes), f"in {wrong.name}") if votes else None
 
 
-def _rows_of_run(run: Path) -> list[dict[str, Any]]:
-    from ltm_bench.datasets.counting_stars.figures import answered
-
-    tests = answered(_answers(run))
-    if not tests:
-        raise ConfigError(f"{run}: that run has no counting-stars question")
-    rows = [_row(run, name, figures) for name, figures in tests.items()]
-    if len(rows) > 1:  # the published ranking is by the mean over the four official tests
-        mean = sum(each["score"] for each in rows) / len(rows)
-        rows.append({**dict.fromkeys(rows[0], ""), "file": str(run), "test": "mean", "score": mean})
-    return rows
-
-
-def _answers(run: Path) -> Iterator[Recount]:
-    """Yield an agent's answers to Counting-Stars in a run."""
-    from ltm_bench.api import load_run
-    from ltm_bench.datasets.counting_stars.figures import Recount
-
-    for example in load_run(run).examples:
-        for question in example.questions:
-            if question.scorer.startswith("StarCounts") and question.reply is not None:
-                counts = json_of(question.expected)["counts"]
-                yield Recount(example.scenario, question.reply, counts, example.span, question.parts)
-
-
-def _row(path: Path, test: str, figures: Figures) -> dict[str, Any]:
-    groups = len(figures.by_length)
-    lengths = {
-        f"{i}/{groups}": "" if score is None else score for i, score in enumerate(figures.by_length, start=1)
-    }
-    return {
-        "file": str(path),
-        "test": test,
-        "n": figures.n,
-        "hits": f"{figures.hits}/{figures.cells}",
-        "score": figures.score,
-        **lengths,
-        "placed": figures.placed,
-        "exact": f"{figures.exact}/{figures.n}",
-    }
-
-
-def _without(row: Mapping[str, Any], column: str) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != column}
-
-
 def _complain(line: str) -> None:
     err().print(line)
-
-
-def _print(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    from rich import box
-    from rich.table import Table
-
-    if as_json:
-        out().print_json(json.dumps(rows))
-        return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in rows[0]:
-        name = column in ("file", "task", "test")
-        table.add_column(
-            column,
-            justify="left" if name else "right",
-            overflow="fold",
-            no_wrap=not name,
-            min_width=18 if column in ("file", "test") else None,
-        )
-    for row in rows:
-        table.add_row(*(_cell(key, value) for key, value in row.items()))
-    out().print(table)
-
-
-def _cell(column: str, value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.{4 if column == 'score' else 2}f}"
-    return Path(value).name if column == "file" else str(value)

@@ -1,0 +1,100 @@
+"""The figures of Counting-Stars, of files and of runs, and the tables of benchmarks that are scored in rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ltm_bench.cli.console import out
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import json_of
+
+if TYPE_CHECKING:
+    from ltm_bench.datasets.counting_stars.figures import Figures, Recount
+
+
+def row_of_file(path: Path, on_bad: Callable[[str], None]) -> dict[str, Any]:
+    """Return the row of a prediction file. Raises ConfigError."""
+    from ltm_bench.datasets.counting_stars.figures import predicted
+
+    figures = predicted(path, on_bad)
+    return _row(path, figures.test, figures)
+
+
+def rows_of_run(run: Path) -> list[dict[str, Any]]:
+    """Return the rows of a run's tests, and of their mean. Raises ConfigError if it has none."""
+    from ltm_bench.datasets.counting_stars.figures import answered
+
+    tests = answered(_answers(run))
+    if not tests:
+        raise ConfigError(f"{run}: that run has no counting-stars question")
+    rows = [_row(run, name, figures) for name, figures in tests.items()]
+    if len(rows) > 1:  # the published ranking is by the mean over the four official tests
+        mean = sum(each["score"] for each in rows) / len(rows)
+        rows.append({**dict.fromkeys(rows[0], ""), "file": str(run), "test": "mean", "score": mean})
+    return rows
+
+
+def _answers(run: Path) -> Iterator[Recount]:
+    """Yield an agent's answers to Counting-Stars in a run."""
+    from ltm_bench.api import load_run
+    from ltm_bench.datasets.counting_stars.figures import Recount
+
+    for example in load_run(run).examples:
+        for question in example.questions:
+            if question.scorer.startswith("StarCounts") and question.reply is not None:
+                counts = json_of(question.expected)["counts"]
+                yield Recount(example.scenario, question.reply, counts, example.span, question.parts)
+
+
+def _row(path: Path, test: str, figures: Figures) -> dict[str, Any]:
+    groups = len(figures.by_length)
+    lengths = {
+        f"{i}/{groups}": "" if score is None else score for i, score in enumerate(figures.by_length, start=1)
+    }
+    return {
+        "file": str(path),
+        "test": test,
+        "n": figures.n,
+        "hits": f"{figures.hits}/{figures.cells}",
+        "score": figures.score,
+        **lengths,
+        "placed": figures.placed,
+        "exact": f"{figures.exact}/{figures.n}",
+    }
+
+
+def without(row: Mapping[str, Any], column: str) -> dict[str, Any]:
+    """Return a row without a column."""
+    return {key: value for key, value in row.items() if key != column}
+
+
+def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print rows of one form as a table, or as JSON."""
+    from rich import box
+    from rich.table import Table
+
+    if as_json:
+        out().print_json(json.dumps(rows))
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in rows[0]:
+        name = column in ("file", "task", "test")
+        table.add_column(
+            column,
+            justify="left" if name else "right",
+            overflow="fold",
+            no_wrap=not name,
+            min_width=18 if column in ("file", "test") else None,
+        )
+    for row in rows:
+        table.add_row(*(_cell(key, value) for key, value in row.items()))
+    out().print(table)
+
+
+def _cell(column: str, value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.{4 if column == 'score' else 2}f}"
+    return Path(value).name if column == "file" else str(value)
