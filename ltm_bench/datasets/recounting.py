@@ -186,7 +186,7 @@ _STATED = {
     "triviallyEmpty": "trivially empty",
     "accuracy": "right",
 }
-"""Names under which files state figures, and our measures: means rounded to four digits, or whole numbers."""
+"""Names under which files state figures, and our measures: sums, or means to the digits given, four at least."""
 
 
 def _stated(head: Record, figures: Mapping[tuple[str, str], Tallied], group: str) -> Iterator[Agreed]:
@@ -196,7 +196,8 @@ def _stated(head: Record, figures: Mapping[tuple[str, str], Tallied], group: str
                 yield from _stated(each, figures, str(each.get("category", group)))
         if key in _STATED and (value is None or isinstance(value, int | float)):
             ours, mean = figures.get((_STATED[key], group)), key.startswith(("mean", "acc"))
-            shown = None if ours is None else int(ours.mean * 10_000 + 0.5) / 10_000 if mean else ours.total
+            scale = 10 ** max(4, len(str(value).partition(".")[2]))
+            shown = None if ours is None else int(ours.mean * scale + 0.5) / scale if mean else ours.total
             yield Agreed(name=f"{key}, {group}", published=value, ours=shown)
 
 

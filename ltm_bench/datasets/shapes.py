@@ -50,8 +50,9 @@ class Shape:
         return all(key in row for key in self.keys.split())
 
     def name_of(self, row: Record) -> str:
-        """Return a row's name; empty if it has none."""
-        return "/".join(str(row.get(key)) for key in self.name.split())
+        """Return a row's name; empty if it has none, or only a part of it."""
+        keys = self.name.split()
+        return "/".join(str(row[key]) for key in keys) if all(key in row for key in keys) else ""
 
 
 def shape_of(row: Record) -> Shape | None:
@@ -211,9 +212,31 @@ def _ordered(row: Record, known: Known) -> RowCount:
     return RowCount({key: (value, 1) for key, value in stored.items()}, (str(row["name"]),), differs)
 
 
+def _gated(row: Record, known: Known) -> RowCount:
+    """Count what GateMem's program says of a reply; what does not apply is null, or said of questions of use alone."""
+    names = ("action_correct", "utility_correct", "privacy_leak", "deletion_leak", "over_refusal")
+    for name in names:
+        _must(row[name] in (True, False, None), name, row[name], "true, false or null")
+    use = row["query_type"] == "utility"
+    amounts = {name: (row[name], 1) for name in names if row[name] is not None and (use or name != names[-1])}
+    return RowCount(amounts, (str(row["query_type"]),))
+
+
+def _placed(row: Record, known: Known) -> RowCount:
+    """Compare a line of GateMem's leaderboard with its own product, as far as its rounding allows."""
+    shares = {name: _share({name: row[name] / 100}, name) or 0.0 for name in ("u", "a", "f", "mgs")}
+    off = 0.0005
+    low, high = (
+        (shares["u"] + side) * (1 - shares["a"] + side) * (1 - shares["f"] + side) for side in (-off, off)
+    )
+    follows = low - off <= shares["mgs"] <= high + off
+    product = shares["u"] * (1 - shares["a"]) * (1 - shares["f"])
+    return RowCount({"mgs": (shares["mgs"], 1), "product": (product, 1)}, (), () if follows else ("mgs",))
+
+
 SHAPES = (
     Shape("LoCoMo: answers, each judged several times", "question_id llm_judgments category", "question_id", _judged),
-    Shape("LoCoMo: answers with a grade each", "question golden_answer grade", "", _judged),
+    Shape("LoCoMo: answers with a grade each", "question golden_answer grade", "user i", _judged),
     Shape("Agent Memory Benchmark: answers with verdicts", "query_id gold_answers correct", "query_id", _judged),
     Shape("LongMemEval: labels of a judge", "question_id autoeval_label", "question_id", _judged, "judged"),
     Shape("LongMemEval: replies without labels", "question_id hypothesis", "question_id", _plain, "reply"),
@@ -233,6 +256,11 @@ SHAPES = (
     Shape("PrecisionMemBench: queries", "caseId query expect", "caseId", _plain, "case"),
     Shape("PrecisionMemBench: sessions", "caseId turns", "caseId", _plain, "session"),
     Shape("PrecisionMemBench: beliefs", "_id canonical_name pinned user_id", "_id", _plain, "belief"),
+    Shape("GateMem: a leaderboard", "method backbone domain u a f mgs", "method backbone domain", _placed),
+    Shape("GateMem: scores of its program", "checkpoint_id action_correct over_refusal", "checkpoint_id", _gated),
+    Shape("GateMem: replies", "checkpoint_id output", "checkpoint_id", _plain),
+    Shape("GateMem: questions", "checkpoint_id query_text judge_spec", "checkpoint_id", _plain),
+    Shape("GateMem: episodes", "episode_id entities turns", "episode_id", _plain),
     Shape("BEAM: a conversation", "batch_number turns", "batch_number", _batch),
     Shape("BEAM: orders of events", "reference system tau_norm final_score", "name", _ordered),
     Shape("BEAM: questions", "question rubric difficulty", "", _plain),

@@ -127,6 +127,35 @@ def test_figures_that_a_file_states_stand_beside_those_that_follow(tmp_path: Pat
     ]
 
 
+def test_a_stated_mean_is_compared_in_all_its_digits(tmp_path: Path) -> None:
+    rows = [{"query_id": f"q{i}", "gold_answers": ["x"], "correct": i > 0} for i in range(3)]
+    for accuracy, agrees in ((2 / 3, True), (0.6667, True), (0.66667, True), (0.667, False), (1, False)):
+        file = read_published(placed(tmp_path, json.dumps({"accuracy": accuracy, "results": rows})))
+        (stated,) = recount(file, {}).stated
+        assert (stated.published == stated.ours) is agrees, accuracy
+
+
+def test_zeps_grades_are_read_by_user_or_row_by_row_and_told_apart(tmp_path: Path) -> None:
+    rows = [
+        {
+            "user": "u0",
+            "i": i,
+            "question": "?",
+            "answer": "x",
+            "golden_answer": i,
+            "grade": i > 0,
+            "category": 1,
+        }
+        for i in range(4)
+    ]
+    bare = [{key: row[key] for key in ("question", "answer", "golden_answer", "grade")} for row in rows]
+    for content in (lines(rows), json.dumps({"u0": bare[:2], "u1": bare[2:]})):
+        found = recount(read_published(placed(tmp_path, content)), {})
+        assert (found.what, found.figures[0].total, found.rows) == ("LoCoMo: answers with a grade each", 3, 4)
+    with pytest.raises(ConfigError, match="row 5 is u0/0, as row 1"):
+        read_published(placed(tmp_path, lines([*rows, rows[0]])))
+
+
 def test_files_explain_each_other(tmp_path: Path) -> None:
     placed(
         tmp_path,

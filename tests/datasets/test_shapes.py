@@ -63,6 +63,15 @@ GOLD: list[tuple[str, str, str, dict[str, Any]]] = [
     ("personamem_32k/data/queries.json.gz", "", "PersonaMem: questions", {"rows, suggest_new_ideas": 93}),
     ("personamem_32k/data/documents.json.gz", "", "PersonaMem: documents", {"rows, all": 195}),
     ("personamem_32k/data/categories.json", "", "PersonaMem: ids by type", {"rows, suggest_new_ideas": 93}),
+    ("gatemem/constructed/leak_literal/household.scores.jsonl.gz", "", "GateMem: scores", {
+        "action_correct, all": 0.3333333333333333, "utility_correct, all": 0.0, "deletion_leak, all": 1.0,
+        "privacy_leak, all": 0.9945652173913043, "over_refusal, utility": 0.0,
+    }),
+    ("gatemem/constructed/mute/medical.scores.jsonl.gz", "", "GateMem: scores",
+     {"action_correct, all": 0.30569948186528495, "over_refusal, all": 1.0, "privacy_leak, all": 0.0}),
+    ("gatemem/constructed/mute/medical.predictions.jsonl", "", "GateMem: replies", {"rows, all": 579}),
+    ("gatemem/data/office/checkpoints.jsonl.gz", "", "GateMem: questions", {"rows, all": 547}),
+    ("gatemem/data/office/episodes.jsonl.gz", "", "GateMem: episodes", {"rows, all": 17}),
     ("beam/100K/10/chat.json.gz", "", "BEAM: a conversation",
      {"turns, all": 115, "messages, all": 344, "characters, all": 665399}),
     ("beam/100K/5/chat_trunecated.json.gz", "", "BEAM: a conversation",
@@ -155,6 +164,18 @@ def test_what_a_report_states_and_does_not_follow_is_shown() -> None:
 def test_a_verdict_on_another_reply_is_said() -> None:
     found = counted(shared(f"mentedb/{LABELS}.gz"), shared("mentedb/hypotheses.jsonl.gz"))
     assert found.notes[0].startswith("in 7 of 250 rows the verdict belongs to another reply")
+
+
+def test_a_line_of_gatemems_leaderboard_that_is_no_product_is_named() -> None:
+    found = counted(shared("gatemem/leaderboard_given.json"))
+    assert (found.rows, found.notes[0].partition(" (")[0]) == (
+        96,
+        "in 1 of 96 rows the stored mgs does not follow",
+    )
+    row = read_published(shared("gatemem/leaderboard_given.json")).rows[
+        int(found.notes[0].split()[-1].strip(")")) - 1
+    ]
+    assert (row["method"], row["backbone"], row["domain"]) == ("Mem0", "Llama-4-Maverick", "Education")
 
 
 def test_every_shape_is_reached_by_a_row_of_its_own() -> None:
