@@ -117,7 +117,7 @@ def show(
 
 @command(app, "datasets audit locomo10.json", "datasets audit chats/100K --json", name="audit")
 def audit(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A public set's file or folder, of any set.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A public set's file or folder, of any set.")],
     as_json: Json = False,
 ) -> None:
     """List keys of a public set that may be wrong, found by rule, for a person to decide."""
