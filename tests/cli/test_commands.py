@@ -156,7 +156,9 @@ def test_a_variable_holds_several_values_separated_by_spaces(
     assert done.exit_code == 0
     assert "4/4 examples · score so far 2.00/2" in done.err
     monkeypatch.setenv("LTM_BENCH_SEED", "x")
-    assert command("run").err == "ltm-bench: --seed x: write a whole number\n"
+    assert (
+        command("run").err == "ltm-bench: --seed x: write a whole number, or train:17 for a training seed\n"
+    )
     monkeypatch.delenv("LTM_BENCH_SEED")
     monkeypatch.setenv("LTM_BENCH_ISOLATED", "maybe")
     assert command("run").err.endswith("unable to interpret input: 'maybe' (see ltm-bench run --help)\n")
@@ -363,6 +365,7 @@ OURS = {
     "ltm_bench.core.dice",
     "ltm_bench.core.errors",
     "ltm_bench.core.messages",
+    "ltm_bench.core.seeds",
     "ltm_bench.script.scenario",
     "ltm_bench.core.tokens",
 }
