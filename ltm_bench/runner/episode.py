@@ -10,7 +10,6 @@ from typing import NamedTuple
 from ltm_bench.core.agent import REPLY
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import AnsweredBy, Ask, Line, Message, Reply, Tell, Turn, Verdict
-from ltm_bench.filler.filler import FillerMessage
 from ltm_bench.log import events
 from ltm_bench.log.events import Event
 from ltm_bench.plan.planning import Plan
@@ -133,7 +132,9 @@ class Episode:
                 pending = _Pending(message, tokens, None)
                 if manifest.filler.mode == "live":
                     return pending
-                self._filled(pending, Reply(trivia.answers), trivia)
+                reply, known = Reply(trivia.answers), partial(self._filler.answer_tokens, trivia)
+                turn = Turn(message, reply, "fill", answered="script")
+                self._take(turn, pending, self._events.replied(reply, known))
             else:
                 now = scheduler.clock.now
                 self._log.put(events.Finished(turns=self._turns, tokens=scheduler.position, at=now))
@@ -147,23 +148,12 @@ class Episode:
     def _sent(self, send: Send) -> _Pending:
         line, example = send.line, send.example.id
         message = self._message(send.text, line)
-        tokens = self._events.sent(
-            kind_of(line),
-            send.text,
-            lambda: send.tokens,
-            example,
-            send.due,
-            line,
-        )
+        kind, text = kind_of(line), send.text
+        tokens = self._events.sent(kind, text, lambda: send.tokens, example, send.due, line)
         self._heard.setdefault(example, [])
         if not (isinstance(line, Tell) and line.session is not None):  # as in the fold of a log
             self._guard.hear(send.text)
         return _Pending(message, tokens, send)
-
-    def _filled(self, pending: _Pending, reply: Reply, trivia: FillerMessage) -> None:
-        """Take the script's reply to filler."""
-        tokens = self._events.replied(reply, partial(self._filler.answer_tokens, trivia))
-        self._take(Turn(pending.message, reply, "fill", answered="script"), pending, tokens)
 
     def _answered(self, pending: _Pending, reply: Reply, by: AnsweredBy = "agent") -> Rewarded | None:
         """Take a reply of the agent, or of a script in its place."""
