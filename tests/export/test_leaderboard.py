@@ -558,3 +558,13 @@ def test_the_pages_fit_load_nothing_and_can_be_read_by_everybody(
             "axe.run(document, {resultTypes: ['violations']}).then(f => f.violations.map(each => each.id))"
         )
         assert browser.ask(found) == []
+
+
+def test_a_run_with_a_training_seed_is_refused_with_the_reason(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"scenarios": ["colours"], "examples": 2, "reports": tmp_path / "reports"}
+    for seed in (3, "train:3"):
+        pack(run("goldfish", "2k", seed=seed, **asked).folder, tmp_path / f"seed-{str(seed)[:5]}.zip")
+    entered, refused = read_bundles(tmp_path)
+    assert isinstance(entered, BoardEntry)
+    assert isinstance(refused, Refusal)
+    assert "train:3 is a training seed, on which an agent may have been trained" in refused.reason
