@@ -127,6 +127,15 @@ _Judge = Annotated[
 ]
 
 
+_Published = Annotated[
+    list[Path], typer.Argument(metavar="FILE...", help="Published files, in any form, gzipped or not.")
+]
+_Wrong = Annotated[
+    Path | None,
+    Option("Deliberately wrong answers with the same judge's votes, to see how many it passes.", "FILE"),
+]
+
+
 def _data(what: str) -> Any:
     return Option(f"The set itself: {what}; see datasets list.", "PATH", flags=("--data",))
 
@@ -144,10 +153,7 @@ def score_locomo(
         Path | None,
         Option("An audit's list of wrong keys; the one by dial481 (99 keys) if left out.", "FILE"),
     ] = None,
-    wrong: Annotated[
-        Path | None,
-        Option("Deliberately wrong answers with the same judge's votes, to see how many it passes.", "FILE"),
-    ] = None,
+    wrong: _Wrong = None,
     reader: _Reader = None,
     as_json: Json = False,
 ) -> None:
@@ -238,19 +244,8 @@ def score_factconsolidation(
     name="published",
 )
 def score_published(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Published files of any kind that is known, in any mixture."),
-    ],
-    data: Annotated[
-        Path | None,
-        Option(
-            "A file or folder of questions, rules or replies that the files only name; the files also explain "
-            "each other.",
-            "PATH",
-            flags=("--data",),
-        ),
-    ] = None,
+    files: _Published,
+    data: Annotated[Path | None, _data("what the files only name, also in a folder")] = None,
     as_json: Json = False,
 ) -> None:
     """Say what published files are, count their figures again from their rows, and show what does not follow."""
@@ -272,32 +267,10 @@ def score_published(
     name="panel",
 )
 def score_panel(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...", help="Prediction files of LoCoMo or LongMemEval, also some rated by people."
-        ),
-    ],
-    wrong: Annotated[
-        Path | None,
-        Option(
-            "Deliberately wrong answers, to see how many each rubric passes.", "FILE", variable="PANEL_WRONG"
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        Option(
-            "A file or folder with the questions that the files only name.", "PATH", variable="PANEL_DATA"
-        ),
-    ] = None,
-    judge: Annotated[
-        str | None,
-        Option(
-            "An agent that judges every answer by each rubric; its answers are kept beside the file.",
-            "NAME",
-            variable="PANEL_JUDGE",
-        ),
-    ] = None,
+    files: _Published,
+    wrong: _Wrong = None,
+    data: Annotated[Path | None, _data("questions that the files only name, also in a folder")] = None,
+    judge: _Judge = None,
     max_cost: MaxCost = None,
     output: Annotated[Path | None, output_option("panel", "A page to write besides.")] = None,
     as_json: Json = False,
