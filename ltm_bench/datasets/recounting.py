@@ -221,6 +221,8 @@ def _notes(
     judges = {str(row["autoeval_label"].get("model")) for row in file.rows if "autoeval_label" in row}
     if len(judges) > 1:
         yield f"several judges: {', '.join(sorted(judges))}; no official figure mixes them"
-    named, asked = {str(row.get("question_id")) for row in file.rows}, set(known.get("question", ()))
-    if named & asked and asked - named:
+    questions, named = known.get("question", {}), {str(row.get("question_id")) for row in file.rows}
+    kinds = {tuple(questions[name]) for name in named if name in questions}
+    asked = {name for name, row in questions.items() if tuple(row) in kinds}  # those of the same set
+    if file.shape.role != "question" and asked - named:
         yield f"{len(asked - named)} of {len(asked)} questions of the data have no row: a part, or a cut file"

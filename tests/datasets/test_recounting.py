@@ -176,8 +176,11 @@ def test_labels_of_several_judges_and_questions_without_a_row_are_said(tmp_path:
     labels = [{"question_id": f"q{i}", "autoeval_label": {"model": f"m{i}", "label": True}} for i in range(2)]
     asked = {"question_type": "multi-session", "question": "?", "answer": 1}
     placed(tmp_path, lines([{"question_id": f"q{i}", **asked} for i in range(3)]), "questions")
+    other = {"query": "?", "gold_answers": ["a"], "gold_ids": []}
+    placed(tmp_path, lines([{"id": f"p{i}", **other} for i in range(9)]), "questions_of_another_set")
     file = read_published(placed(tmp_path, lines(labels)))
-    found = recount(file, learn(list(explaining(tmp_path / "questions"))))
+    data = [tmp_path / "questions", tmp_path / "questions_of_another_set"]
+    found = recount(file, learn([each for path in data for each in explaining(path)]))
     assert found.notes == (
         "several judges: m0, m1; no official figure mixes them",
         "1 of 3 questions of the data have no row: a part, or a cut file",
