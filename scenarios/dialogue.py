@@ -14,7 +14,7 @@ from pathlib import Path
 from ltm_bench import Ask, Dice, Script, Tell, scenario
 from ltm_bench.core.clock import stamp
 from ltm_bench.datasets.dialogue import History, HistoryQuestion, Session, Utterance
-from ltm_bench.datasets.public import PublicSet, nth_history, public_set
+from ltm_bench.datasets.public import nth_history, public_set
 
 WORDS = json.loads(Path(__file__).with_name("dialogue.json").read_text("utf-8"))
 """Roles, and people who may hold them."""
@@ -78,7 +78,19 @@ def dialogue(
     reply = yield Tell(BEGIN, at=0.0)
     clock, place = _Dates(history.sessions, reply.at), 0
     needs = {} if scorer == "official" else _needs(history.questions)
-    asks = _Asking(which, scorer, dice, needs)
+
+    def ask(question: HistoryQuestion, at: float | None, now: datetime | None) -> Ask:
+        put = which.put(question, scorer, dice.child(question.id))
+        return Ask(
+            _asked(put, which.instruction),
+            expect=which.expect(put, scorer),
+            at=at,
+            after=clock.wait(question.at, now),
+            search_by=question.text,  # or an agent that retrieves by similarity would find the other questions
+            shows=question.id if question.id in needs.values() else None,
+            needs=needs.get(question.id),
+        )
+
     for nth, (session, texts) in enumerate(told, start=1):
         for number, text in enumerate(texts):
             place += 1
@@ -90,31 +102,9 @@ def dialogue(
                 session=str(nth),  # ids such as LongMemEval's `answer_…` give away where the answer lies
             )
         for question in (q for q in history.questions if q.after == session.id):
-            reply = yield asks.ask(question, None, clock.wait(question.at, reply.at))
+            reply = yield ask(question, None, reply.at)
     for place, question in enumerate(q for q in history.questions if not q.after):
-        reply = yield asks.ask(question, None if place else 1.0, clock.wait(question.at, reply.at))
-
-
-class _Asking:
-    """Puts the questions of a set into words."""
-
-    def __init__(self, which: PublicSet, scorer: str, dice: Dice, needs: Mapping[str, str]) -> None:
-        self._which = which
-        self._scorer = scorer
-        self._dice = dice
-        self._needs = needs
-
-    def ask(self, question: HistoryQuestion, at: float | None, after: timedelta | None) -> Ask:
-        put = self._which.put(question, self._scorer, self._dice.child(question.id))
-        return Ask(
-            _asked(put, self._which.instruction),
-            expect=self._which.expect(put, self._scorer),
-            at=at,
-            after=after,
-            search_by=question.text,  # or an agent that retrieves by similarity would find the other questions
-            shows=question.id if question.id in self._needs.values() else None,
-            needs=self._needs.get(question.id),
-        )
+        reply = yield ask(question, None if place else 1.0, reply.at)
 
 
 def _needs(questions: Sequence[HistoryQuestion]) -> Mapping[str, str]:
