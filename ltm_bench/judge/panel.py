@@ -27,7 +27,7 @@ from ltm_bench.judge.texts import TEXTS
 from ltm_bench.score.audits.raters import Agreement, agreement
 from ltm_bench.score.statistics.published import Figure, compare_files, file_figures
 
-STORED, F1, STRICT = "stored", "F1", "strict text"
+STORED, F1, STRICT, OFFICIAL = "stored", "F1", "strict text", "LongMemEval's own"
 
 RUBRICS: Mapping[str, Mapping[str, str]] = {each["name"]: each for each in TEXTS["panel"]["rubrics"]}
 """Rubrics of judges, with source and rule."""
@@ -101,6 +101,11 @@ class _Reply:
         if self.text and self.type not in TYPES:
             self.id = question_digest(number, self.text)  # some files name questions by their text alone
 
+    @property
+    def own(self) -> Sequence[str]:
+        """The rubric of its set's own judge; LoCoMo has none."""
+        return (OFFICIAL,) if self.type in TYPES else ()
+
     def by_text(self) -> Iterator[tuple[str, float]]:
         """Yield the verdicts that need no judge."""
         said, row = self.answer.said, self.answer.row
@@ -121,7 +126,7 @@ class _Reply:
 
     async def judged(self, name: str, ask: Ask) -> tuple[str, str, float] | None:
         """Ask a judge by a rubric; None if it fails, or says neither."""
-        if name not in RUBRICS:
+        if name == OFFICIAL:
             asked = HistoryQuestion(
                 self.id, self.type, self.text, (self.gold or "",), unanswerable=ABSTENTION in self.id
             )
@@ -187,7 +192,7 @@ async def ask_all(
 ) -> dict[tuple[str, str], float]:
     """Return a judge's verdicts by reply and rubric; replies without a question or a gold answer are left out."""
     fit = [each for each in replies if each.text and each.gold is not None]
-    found = await together(each.judged(name, ask) for each in fit for name in rubrics)
+    found = await together(each.judged(name, ask) for each in fit for name in (*rubrics, *each.own))
     return {(id_, name): score for each in found if each is not None for id_, name, score in [each]}
 
 

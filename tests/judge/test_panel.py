@@ -1,5 +1,6 @@
 """The same replies under every published rubric, on files of our own."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.judge.panel import RUBRICS, Panel, panel, people_of, replies_of, sheet_of
+from ltm_bench.judge.panel import OFFICIAL, RUBRICS, Panel, ask_all, panel, people_of, replies_of, sheet_of
 from tests.published import shared
 
 if TYPE_CHECKING:
@@ -134,6 +135,20 @@ def test_a_judge_is_asked_once_by_every_rubric_and_its_leniency_stands_beside(
     assert "passes wrong" in shown
     assert "generous 1.0000" in shown
     assert asked == {path: path.read_bytes() for path in asked}, "nothing is asked twice"
+
+
+def test_longmemeval_is_also_judged_by_its_own_rules_for_each_type(tmp_path: Path) -> None:
+    asked = {"q1": {"question": "Which?", "answer": "roses", "question_type": "temporal-reasoning"}}
+    path = placed(tmp_path / "h.jsonl", [{"question_id": "q1", "hypothesis": "roses"}])
+    said: list[str] = []
+
+    async def ask(text: str) -> str:
+        said.append(text)
+        return "yes" if "off by one" in text else "INCORRECT"
+
+    heard = asyncio.run(ask_all(replies_of(path, asked, pytest.fail), tuple(RUBRICS), ask))
+    assert heard == {("q1", OFFICIAL): 1.0, **{("q1", name): 0.0 for name in RUBRICS}}
+    assert len(said) == len(RUBRICS) + 1
 
 
 def test_longmemeval_takes_questions_from_the_data(tmp_path: Path) -> None:
