@@ -82,15 +82,15 @@ def test_blank_lines_comments_docstrings_tests_and_untracked_files_do_not_count(
     done = budget(checkout)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "6 of 49,000 statements: ltm_bench 6, agents 0, perf 0, scenarios 0",
+        "6 of 50,500 statements: ltm_bench 6, agents 0, perf 0, scenarios 0",
         "0 functions are more complex than 25",
     ]
 
 
 def test_one_statement_above_the_limit_is_too_many(checkout: Path) -> None:
-    (checkout / "ltm_bench" / "thing.py").write_text("x = 1\n" * 49_000, "utf-8")
+    (checkout / "ltm_bench" / "thing.py").write_text("x = 1\n" * 50_500, "utf-8")
     assert budget(checkout).returncode == 0
-    (checkout / "ltm_bench" / "thing.py").write_text("x = 1\n" * 49_001, "utf-8")
+    (checkout / "ltm_bench" / "thing.py").write_text("x = 1\n" * 50_501, "utf-8")
     done = budget(checkout)
     assert (done.returncode, done.stderr) == (1, "1 statements too many\n")
 
