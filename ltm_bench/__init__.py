@@ -42,7 +42,7 @@ from ltm_bench.script.scenario import scenario as scenario
 
 _LATE = {
     **dict.fromkeys(
-        ("Run", "aresume", "arun", "compare", "load_run", "plot", "resume", "run"), "ltm_bench.api"
+        ("Run", "aresume", "arun", "compare", "frame", "load_run", "plot", "resume", "run"), "ltm_bench.api"
     ),
     "Comparison": "ltm_bench.score.comparison.runs",
     "Environment": "ltm_bench.api.environment",
@@ -58,6 +58,7 @@ if typing.TYPE_CHECKING:
     from ltm_bench.api import aresume as aresume
     from ltm_bench.api import arun as arun
     from ltm_bench.api import compare as compare
+    from ltm_bench.api import frame as frame
     from ltm_bench.api import load_run as load_run
     from ltm_bench.api import plot as plot
     from ltm_bench.api import resume as resume

@@ -21,26 +21,25 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
 from inspect import getdoc, signature
+from itertools import islice
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints
 
+from ltm_bench.api.loading import load, load_each
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import REFERENCES, publish, rescore
 from ltm_bench.api.running import CACHE, check_price, execute, start
-from ltm_bench.api.runs import Run, stored_references
+from ltm_bench.api.runs import Run, framed
 from ltm_bench.core.errors import ConfigError, nearest
-from ltm_bench.log.reader import read_manifest
+from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option, arguments
 from ltm_bench.plan.folders import REPORTS, find_run
 from ltm_bench.plan.planning import plan_of
 from ltm_bench.plan.request import Conduct, NewRun, Request
-from ltm_bench.plan.scenarios import abouts
 from ltm_bench.runner.progress import Progress
-from ltm_bench.score.results.scoring import score_run
 
 if TYPE_CHECKING:
-    from ltm_bench.score.comparison.entrants import Scored
     from ltm_bench.score.comparison.runs import Comparison
 
 __all__ = [
@@ -53,6 +52,7 @@ __all__ = [
     "check_price",
     "compare",
     "execute",
+    "frame",
     "load_run",
     "plot",
     "publish",
@@ -173,29 +173,45 @@ resume = _blocking(aresume, "resume")
 
 
 def load_run(run: str | os.PathLike[str] | None = None, *, reports: str | os.PathLike[str] = REPORTS) -> Run:
-    """Load an existing run, scored from its log by today's matchers. Writes nothing.
+    """Load an existing run, as today's matchers score it. Writes nothing.
+
+    If its `results.json` says what its log would give, the log is not read.
 
     Args:
-        run: Its name or folder; the newest one in `reports` if left out.
+        run: Its name, folder or URL; the newest one in `reports` if left out.
         reports: The folder in which runs land.
 
     Raises:
-        ConfigError: There is no such run.
+        ConfigError: There is no such run, or there are several.
         LogError: Its log is damaged.
+        RunIncomplete: The URL cannot be reached.
     """
-    folder = find_run(None if run is None else os.fspath(run), Path(reports))
-    manifest = read_manifest(folder)
-    results = score_run(folder, manifest, about=abouts(manifest), explain=True)
-    return Run(
-        folder, manifest, results.model_copy(update={"references": stored_references(folder, results)})
-    )
+    if run is None or not is_url(os.fspath(run)):
+        return load(find_run(None if run is None else os.fspath(run), Path(reports)))
+    first, *others = islice(load_each([run], Path(reports)), 2)
+    if others:
+        raise ConfigError(f"{os.fspath(run)}: there are several runs; name the URL of one")
+    return first
+
+
+def frame(*runs: Run | str | os.PathLike[str], reports: str | os.PathLike[str] = REPORTS) -> Any:
+    """Return the questions of runs as one table, a row each: of pandas, or of polars if pandas is not installed.
+
+    Args:
+        runs: Runs, their names, folders or URLs, or folders or URLs of runs.
+        reports: The folder in which names are looked up.
+
+    Raises:
+        ConfigError: There is no such run, or neither package is installed.
+    """
+    return framed([row for run in load_each(runs, Path(reports)) for row in run.rows()])
 
 
 def compare(*runs: Run | str | os.PathLike[str], reports: str | os.PathLike[str] = REPORTS) -> Comparison:
     """Compare runs: scores over spans, differences by example, and how the runs differ. Calls no agent.
 
     Args:
-        runs: Runs, their names, or their folders.
+        runs: Runs, their names, folders or URLs, or folders or URLs of runs.
         reports: The folder in which names are looked up.
 
     Raises:
@@ -204,8 +220,11 @@ def compare(*runs: Run | str | os.PathLike[str], reports: str | os.PathLike[str]
     if not runs:
         raise ConfigError("compare() needs at least one run; give runs, names or folders")
     from ltm_bench.score.comparison.runs import compare as compare_scored
+    from ltm_bench.score.comparison.thin import Thinner
 
-    return compare_scored(_scored(runs, reports))
+    thinner = Thinner()
+    scored = [thinner.thin(each.manifest, each.results) for each in load_each(runs, Path(reports))]
+    return compare_scored(scored)
 
 
 def plot(
@@ -220,7 +239,7 @@ def plot(
     """Draw a chart of runs, and return where it was written. Needs the extra `plot`.
 
     Args:
-        runs: Runs, their names, or their folders.
+        runs: Runs, their names, folders or URLs, or folders or URLs of runs.
         kind: The chart; `ltm-bench plot --help` lists them.
         path: The file to write, in the format of its suffix: `.svg`, `.png` or `.pdf`.
         scenarios: Only these scenarios, and only runs that asked any of them; costs and latencies are still those of
@@ -234,10 +253,12 @@ def plot(
     """
     from ltm_bench.report.charts import WIDTH, draw
     from ltm_bench.report.publishing import replace_file
+    from ltm_bench.score.comparison.entrants import Scored
     from ltm_bench.score.results.scoring import narrowed
 
     target, shown = Path(path), []
-    scored, names = _scored(runs, reports), dict(labels or {})
+    scored = [Scored(each.manifest, each.results) for each in load_each(runs, Path(reports))]
+    names = dict(labels or {})
     known = [each.results.run for each in scored]
     for wanted in names:
         if wanted not in known:
@@ -256,10 +277,3 @@ def plot(
         shown.append(each._replace(results=results.model_copy(update=changes)))
     replace_file(target, draw(kind, shown, target.suffix.removeprefix("."), width or WIDTH))
     return target
-
-
-def _scored(runs: Sequence[Run | str | os.PathLike[str]], reports: str | os.PathLike[str]) -> list[Scored]:
-    from ltm_bench.score.comparison.entrants import Scored
-
-    loaded = [each if isinstance(each, Run) else load_run(each, reports=reports) for each in runs]
-    return [Scored(each.manifest, each.results) for each in loaded]

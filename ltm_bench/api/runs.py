@@ -1,7 +1,7 @@
 """A run as a value: its folder, its manifest and its results."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -27,6 +27,23 @@ def stored_references(folder: Path, results: Results) -> dict[str, float]:
         return {}
 
 
+def framed(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Return rows as a pandas data frame, or a polars one if pandas is not installed. Raises ConfigError."""
+    try:
+        import pandas
+    except ImportError:
+        pass
+    else:
+        return pandas.DataFrame(rows)
+    try:
+        import polars
+    except ImportError as error:
+        raise ConfigError(
+            "frame() needs pandas or polars, and neither is installed; rows() needs neither"
+        ) from error
+    return polars.DataFrame(rows, infer_schema_length=None)
+
+
 @dataclass(frozen=True)
 class Run:
     """A run: its folder, its manifest and its results."""
@@ -34,6 +51,8 @@ class Run:
     folder: Path
     manifest: Manifest
     results: Results
+    url: str | None = None
+    """Where it lies, if that is not the folder, of which only the name is known then."""
 
     @property
     def name(self) -> str:
@@ -76,7 +95,11 @@ class Run:
         return self.results.examples
 
     def report(self, path: str | os.PathLike[str] | None = None) -> Path:
-        """Write the run's page, and return its path: in the run's folder by default."""
+        """Write the run's page, and return its path: in the run's folder by default. Raises ConfigError."""
+        if path is None and self.url is not None:
+            raise ConfigError(
+                f"report(): {self.url} is no folder here; name a file, as in report('page.html')"
+            )
         target = self.folder / "report.html" if path is None else Path(path)
         from ltm_bench.report.publishing import replace_file
 
@@ -91,19 +114,7 @@ class Run:
 
     def frame(self) -> Any:
         """Return `rows()` as a pandas data frame, or a polars one if pandas is not installed. Raises ConfigError."""
-        try:
-            import pandas
-        except ImportError:
-            pass
-        else:
-            return pandas.DataFrame(self.rows())
-        try:
-            import polars
-        except ImportError as error:
-            raise ConfigError(
-                "frame() needs pandas or polars, and neither is installed; rows() needs neither"
-            ) from error
-        return polars.DataFrame(self.rows(), infer_schema_length=None)
+        return framed(self.rows())
 
     @cached_property
     def _page(self) -> str:

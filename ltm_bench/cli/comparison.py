@@ -1,6 +1,7 @@
 """Comparisons of runs, at the terminal and as a page."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,10 +9,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ltm_bench.api import Run, load_run
 from ltm_bench.cli.console import out, print_table, safe
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.plan.folders import all_runs, find_run
+from ltm_bench.log.remote import is_url
+from ltm_bench.plan.folders import all_runs, find_runs
 from ltm_bench.plan.values import spell_span
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.publishing import replace_file
@@ -25,23 +26,30 @@ MOST_PAIRS = 12
 """Maximum pairs per span listed at the terminal."""
 
 
-def load_runs(names: Sequence[str]) -> list[Run]:
-    """Return runs by name or folder, by default all in reports/. Raises ConfigError for none, or duplicates."""
-    folders = [find_run(name) for name in names] or all_runs()
-    if not folders:
+def places_of(names: Sequence[str]) -> list[str | Path]:
+    """Return folders and URLs of runs, by default all in reports/. Raises ConfigError for none, or duplicates."""
+    places: list[str | Path] = []
+    for name in names:
+        places += [name] if is_url(name) else find_runs(name)
+    places = places or [*all_runs()]
+    if not places:
         raise ConfigError("reports/ has no run to compare; start some with `ltm-bench run`")
-    doubled = {f.name for f in folders if sum(f.name == other.name for other in folders) > 1}
-    if doubled:
+    counted = Counter(str(place).rstrip("/").rpartition("/")[2] for place in map(_slashed, places))
+    if doubled := [name for name, times in counted.items() if times > 1]:
         raise ConfigError(f"two runs are called {min(doubled)}: rename one of the folders, or name it once")
-    return [load_run(folder) for folder in folders]
+    return places
 
 
-def write_comparison(comparison: Comparison, folders: Sequence[Path], page: Path) -> None:
-    """Write a comparison's page, with links to its runs' pages."""
+def _slashed(place: str | Path) -> str:
+    return place if isinstance(place, str) else place.absolute().as_posix()
+
+
+def write_comparison(comparison: Comparison, places: Sequence[str | Path], page: Path) -> None:
+    """Write a comparison's page, with links to those of its runs' pages that lie in folders."""
     reports = {
-        folder.name: os.path.relpath(folder / "report.html", page.parent)
-        for folder in folders
-        if (folder / "report.html").exists()
+        place.name: os.path.relpath(place / "report.html", page.parent)
+        for place in places
+        if isinstance(place, Path) and (place / "report.html").exists()
     }
     replace_file(page, render_comparison(comparison, reports).encode("utf-8", "replace"))
 

@@ -73,7 +73,10 @@ LogLevel = Annotated[
 Json = Annotated[bool, Option("Print JSON.", flags=("--json",))]
 Runs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="RUN", help="Names or folders of runs; all in reports/ if left out."),
+    typer.Argument(
+        metavar="RUN",
+        help="Names, folders or URLs of runs, or of folders of runs; all in reports/ if left out.",
+    ),
 ]
 RunName = Annotated[
     str | None, typer.Argument(metavar="[RUN]", help="The run's name or folder; the newest if left out.")

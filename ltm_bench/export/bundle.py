@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.limits import check_zip
 from ltm_bench.log.reader import read_manifest
-from ltm_bench.report.publishing import SUMS
+from ltm_bench.score.results.stored import SUMS
 
 _SUFFIXES = (".jsonl", ".json", ".toml")
 

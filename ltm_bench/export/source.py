@@ -42,14 +42,15 @@ class Source:
                 yield Timed(turn, of_turn.get(turn.message.turn))
 
 
-def source_of(folder: Path, results: Results) -> Source:
+def source_of(folder: Path, results: Results, manifest: Manifest | None = None) -> Source:
     """Return a run's data for export.
 
     Args:
         folder: The run folder.
         results: The same run's results.
+        manifest: Its manifest, if that has been read.
 
     Raises:
         LogError: The folder has no manifest, or one that cannot be read.
     """
-    return Source(folder, results, read_manifest(folder), begun_in(results.environment))
+    return Source(folder, results, manifest or read_manifest(folder), begun_in(results.environment))

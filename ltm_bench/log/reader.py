@@ -146,8 +146,8 @@ def read_manifest(run: Path) -> Manifest:
     return EventReader(run / "events.jsonl").manifest()
 
 
-def manifest_in(line: bytes, path: Path) -> Manifest:
-    """Return the manifest on the first line of a log. Raises LogError, which names the path."""
+def manifest_in(line: bytes, path: Path | str) -> Manifest:
+    """Return the manifest in the first line of a log at a path or URL. Raises LogError."""
     first = _manifest_of(line)
     if first is None:
         raise LogError(f"{path}:1: the first line is not a manifest; this is not a run of ltm-bench")

@@ -53,6 +53,12 @@ def find_run(name: str | None, reports: Path = REPORTS) -> Path:
     return runs[-1]
 
 
+def find_runs(name: str, reports: Path = REPORTS) -> list[Path]:
+    """Return an existing run by name or path, or all runs of a folder. Raises ConfigError."""
+    is_run = any((folder / "events.jsonl").exists() for folder in (Path(name), reports / name))
+    return ([] if is_run else all_runs(Path(name))) or [find_run(name, reports)]
+
+
 def all_runs(reports: Path = REPORTS) -> list[Path]:
     """Return all runs in a folder, by name."""
     return sorted(path.parent for path in reports.glob("*/events.jsonl"))

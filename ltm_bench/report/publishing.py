@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import is_ordinary
@@ -27,20 +27,7 @@ from ltm_bench.score.results.fold import Fold, TurnListener
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.results.scoring import results_of
-
-PAGES = ("report.html", "transcript.html")
-"""A run's pages."""
-
-DERIVED = ("verdicts.jsonl", "results.json", *PAGES)
-"""The files that `publish` writes."""
-
-SUMS = "SHA256SUMS"
-"""The file of hashes in a bundle, in the form that `sha256sum --check` reads."""
-
-
-def pages_are_own(run: Path) -> bool:
-    """Whether a run's pages, if any, are ours; those in an unpacked bundle are not, until they are written again."""
-    return not (run / SUMS).exists()
+from ltm_bench.score.results.stored import SUMS
 
 
 class Publication:
@@ -155,15 +142,24 @@ def _json(results: Results) -> bytes:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write a derived file atomically. Raises ConfigError, also instead of replacing a device or a pipe."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a derived file, to be replaced when the block ends without an error. Raises ConfigError as above."""
     draft = path.with_name(f".{path.name}.new")
     try:
         if path.exists() and not is_ordinary(path):
             raise ConfigError(
                 f"{path}: it is not an ordinary file, and is not replaced; move it away, or name another"
             )
-        draft.write_bytes(content)
+        with draft.open("wb") as file:
+            yield file
         os.replace(draft, path)
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
         raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

@@ -1,5 +1,6 @@
 """The grid of a sweep: every agent at every span with every seed on every suite."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,9 +86,8 @@ def jobs_of(
             jobs.append(Job(plan, run_folder(prefix + plan.name, fresh=new.fresh, reports=reports)))
     if not jobs:
         raise next(iter(skipped.values()))
-    folders = [job.folder for job in jobs]
-    twice = next((folder for folder in folders if folders.count(folder) > 1), None)
-    if twice is not None:
+    [(twice, times)] = Counter(job.folder for job in jobs).most_common(1)
+    if times > 1:
         raise ConfigError(f"sweep: two of its runs would be {twice}; name their agents differently")
     return Jobs(jobs, [f"{name}: skipped: {error}" for name, error in skipped.items()])
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ltm_bench.core.limits import is_ordinary
-from ltm_bench.report.publishing import PAGES, pages_are_own
 from ltm_bench.report.templating import script
+from ltm_bench.score.results.stored import PAGES, pages_are_own
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 from ltm_bench.core.limits import content_of, json_of, opened
 from ltm_bench.core.seeds import Seed
 from ltm_bench.log.environment import environment_of
-from ltm_bench.log.reader import conversations, is_finished, read_manifest
-from ltm_bench.report.publishing import pages_are_own
+from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.reader import conversations, is_finished, manifest_in, read_manifest
+from ltm_bench.log.remote import Remote
+from ltm_bench.score.results.stored import FILE, is_newest, pages_are_own
 from ltm_bench.viewer.live import Look, Lookout
 
 LIVELY = 120.0
@@ -122,29 +124,55 @@ def state_of(run: Path) -> RunState:
     """Return a run's state; `unreadable` if it cannot be read."""
     try:
         manifest = read_manifest(run)
-        paths = conversations(run)
-        planned = sum(entry.examples for entry in manifest.suite.scenarios)
+        paths = conversations(run, manifest)
         done = sum(map(_ended, paths))
-        finished = done >= planned and all(map(is_finished, paths))
-        environment = environment_of(run)
-        started, tags = environment.get("started"), environment.get("tags")
-        return RunState(
-            name=run.name,
-            agent=manifest.agent.name,
-            suite=manifest.suite.title,
-            span=manifest.span,
-            seed=manifest.seed,
-            done=done,
-            planned=planned,
-            state="finished" if finished else "unfinished",
-            free=manifest.agent.free,
-            started=str(started[0]) if isinstance(started, list) and started else "",
-            tags={str(k): str(v) for k, v in tags.items()} if isinstance(tags, dict) else {},
-            report=has_page(run),
-            **_figures(run / "results.json"),
-        )
+        state = _planned(run.name, manifest, environment_of(run), done, all(map(is_finished, paths)))
+        return replace(state, report=has_page(run), **_figures_in(run / FILE))
     except Exception as error:  # one unreadable run, for whatever reason, is one bad row
-        return RunState(name=run.name, agent=f"unreadable: {error or type(error).__name__}")
+        return _unreadable(run.name, error)
+
+
+def states_at(url: str) -> Iterator[RunState]:
+    """Yield the states of the runs below a URL, from the first lines of their logs and what lies beside them.
+
+    Without results it is not known whether a run is finished. Raises RunIncomplete if the URL cannot be reached.
+    """
+    for run in Remote(url).runs("environment.json", FILE):
+        try:
+            manifest = manifest_in(run.head, run.name)
+            environment = json_of(run.contents.get("environment.json", b"{}"))
+            results = json_of(run.contents[FILE]) if is_newest(run.changed) else None
+            lacking = results is None or results["outcomes"].get("not_reached")
+            state = _planned(run.name, manifest, environment, None if not lacking else 0)
+            yield replace(state, **({} if results is None else _figures(results)))
+        except Exception as error:  # one unreadable run, for whatever reason, is one bad row
+            yield _unreadable(run.name, error)
+
+
+def _planned(
+    name: str, manifest: Manifest, environment: Mapping[str, Any], done: int | None, finished: bool = True
+) -> RunState:
+    """Return the state of a run as far as its manifest, its environment and the ended examples (None: all) tell it."""
+    planned = sum(entry.examples for entry in manifest.suite.scenarios)
+    done = planned if done is None else done
+    started, tags = environment.get("started"), environment.get("tags")
+    return RunState(
+        name=name,
+        agent=manifest.agent.name,
+        suite=manifest.suite.title,
+        span=manifest.span,
+        seed=manifest.seed,
+        done=done,
+        planned=planned,
+        state="finished" if done >= planned and finished else "unfinished",
+        free=manifest.agent.free,
+        started=str(started[0]) if isinstance(started, list) and started else "",
+        tags={str(k): str(v) for k, v in tags.items()} if isinstance(tags, dict) else {},
+    )
+
+
+def _unreadable(name: str, error: Exception) -> RunState:
+    return RunState(name=name, agent=f"unreadable: {error or type(error).__name__}")
 
 
 def has_page(run: Path) -> bool:
@@ -158,18 +186,22 @@ def _ended(path: Path) -> int:
         return sum(line.startswith(b'{"event":"ended"') for line in file)
 
 
-def _figures(path: Path) -> dict[str, Any]:
-    """Return score, interval, verdict and cost from results, or why they cannot be read."""
+def _figures(results: Any) -> dict[str, Any]:
+    """Return score, interval, verdict and cost from results. Raises any error of their form."""
+    interval, dollars = results["interval"], results["costs"]["dollars"]
+    return {
+        "score": float(results["score"]) if results["complete"] else None,
+        "out_of": int(results["out_of"]),
+        "interval": None if interval is None else (float(interval["low"]), float(interval["high"])),
+        "verdict": str(results.get("verdict", "")),
+        "dollars": None if dollars is None else float(dollars),
+    }
+
+
+def _figures_in(path: Path) -> dict[str, Any]:
+    """Return the figures of a results.json, or why they cannot be read."""
     try:
-        results = json_of(content_of(path))
-        interval, dollars = results["interval"], results["costs"]["dollars"]
-        return {
-            "score": float(results["score"]) if results["complete"] else None,
-            "out_of": int(results["out_of"]),
-            "interval": None if interval is None else (float(interval["low"]), float(interval["high"])),
-            "verdict": str(results.get("verdict", "")),
-            "dollars": None if dollars is None else float(dollars),
-        }
+        return _figures(json_of(content_of(path)))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:

@@ -6,14 +6,16 @@ import builtins
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 import ltm_bench
-from ltm_bench import Progress, Run, aresume, arun, compare, load_run, plot, resume, run
+from ltm_bench import Progress, Run, aresume, arun, compare, frame, load_run, plot, resume, run
 from ltm_bench.core.errors import BudgetReached, ConfigError, ManifestDiffers, RunIncomplete
 
 ROOT = Path(__file__).parents[2]
@@ -272,3 +274,52 @@ def test_nothing_below_the_command_line_prints() -> None:
         calls = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Call)]
         names = {node.func.id for node in calls if isinstance(node.func, ast.Name)}
         assert not names & {"print", "input"} & set(dir(builtins)), path
+
+
+# Many runs, and runs behind a URL
+
+
+@pytest.fixture
+def far(place: Path) -> Iterator[str]:
+    """The URL of two runs, of whose logs only the first line is there."""
+    store = pytest.importorskip("fsspec").filesystem("memory")
+    for agent in ("perfect", "goldfish"):
+        made = run(agent=agent, name=agent, **SMALL).folder
+        first = (made / "events.jsonl").read_bytes().partition(b"\n")[0]
+        store.pipe_file(f"/far/{agent}/events.jsonl", first + b"\n")
+        for name in ("environment.json", "results.json"):
+            store.pipe_file(f"/far/{agent}/{name}", (made / name).read_bytes())
+    yield "memory://far"
+    store.rm("/", recursive=True)
+
+
+def test_runs_behind_a_url_are_loaded_and_compared_by_headers_and_results_alone(far: str) -> None:
+    loaded = load_run(f"{far}/perfect")
+    assert (loaded.name, loaded.score, loaded.url) == ("perfect", 1.0, f"{far}/perfect")
+    assert loaded.results == load_run("perfect").results
+    assert compare(far) == compare("goldfish", "perfect") == compare("reports")
+    with pytest.raises(ConfigError, match="there are several runs"):
+        load_run(far)
+    with pytest.raises(ConfigError, match=r"memory://nothing: there is no run"):
+        load_run("memory://nothing")
+    with pytest.raises(ConfigError, match="is no folder here; name a file"):
+        loaded.report()
+    assert loaded.report("page.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_run_behind_a_url_without_results_is_fetched_and_scored(far: str, place: Path) -> None:
+    import fsspec
+
+    store = fsspec.filesystem("memory")
+    store.rm("/far/perfect/results.json")
+    store.pipe_file("/far/perfect/events.jsonl", (place / "reports/perfect/events.jsonl").read_bytes())
+    assert load_run(f"{far}/perfect").score == 1.0
+
+
+def test_many_runs_make_one_table(far: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
+    rows = frame(far)
+    assert [(row["run"], row["example"]) for row in rows] == [
+        (name, f"colours/{number}") for name in ("goldfish", "perfect") for number in (0, 1)
+    ]
+    assert rows == frame("goldfish", load_run("perfect"))

@@ -153,3 +153,26 @@ def test_an_undecided_comparison_says_what_a_decision_would_take(two_runs: Path,
     assert (
         "to tell these two apart you would need" in done.output or "these two scored the same" in done.output
     )
+
+
+def test_runs_are_listed_and_compared_where_they_lie(two_runs: Path, command: "Command") -> None:
+    pytest.importorskip("fsspec")
+    url = (two_runs / "reports").as_uri()
+    here, there = (json.loads(command("list", "runs", "--json", *at).out) for at in ((), (url,)))
+    assert [each | {"report": False} for each in here] == there
+    assert {(each["name"], each["state"], each["done"]) for each in there} == {
+        ("perfect", "finished", 6),
+        ("goldfish", "finished", 6),
+    }
+    assert json.loads(command("list", "runs", "reports", "--json").out) == here
+    assert command("compare", "--json").out == command("compare", url, "--json").out
+    assert command("compare", "--json").out == command("compare", "reports", "--json").out
+    (two_runs / "reports" / "perfect" / "results.json").unlink()
+    late = {each["name"]: each for each in json.loads(command("list", "runs", url, "--json").out)}
+    assert (late["perfect"]["state"], late["perfect"]["done"], late["perfect"]["score"]) == (
+        "unfinished",
+        0,
+        None,
+    )
+    done = command("list", "runs", "nowhere")
+    assert (done.exit_code, "nowhere: there is no such folder" in done.err) == (1, True)

@@ -1,5 +1,6 @@
 """`export`, `bundle`, `verify` and `--baseline`, as they are typed, on real runs."""
 
+import csv
 import hashlib
 import json
 import os
@@ -45,6 +46,44 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command") -> 
     words = ["run", "--span", "2k", "--scenario", "colours", "--scenario", "jokes", "--agent", "nasty"]
     assert command(*words, "--name", "nasty").exit_code == 0
     return tmp_path / "reports" / "nasty"
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "operations", "parquet"])
+def test_many_runs_are_exported_as_one_table(
+    run: Path, command: "Command", tmp_path: Path, form: str
+) -> None:
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    shutil.copytree(run, run.with_name("again"))
+    done = command("export", "reports", "--format", form)
+    assert done.exit_code == 0, done.output
+    assert command("export", "again", "nasty", "--format", form, "-o", "named").exit_code == 0
+    [made] = (tmp_path / "reports").glob("*.*")
+    assert (tmp_path / "named").read_bytes() == made.read_bytes()
+    if form == "csv":
+        with made.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        alone = len(load_run("nasty").rows())
+        assert [row["run"] for row in rows] == ["again"] * alone + ["nasty"] * alone
+
+
+def test_a_format_of_one_run_refuses_several(run: Path, command: "Command") -> None:
+    shutil.copytree(run, run.with_name("again"))
+    done = command("export", "again", "nasty", "--format", "junit")
+    assert done.exit_code == 1
+    assert "--format junit: its files hold one run each; name one, or choose a table" in done.err
+
+
+@pytest.mark.parametrize("form", ["csv", "inspect"])
+def test_a_run_behind_a_url_is_exported_as_it_is_in_a_folder(
+    run: Path, command: "Command", form: str
+) -> None:
+    pytest.importorskip("fsspec")
+    url = run.as_uri()
+    assert "name the file to write with -o" in command("export", url, "--format", form).err
+    for name, target in ((url, "far"), ("nasty", "near")):
+        assert command("export", name, "--format", form, "-o", target).exit_code == 0
+    assert Path("far").read_bytes() == Path("near").read_bytes()
 
 
 @pytest.mark.parametrize("form", [name for name in known() if name != "parquet"])

@@ -11,7 +11,7 @@ import pytest
 
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.export.bundle import pack, unpack
-from ltm_bench.report.publishing import SUMS
+from ltm_bench.score.results.stored import SUMS
 
 Contents = dict[str, bytes]
 

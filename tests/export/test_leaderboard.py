@@ -21,12 +21,12 @@ from ltm_bench.export.bundle import pack, unpack
 from ltm_bench.export.leaderboard.boards import BoardRow, SpanTable, groups, mode_of
 from ltm_bench.export.leaderboard.entries import BoardEntry, Refusal, read_bundles
 from ltm_bench.export.leaderboard.pages import Built, write_site
-from ltm_bench.report.publishing import SUMS
 from ltm_bench.score.audits.records import Audit, Rate
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.headline import count_outcomes, example_score, headline, summarise_scenario
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import Results
+from ltm_bench.score.results.stored import SUMS
 from ltm_bench.score.statistics.intervals import Interval
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ltm_bench import api
-from ltm_bench.cli.comparison import load_runs, print_cells, print_pairs, print_spread, write_comparison
+from ltm_bench.cli.comparison import places_of, print_cells, print_pairs, print_spread, write_comparison
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, Runs, output_option
@@ -20,7 +20,7 @@ app = group()
 @command(
     app,
     "compare standard-120k-gpt-6-luna-seed0 standard-120k-vector_memory-seed0 -o compare.html",
-    "compare --json > all.json",
+    "compare s3://bucket/runs --json > all.json  # all runs there, by their results.json",
     "compare --format latex > table.tex",
 )
 def compare(
@@ -44,10 +44,10 @@ def compare(
         raise ConfigError("--format and --json exclude each other")
     if output is not None:
         check_output(output)
-    loaded = load_runs(runs or ())
-    comparison = api.compare(*loaded)
+    places = places_of(runs or ())
+    comparison = api.compare(*places)
     if output is not None:
-        write_comparison(comparison, [run.folder for run in loaded], output)
+        write_comparison(comparison, places, output)
     if as_json:
         out().print(comparison.model_dump_json(indent=1))
         return

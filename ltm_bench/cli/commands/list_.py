@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import typer
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -14,8 +15,9 @@ from ltm_bench.cli.console import out, print_table, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
-from ltm_bench.plan.folders import all_runs
+from ltm_bench.plan.folders import REPORTS, all_runs
 from ltm_bench.plan.presets import presets as known_presets
 from ltm_bench.plan.suites import read_suite
 from ltm_bench.plan.suites import suites as known_suites
@@ -24,7 +26,7 @@ from ltm_bench.plan.values import spell_span
 from ltm_bench.plugins.driven import driven
 from ltm_bench.plugins.files import bundled, catalogue, summary
 from ltm_bench.report.words import cost
-from ltm_bench.viewer.states import RunState, state_of
+from ltm_bench.viewer.states import RunState, state_of, states_at
 
 Row = Mapping[str, Any]
 
@@ -149,16 +151,26 @@ def list_suites(as_json: Json = False) -> None:
 
 @command(app, name="runs")
 def list_runs(
+    place: Annotated[
+        str | None,
+        typer.Argument(metavar="[PLACE]", help="Their folder or URL; reports/ if left out."),
+    ] = None,
     sort: Annotated[
         str, Option(f"{', '.join(_SORTS)}; newest, best or most expensive first.", "KEY")
     ] = "started",
     as_json: Json = False,
 ) -> None:
-    """List the runs in reports/, with score, interval, cost, state and date."""
+    """List the runs in reports/ or another place, with score, interval, cost, state and date."""
     if sort not in _SORTS:
         raise ConfigError(f"--sort {sort}: must be one of {', '.join(_SORTS)}{nearest(sort, _SORTS)}")
     by = _SORTS[sort]
-    runs = sorted(map(state_of, all_runs()), key=by.key, reverse=by.falling)
+    if place is not None and is_url(place):
+        found = states_at(place)
+    elif place is None or Path(place).is_dir():
+        found = map(state_of, all_runs(REPORTS if place is None else Path(place)))
+    else:
+        raise ConfigError(f"{place}: there is no such folder; name a folder of runs, or its URL")
+    runs = sorted(found, key=by.key, reverse=by.falling)
     if as_json:
         out().print(json.dumps([asdict(run) for run in runs], indent=1))
         return

@@ -8,12 +8,14 @@ import typer
 from rich import box
 from rich.table import Table
 
-from ltm_bench.cli.comparison import load_runs
+from ltm_bench.api.loading import load_each
+from ltm_bench.cli.comparison import places_of
 from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.declaring import Option
+from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import Suite
 from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.plan.values import number, parse_span, positive
@@ -55,9 +57,8 @@ def plan_size(
     as_json: Json = False,
 ) -> None:
     """Plan how many examples and seeds it takes to detect a difference between two agents. Calls no agent."""
-    basis = (
-        measured([Scored(run.manifest, run.results) for run in load_runs(runs)]) if runs else _assumed(suite)
-    )
+    loaded = load_each(places_of(runs), REPORTS) if runs else ()
+    basis = measured([Scored(run.manifest, run.results) for run in loaded]) if runs else _assumed(suite)
     if detect > basis.scenarios:
         raise ConfigError(
             f"--detect {detect:g}: more than the highest possible score, {basis.scenarios}; write fewer points"

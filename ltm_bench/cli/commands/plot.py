@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ltm_bench import api
-from ltm_bench.cli.comparison import load_runs
+from ltm_bench.cli.comparison import places_of
 from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Runs, kinds, output_option
@@ -48,6 +48,6 @@ def plot(
     check_output(output)
     labels = parse_pairs("--label", "RUN=TEXT", label or ())
     api.plot(
-        *load_runs(runs or ()), kind=kind, path=output, scenarios=scenario or (), labels=labels, width=width
+        *places_of(runs or ()), kind=kind, path=output, scenarios=scenario or (), labels=labels, width=width
     )
     out().print(f"{kind}: {output}")

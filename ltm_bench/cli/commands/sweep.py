@@ -26,12 +26,12 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
 from ltm_bench.judge.judges import find_judges, find_reader
 from ltm_bench.log.environment import record_tags, record_window
+from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.request import RUN, Conduct, Connections, NewRun, Notify, Repeats, Request
 from ltm_bench.plan.values import seconds
-from ltm_bench.report.publishing import DERIVED
 from ltm_bench.report.words import plural
 from ltm_bench.runner import ray as clusters
 from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, forecast
@@ -41,6 +41,8 @@ from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.ray.resources import Resources
 from ltm_bench.runner.sweep import Job, JobResult
 from ltm_bench.runner.sweep import sweep as run_all
+from ltm_bench.score.comparison.thin import Thinner
+from ltm_bench.score.results.stored import DERIVED
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Cluster:
     @property
     def url(self) -> str | None:
         """The URL where runs go, if it is one."""
-        return self.shared if self.shared is not None and clusters.is_url(self.shared) else None
+        return self.shared if self.shared is not None and is_url(self.shared) else None
 
     @property
     def reports(self) -> Path:
@@ -166,12 +168,14 @@ def sweep(
                         ended = asyncio.run(run_all(jobs, budget, display, connections=connections))
             else:
                 ended = _elsewhere(jobs, budget, cluster)
-            runs = {}
+            runs, thinner = {}, Thinner()
             for place, each in enumerate(ended):
                 if _begun(each):
                     record_tags(each.job.folder, conduct.tags or {})
                     record_window(each.job.folder, outlook=each.job.outlook)
-                    ended[place], runs[each.job.folder] = asyncio.run(_published(each, options))
+                    ended[place], run = asyncio.run(_published(each, options))
+                    thinned = thinner.thin(run.manifest, run.results)
+                    runs[each.job.folder] = replace(run, manifest=thinned.manifest, results=thinned.results)
         except KeyboardInterrupt:
             raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
         if cluster is not None and cluster.url is not None:

@@ -2,7 +2,8 @@
 
 import csv
 import io
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, BinaryIO
 
 from ltm_bench.export.rows import COLUMNS, rows
 from ltm_bench.export.source import Source
@@ -13,14 +14,15 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet reads as the start of a formula."""
 
 
-def write(source: Source) -> bytes:
-    """Return the table with a header, in UTF-8. A cell that could be a formula begins with an apostrophe."""
-    text = io.StringIO(newline="")
+def write_all(sources: Iterable[Source], file: BinaryIO) -> None:
+    """Write the table with a header, in UTF-8. A cell that could be a formula begins with an apostrophe."""
+    text = io.TextIOWrapper(file, "utf-8", "replace", newline="")
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
-    for row in rows(source.results):
-        writer.writerow([_cell(value) for value in row.values()])
-    return text.getvalue().encode("utf-8", "replace")
+    for source in sources:
+        for row in rows(source.results):
+            writer.writerow([_cell(value) for value in row.values()])
+    text.detach()
 
 
 def _cell(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """A Parquet file with a row for every question."""
 
-import io
+from collections.abc import Iterable
+from itertools import islice
 from types import NoneType
-from typing import Any, get_args, get_origin
+from typing import Any, BinaryIO, get_args, get_origin
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.export.rows import COLUMNS, rows
@@ -14,8 +15,12 @@ FILE = "export.parquet"
 _TYPES = {bool: "bool_", str: "string", int: "int64", float: "float64"}
 
 
-def write(source: Source) -> bytes:
-    """Return the file. Raises ConfigError if pyarrow is not installed."""
+_ROWS = 20_000
+"""Rows that are held before they are written, as a group of the file."""
+
+
+def write_all(sources: Iterable[Source], file: BinaryIO) -> None:
+    """Write the file. Raises ConfigError if pyarrow is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -31,10 +36,10 @@ def write(source: Source) -> bytes:
         return getattr(pyarrow, next(name for base, name in _TYPES.items() if issubclass(kind, base)))()
 
     schema = pyarrow.schema([(name, typed(of)) for name, of in COLUMNS.items()])
-    found = [{key: _shown(value) for key, value in row.items()} for row in rows(source.results)]
-    target = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(found, schema), target)
-    return target.getvalue()
+    found = ({key: _shown(value) for key, value in row.items()} for of in sources for row in rows(of.results))
+    with pyarrow.parquet.ParquetWriter(file, schema) as writer:
+        while some := list(islice(found, _ROWS)):
+            writer.write_table(pyarrow.Table.from_pylist(some, schema))
 
 
 def _shown(value: Any) -> Any:

@@ -20,11 +20,12 @@ from ltm_bench.export.verify import Verified, questions_of, verify
 from ltm_bench.log.manifest import IMPORTED, Manifest
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.report.page import started_on
-from ltm_bench.report.publishing import PAGES, read_to_publish
+from ltm_bench.report.publishing import read_to_publish
 from ltm_bench.report.words import counted
 from ltm_bench.score.results.files import RunFiles
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import Results
+from ltm_bench.score.results.stored import PAGES
 
 
 class BoardEntry(NamedTuple):

@@ -1,11 +1,11 @@
 """Hands the runs of a sweep to an existing Ray cluster: one task per run, which resumes from its log anywhere.
 
-docs/design/sweeps.md says which figures are exact. Ray and fsspec are imported when needed.
+docs/design/sweeps.md says which figures are exact. Ray is imported when needed.
 """
 
 from ltm_bench.runner.ray.driver import Terms, connected, sweep_on, too_large
 from ltm_bench.runner.ray.resources import EVERYBODY, Resources, read_resources
-from ltm_bench.runner.ray.sharing import Shared, is_url
+from ltm_bench.runner.ray.sharing import Shared
 
 __all__ = [
     "EVERYBODY",
@@ -13,7 +13,6 @@ __all__ = [
     "Shared",
     "Terms",
     "connected",
-    "is_url",
     "read_resources",
     "sweep_on",
     "too_large",

@@ -3,68 +3,34 @@
 import contextlib
 import os
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete, RunLocked
+from ltm_bench.core.errors import RunLocked
 from ltm_bench.log.reader import is_finished, logs, read_manifest
+from ltm_bench.log.remote import Remote, is_passed_over
 
 
-def is_url(place: str) -> bool:
-    """Whether a location is a URL for fsspec rather than a path."""
-    return "://" in place or "::" in place
-
-
-class Shared:
+class Shared(Remote):
     """The folder of one run behind a URL."""
 
     _HOLDER = ".holder"
 
     def __init__(self, url: str) -> None:
-        self.url = url
-        try:
-            import fsspec
-        except ImportError as error:
-            raise ConfigError(f"{url}: this needs fsspec: pip install 'ltm-bench[ray]'") from error
-        try:
-            self._fs, root = fsspec.core.url_to_fs(url)
-        except (ImportError, ValueError) as error:
-            raise ConfigError(f"{url}: {error}") from error
-        self._root = root.rstrip("/")
+        super().__init__(url)
         self._is_local = "file" in ((p,) if isinstance(p := self._fs.protocol, str) else p)
         self._known: dict[str, tuple[int, int]] = {}
         self._token = b""
 
-    @contextlib.contextmanager
-    def _reaching(self) -> Iterator[None]:
-        try:
-            yield
-        except LtmBenchError:
-            raise
-        except Exception as error:  # every file system has its own errors
-            raise RunIncomplete(f"{self.url}: {type(error).__name__}: {error}") from error
-
     def names(self) -> list[str]:
         """Return the existing files, by their paths in the run's folder."""
-        with self._reaching():
-            self._fs.invalidate_cache()
-            found = [path[len(self._root) :].lstrip("/") for path in self._fs.find(self._root)]
-        return [name for name in found if not _is_passed_over(name) and ".." not in name.split("/")]
-
-    def read(self, name: str) -> bytes:
-        """Return the content of a file."""
-        with self._reaching():
-            content: bytes = self._fs.cat_file(f"{self._root}/{name}")
-        return content
+        return list(self.changed())
 
     def fetch(self, folder: Path) -> None:
         """Fetch everything into a folder."""
         for name in self.names():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with self._reaching():
-                self._fs.get_file(f"{self._root}/{name}", str(path))
-            self._known[name] = _state(path)
+            self.get(name, folder / name)
+            self._known[name] = _state(folder / name)
 
     def claim(self) -> None:
         """Claim the run, so that a worker wrongly believed lost stops copying."""
@@ -123,18 +89,13 @@ def _to_copy(folder: Path, *, whole: bool) -> tuple[set[str], set[str]]:
     """Return the names of all files of a run to copy, and of the logs among them."""
     manifest = read_manifest(folder)
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    names = {name for name in names if not _is_passed_over(name)}
+    names = {name for name in names if not is_passed_over(name)}
     found = {path.relative_to(folder).as_posix() for path in logs(folder, manifest)}
     if whole or not manifest.suite.isolated:
         return names, found
     # The agents of unfinished examples are at work, so what they hold cannot be copied beside their logs.
     ended = {name for name in found if name == "events.jsonl" or is_finished(folder / name)}
     return {name for name in names if "/" not in name} | ended, ended
-
-
-def _is_passed_over(name: str) -> bool:
-    last = name.rpartition("/")[2]
-    return not name or name.endswith(".part") or ("/" not in name and last.startswith("."))
 
 
 def _state(path: Path) -> tuple[int, int]:

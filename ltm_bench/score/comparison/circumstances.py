@@ -23,24 +23,24 @@ _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
 def made_otherwise(runs: Mapping[str, Manifest]) -> Iterator[str]:
     """Yield a line for each difference in how runs were made, from their manifests by name."""
     yield from _other_questions(runs)
-    shown: dict[str, dict[str, str]] = defaultdict(dict)
-    having: dict[str, list[str]] = defaultdict(list)
+    shown = _Shown()
+    having: dict[str, set[str]] = defaultdict(set)
     for run, manifest in runs.items():
         for what, get in _WATCHED.items():
-            shown[what][run] = str(get(manifest))
+            shown.add(what, str(get(manifest)), run)
         for name, version in manifest.scorers.items():
-            shown[f"version of scorer {name}"][run] = str(version)
+            shown.add(f"version of scorer {name}", str(version), run)
         for entry in manifest.suite.scenarios:
             what = f"scenario {entry.name}"
-            shown[f"number of examples of {what}"][run] = str(entry.examples)
-            shown[f"content of {what}"][run] = entry.hash[:8]
+            shown.add(f"number of examples of {what}", str(entry.examples), run)
+            shown.add(f"content of {what}", entry.hash[:8], run)
             own = {key: v for key, v in entry.parameters.items() if key != "span"}  # that is the run's
-            shown[f"parameters of {what}"][run] = json.dumps(own, default=str)
-            having[what].append(run)
-    yield from _lines(shown)
+            shown.add(f"parameters of {what}", json.dumps(own, default=str), run)
+            having[what].add(run)
+    yield from shown.lines()
     for what, names in having.items():
-        if lacking := [run for run in runs if run not in names]:
-            yield f"{what} is not in {_some(lacking)}"
+        if len(names) < len(runs):
+            yield f"{what} is not in {_some([run for run in runs if run not in names])}"
 
 
 def _other_questions(runs: Mapping[str, Manifest]) -> Iterator[str]:
@@ -61,30 +61,40 @@ def _other_questions(runs: Mapping[str, Manifest]) -> Iterator[str]:
 
 def scored_otherwise(runs: Sequence[Results]) -> Iterator[str]:
     """Yield the remarks on each run, and a line for each difference in what reached the agent or who judged."""
-    for remark in dict.fromkeys(remark for each in runs for remark in each.remarks):
-        of = [each.run for each in runs if remark in each.remarks]
-        yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
-    shown: dict[str, dict[str, str]] = defaultdict(dict)
+    remarked: dict[str, list[str]] = defaultdict(list)
     for each in runs:
-        shown["way in which filler reached the agent"][each.run] = each.filler_heard
+        for remark in dict.fromkeys(each.remarks):
+            remarked[remark].append(each.run)
+    for remark, of in remarked.items():
+        yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
+    shown = _Shown()
+    for each in runs:
+        shown.add("way in which filler reached the agent", each.filler_heard, each.run)
         judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in each.judges)
-        shown["judges"][each.run] = ", ".join(judged) or "no judge"
-        if each.readers:  # without a reply that is for a reader, any reader is as good as none
-            shown["blind readers"][each.run] = ", ".join(each.readers)
-        shown["number of manual verdicts"][each.run] = str(each.overridden)
-    yield from _lines(shown)
+        shown.add("judges", ", ".join(judged) or "no judge", each.run)
+        if read := each.readers:  # without a reply that is for a reader, any reader is as good as none
+            shown.add("blind readers", ", ".join(read), each.run)
+        shown.add("number of manual verdicts", str(each.overridden), each.run)
+    yield from shown.lines()
 
 
-def _lines(shown: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """Yield a line for each difference between runs."""
-    for what, values in shown.items():
-        by_value: dict[str, list[str]] = defaultdict(list)
-        for run, value in values.items():
-            by_value[value].append(run)
-        if len(by_value) > 1:
-            yield f"different {what}: " + "; ".join(
-                f"{value} in {_some(names)}" for value, names in by_value.items()
-            )
+class _Shown:
+    """What runs were made or scored with, and which of them."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+
+    def add(self, what: str, value: str, run: str) -> None:
+        """Take a run's value."""
+        self._runs[what][value].append(run)
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each difference between runs."""
+        for what, by_value in self._runs.items():
+            if len(by_value) > 1:
+                yield f"different {what}: " + "; ".join(
+                    f"{value} in {_some(names)}" for value, names in by_value.items()
+                )
 
 
 def _some(names: Sequence[str], most: int = 3) -> str:

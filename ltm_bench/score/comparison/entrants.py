@@ -1,8 +1,7 @@
 """Tells which runs belong to one entrant, and names every entrant."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ltm_bench.log.manifest import IN_LINE, Manifest
@@ -35,27 +34,43 @@ _MAY_GO_WITH_SPAN = ("suite", "scenarios")
 """Keys that may change with the span: they set runs apart only if they differ at the same span."""
 
 
+def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, None]:
+    return dict.fromkeys(key for key in (*one, *other) if one.get(key) != other.get(key))
+
+
+def _apart(runs: Sequence[tuple[int, Mapping[str, Any]]]) -> dict[str, None]:
+    """Return the keys that set runs of one agent apart, from their spans and identities.
+
+    Whatever differs between any two of them differs between one of these and the first.
+    """
+    span, first = runs[0]
+    apart: dict[str, None] = {}
+    at_span: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    for its_span, identity in runs:
+        at_span[its_span].append(identity)
+        found = _differing(first, identity)
+        apart |= {key: None for key in found if its_span == span or key not in _MAY_GO_WITH_SPAN}
+    for same in at_span.values():
+        for identity in same:
+            apart |= _differing(same[0], identity)
+    if "suite" in apart:  # which says whether its examples are isolated
+        apart.pop("isolated", None)
+    return apart
+
+
 def entrants(runs: Sequence[Scored], *, say_mode: bool = True) -> list[str]:
     """Name the entrant of every run: its agent, with whatever sets it apart from others of the same name.
 
     Unless all runs are in-line, every name includes the run's mode if `say_mode` is true.
     """
-    apart: dict[str, dict[str, None]] = defaultdict(dict)
-    for one, other in combinations(runs, 2):
-        if (agent := one.results.agent) != other.results.agent:
-            continue
-        ours, theirs = _identity(one.manifest), _identity(other.manifest)
-        for key in (*ours, *theirs):
-            alike = one.results.span == other.results.span or key not in _MAY_GO_WITH_SPAN
-            if alike and ours.get(key) != theirs.get(key):
-                apart[agent][key] = None
-    for keys in apart.values():
-        if "suite" in keys:  # which says whether its examples are isolated
-            keys.pop("isolated", None)
+    identities = [_identity(run.manifest) for run in runs]
+    by_agent: dict[str, list[tuple[int, Mapping[str, Any]]]] = defaultdict(list)
+    for run, mine in zip(runs, identities, strict=True):
+        by_agent[run.results.agent].append((run.results.span, mine))
+    apart = {agent: _apart(of) for agent, of in by_agent.items()}
     names = []
     say_mode = say_mode and any(run.manifest.mode != IN_LINE for run in runs)
-    for run in runs:
-        mine = _identity(run.manifest)
+    for run, mine in zip(runs, identities, strict=True):
         spelt = "; ".join(f"{key}={mine.get(key)}" for key in apart[run.results.agent])
         name = f"{run.results.agent} ({spelt})" if spelt else run.results.agent
         names.append(f"{name} · {run.manifest.mode}" if say_mode else name)

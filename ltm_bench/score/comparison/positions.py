@@ -59,6 +59,8 @@ def find_shifts(runs: Sequence[Results]) -> list[Shift]:
     Of several runs of a mode, the first counts; a question that one of the modes did not reach is left out.
     """
     placed: dict[_NumberedQuestion, dict[str, Placed]] = defaultdict(dict)
+    if len({results.mode for results in runs}) < 2:
+        return []
     for results in runs:
         for example in results.examples:
             for number, question in enumerate(example.questions, start=1):

@@ -152,6 +152,8 @@ def worth_of_undecided(examples: Sequence[ExampleResult]) -> float:
 
 def worth(example: ExampleResult) -> float:
     """Return how much higher an example's score would be if its undecided questions were right."""
+    if all(question.outcome is not Outcome.UNDECIDED for question in example.questions):
+        return 0.0  # most are decided, and need no copies
     return _worth(_scored(example.questions))
 
 

@@ -1,0 +1,137 @@
+"""Files behind a URL, read where they lie: whatever fsspec knows, such as s3:// with s3fs."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete
+
+HEAD = 1 << 16
+"""Bytes at a log's beginning, which nearly always hold its manifest."""
+
+_DATES = ("mtime", "LastModified", "last_modified", "updated", "created")
+"""What file systems call the time of the last change."""
+
+
+def is_url(place: str) -> bool:
+    """Whether a location is a URL for fsspec rather than a path."""
+    return "://" in place or "::" in place
+
+
+_LOG = "events.jsonl"
+
+AT_ONCE = 64
+"""Runs that are read together."""
+
+
+class RemoteRun(NamedTuple):
+    """A run behind a URL, as far as it has been read."""
+
+    url: str
+    changed: Mapping[str, float]
+    """When each of its files was changed; 0 if the store does not say."""
+    head: bytes
+    """The first line of its log."""
+    contents: Mapping[str, bytes]
+    """The files that were asked for, of those that it has."""
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return self.url.rpartition("/")[2]
+
+
+class Remote:
+    """A folder behind a URL."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        try:
+            import fsspec
+        except ImportError as error:
+            raise ConfigError(f"{url}: this needs fsspec: pip install 'ltm-bench[ray]'") from error
+        try:
+            self._fs, root = fsspec.core.url_to_fs(url)
+        except (ImportError, ValueError) as error:
+            raise ConfigError(f"{url}: {error}") from error
+        self._root = root.rstrip("/")
+
+    @contextlib.contextmanager
+    def _reaching(self) -> Iterator[None]:
+        try:
+            yield
+        except LtmBenchError:
+            raise
+        except Exception as error:  # every file system has its own errors
+            raise RunIncomplete(f"{self.url}: {type(error).__name__}: {error}") from error
+
+    def changed(self) -> dict[str, float]:
+        """Return when each file was changed, by its path in the folder; 0 if the store does not say."""
+        with self._reaching():
+            self._fs.invalidate_cache()
+            found = self._fs.find(self._root, detail=True)
+        names = {path[len(self._root) :].lstrip("/"): told for path, told in found.items()}
+        return {name: _when(told) for name, told in names.items() if not is_passed_over(name)}
+
+    def runs(self, *besides: str) -> Iterator[RemoteRun]:
+        """Yield the run that this is, or every run in it, by name, with the first line of its log.
+
+        Args:
+            besides: Further files to read, of those that it has.
+        """
+        below = dict[str, dict[str, float]]()
+        for name, at in (changed := self.changed()).items():
+            run, _, rest = name.partition("/")
+            below.setdefault(f"{run}/", {})[rest] = at
+        found = {"": changed} if _LOG in changed else {run: of for run, of in below.items() if _LOG in of}
+        names = sorted(found)
+        for start in range(0, len(names), AT_ONCE):
+            some = names[start : start + AT_ONCE]
+            heads = self._heads([run + _LOG for run in some])
+            wanted = [run + name for run in some for name in besides if name in found[run]]
+            contents = dict(zip(wanted, self._read(wanted), strict=True))
+            for run, head in zip(some, heads, strict=True):
+                own = {name: contents[run + name] for name in besides if run + name in contents}
+                yield RemoteRun(f"{self.url}/{run}".rstrip("/"), found[run], head, own)
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file."""
+        with self._reaching():
+            content: bytes = self._fs.cat_file(f"{self._root}/{name}")
+        return content
+
+    def _read(self, names: Sequence[str], most: int | None = None) -> list[bytes]:
+        """Return the contents of files, or their first bytes, at the same time if the store can do that."""
+        paths = [f"{self._root}/{name}" for name in names]
+        with self._reaching():
+            return list(self._fs.cat_ranges(paths, [0] * len(paths), [most] * len(paths), on_error="raise"))
+
+    def _heads(self, names: Sequence[str]) -> list[bytes]:
+        heads = self._read(names, HEAD)
+        return [
+            (head if b"\n" in head or len(head) < HEAD else self.read(name)).partition(b"\n")[0]
+            for name, head in zip(names, heads, strict=True)
+        ]
+
+    def get(self, name: str, path: Path) -> None:
+        """Fetch a file."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._reaching():
+            self._fs.get_file(f"{self._root}/{name}", str(path))
+
+
+def is_passed_over(name: str) -> bool:
+    """Whether a file is no part of what lies there: drafts, our own marks, and names that lead elsewhere."""
+    last = name.rpartition("/")[2]
+    hidden = "/" not in name and last.startswith(".")
+    return not name or name.endswith(".part") or hidden or ".." in name.split("/")
+
+
+def _when(told: Mapping[str, Any]) -> float:
+    at = next((told[key] for key in _DATES if told.get(key) is not None), 0.0)
+    with contextlib.suppress(ValueError):
+        at = datetime.fromisoformat(at) if isinstance(at, str) else at
+        return at.timestamp() if isinstance(at, datetime) else float(at)
+    return 0.0
