@@ -13,6 +13,9 @@ TRAINING = "train:"
 
 _FORM = r"train:(0|[1-9][0-9]{0,14})"
 
+MOST = 100_000
+"""Seeds of a sweep."""
+
 Seed = int | str
 """A test seed, or a training seed."""
 
@@ -29,8 +32,21 @@ def parse_seed(given: int | str) -> Seed:
 
 
 def parse_seeds(given: Sequence[int | str]) -> list[Seed]:
-    """Return seeds as they are typed. Raises ConfigError."""
-    return [checked_seed(each) for each in given]
+    """Return seeds as they are typed, and all in a range: `0..99`, `train:0..99`. Raises ConfigError."""
+    found: list[Seed] = []
+    for each in given:
+        first, dots, last = str(each).partition("..")
+        seed = checked_seed(first) if dots else checked_seed(each)
+        try:
+            count = int(last) - number_of(seed) + 1 if dots else 1
+        except ValueError:
+            count = 0
+        if not 0 < count <= MOST - len(found):
+            raise ConfigError(
+                f"--seed {each!s:.60}: write a range as 0..99, the smaller seed first, for at most {MOST:,} seeds"
+            )
+        found += seeds_from(seed, count)
+    return found
 
 
 def checked_seed(given: int | str) -> Seed:

@@ -27,7 +27,10 @@ class Grid:
 
     agents: Annotated[Sequence[str], _ONE["agent"].option] = ()
     spans: Annotated[Sequence[str], _ONE["span"].option] = ()
-    seeds: Annotated[Sequence[Seed], replace(_ONE["seed"].option, parse=parse_seeds)] = ()
+    seeds: Annotated[
+        Sequence[Seed],
+        replace(_ONE["seed"].option, help=f"{_ONE['seed'].option.help} A range is 0..99.", parse=parse_seeds),
+    ] = ()
     suites: Annotated[Sequence[str], _ONE["suite"].option] = ()
 
     def requests(self, common: Request, repeats: int = 1) -> Iterator[Request]:
@@ -38,6 +41,25 @@ class Grid:
                 for agent in dict.fromkeys(self.agents):
                     for seed in dict.fromkeys(seeds):
                         yield replace(common, suite=suite, span=span, agent=agent, seed=seed)
+
+
+class Shard(NamedTuple):
+    """A part of a sweep: every so many of its runs, from one on, so that all parts are alike."""
+
+    number: int
+    """From 1 on."""
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Shard":
+        """Parse `N/M`. Raises ValueError."""
+        number, slash, of = text.partition("/")
+        if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+            raise ValueError("write N/M, such as 3/16 for the third of sixteen parts")
+        return cls(int(number), int(of))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
 
 
 class Jobs(NamedTuple):
@@ -57,6 +79,7 @@ def jobs_of(
     calls: Mapping[str, Any] | None = None,
     reports: Path = REPORTS,
     new: NewRun | None = None,
+    shard: Shard | None = None,
 ) -> Jobs:
     """Plan the runs of a sweep.
 
@@ -67,6 +90,7 @@ def jobs_of(
         calls: Settings of agents' calls, which override their own and are not recorded.
         reports: The folder for the runs.
         new: A prefix for their names, and whether each starts beside one of the same name.
+        shard: Which part of them; None for all.
 
     Raises:
         ConfigError: Something cannot be used at all, or no combination can be run. Nothing has been written.
@@ -76,7 +100,10 @@ def jobs_of(
     new = new or NewRun()
     prefix = "" if new.name is None else f"{new.name}-"
     jobs, skipped = [], {}
-    for request in grid.requests(common or Request(), repeats):
+    requests = list(grid.requests(common or Request(), repeats))
+    if shard is not None and shard.number > len(requests):
+        raise ConfigError(f"--shard {shard}: the sweep has {len(requests)} runs; use at most that many parts")
+    for request in requests if shard is None else requests[shard.number - 1 :: shard.of]:
         try:
             plan = make_plan(request, calls)
         except CannotCombine as error:

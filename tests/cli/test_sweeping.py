@@ -256,6 +256,17 @@ def test_a_provider_is_called_no_more_often_at_a_time_than_allowed(
         ("agnts = ['a']", "sweep.toml: unknown key 'agnts'; did you mean 'agents'"),
         ("agents = 'perfect'", "agents = 'perfect': input should be a valid list"),
         ("seeds = ['x']", "--seed x: write a whole number"),
+        ("seeds = ['9..0']", "--seed 9..0: write a range as 0..99, the smaller seed first"),
+        ("seeds = ['0..x']", "--seed 0..x: write a range as 0..99"),
+        ("seeds = ['0..999999999999']", "for at most 100,000 seeds"),
+        (
+            "agents = ['perfect']\nshard = '3/2'",
+            "--shard 3/2: write N/M, such as 3/16 for the third of sixteen parts",
+        ),
+        (
+            "agents = ['perfect']\nshard = '2/2'",
+            "--shard 2/2: the sweep has 1 runs; use at most that many parts",
+        ),
         ("examples = 0", "--examples 0: write a whole number, 1 or more"),
         ("[resources.'*']\nnum_cpu = 1", "sweep.toml: unknown key 'resources.*.num_cpu'"),
         ("agents = []", "no agent is named"),
@@ -341,3 +352,34 @@ def test_calls_can_be_tuned_and_answers_cached(command: "Command") -> None:
     assert (refused.exit_code, "no setting 'timeout'" in refused.err) == (1, True)
     refused = command("sweep", "--agent", "goldfish", *SMALL, "--cache", "--on", "ray")
     assert (refused.exit_code, "for calls from this machine" in refused.err) == (1, True)
+
+
+def test_the_parts_of_a_sweep_are_disjoint_alike_and_together_the_whole(command: "Command") -> None:
+    agents = ("--agent", "perfect", "--agent", "goldfish")
+    words = ("sweep", *agents, "--span", "2k", "--scenario", "colours", "--examples", "1", "--seed", "0..2")
+    parts = []
+    for number in (1, 2, 3, 4):
+        before = set(scores())
+        done = command(*words, "--shard", f"{number}/4")
+        assert done.exit_code == 0, done.err
+        parts.append(set(scores()) - before)
+    assert [len(part) for part in parts] == [2, 2, 1, 1]
+    assert Path("reports/sweep-1-of-4.html").exists()
+    assert not Path("reports/sweep.html").exists()
+    logs = {path: path.read_bytes() for path in Path("reports").glob("*/events.jsonl")}
+    assert len(logs) == 6
+    done = command(*words)
+    assert done.exit_code == 0, done.err
+    assert {path: path.read_bytes() for path in Path("reports").glob("*/events.jsonl")} == logs
+    assert command("compare", "--json").out == command("compare", "reports", "--json").out
+
+
+def test_a_range_of_seeds_stands_for_all_of_them(command: "Command") -> None:
+    one = ("sweep", "--agent", "goldfish", "--span", "2k", "--scenario", "colours", "--examples", "1")
+    assert command(*one, "--seed", "5", "--seed", "-1..1", "--seed", "train:7..8").exit_code == 0
+    assert {json.loads(path.read_text())["seed"] for path in Path("reports").glob("*/results.json")} == {
+        -1,
+        0,
+        1,
+        5,
+    }

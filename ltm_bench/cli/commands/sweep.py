@@ -35,7 +35,7 @@ from ltm_bench.plan.values import seconds
 from ltm_bench.report.words import plural
 from ltm_bench.runner import ray as clusters
 from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, forecast
-from ltm_bench.runner.grid import Grid, jobs_of, remake, resources_in
+from ltm_bench.runner.grid import Grid, Shard, jobs_of, remake, resources_in
 from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.ray.resources import Resources
@@ -82,6 +82,7 @@ app = group()
     app,
     "sweep --agent gpt-6-luna --agent vector_memory --span 32k --span 120k --seed 0 --seed 1",
     "sweep sweep.toml --max-connections 32 --max-cost 100",
+    "sweep sweep.toml --seed 0..99 --shard 3/16  # on the third of sixteen machines",
     "sweep sweep.toml --executor ray --shared s3://bucket/runs --resources num_cpus=1,num_gpus=0.5",
     idle=RUN,
 )
@@ -100,6 +101,14 @@ def sweep(
         ),
     ] = None,
     repeats: Repeats = 1,
+    shard: Annotated[
+        Shard | None,
+        Option(
+            "Only a part of the runs: 3/16 is the third of sixteen parts, for as many machines.",
+            "N/M",
+            Shard.parse,
+        ),
+    ] = None,
     connections: Connections = 16,
     output: Annotated[
         Path | None,
@@ -151,7 +160,7 @@ def sweep(
     )
     budget = options.budget
     jobs, skipped = jobs_of(
-        grid, request, repeats=repeats, calls=conduct.calls, reports=options.reports, new=new
+        grid, request, repeats=repeats, calls=conduct.calls, reports=options.reports, new=new, shard=shard
     )
     with saying_when_it_ends(notify) as folders:
         folders += [job.folder for job in jobs]
@@ -182,7 +191,8 @@ def sweep(
             _bring_pages(cluster.url, [each.job for each in ended if each.job.folder in runs])
         _print(ended, runs)
         if len(complete := [run for run in runs.values() if run.complete]) > 1:
-            page = output or options.reports / f"{new.name or 'sweep'}.html"
+            part = "" if shard is None else f"-{shard.number}-of-{shard.of}"
+            page = output or options.reports / f"{new.name or 'sweep'}{part}.html"
             write_comparison(compare(*complete), [run.folder for run in complete], page)
             out().print(f"page of all: {page}")
         _raise_if_unfinished(ended, budget.limit)
