@@ -28,20 +28,14 @@ MOST_PAIRS = 12
 
 def places_of(names: Sequence[str]) -> list[str | Path]:
     """Return folders and URLs of runs, by default all in reports/. Raises ConfigError for none, or duplicates."""
-    places: list[str | Path] = []
-    for name in names:
-        places += [name] if is_url(name) else find_runs(name)
-    places = places or [*all_runs()]
+    named = [[name] if is_url(name) else find_runs(name) for name in names]
+    places = [place for some in named for place in some] or [*all_runs()]
     if not places:
         raise ConfigError("reports/ has no run to compare; start some with `ltm-bench run`")
-    counted = Counter(str(place).rstrip("/").rpartition("/")[2] for place in map(_slashed, places))
+    counted = Counter(Path(place).absolute().name for place in places)  # of a URL too
     if doubled := [name for name, times in counted.items() if times > 1]:
         raise ConfigError(f"two runs are called {min(doubled)}: rename one of the folders, or name it once")
     return places
-
-
-def _slashed(place: str | Path) -> str:
-    return place if isinstance(place, str) else place.absolute().as_posix()
 
 
 def write_comparison(comparison: Comparison, places: Sequence[str | Path], page: Path) -> None:

@@ -36,11 +36,8 @@ def parse_seeds(given: Sequence[int | str]) -> list[Seed]:
     found: list[Seed] = []
     for each in given:
         first, dots, last = str(each).partition("..")
-        seed = checked_seed(first) if dots else checked_seed(each)
-        try:
-            count = int(last) - number_of(seed) + 1 if dots else 1
-        except ValueError:
-            count = 0
+        seed = checked_seed(first)
+        count = number_of(checked_seed(last)) - number_of(seed) + 1 if dots else 1
         if not 0 < count <= MOST - len(found):
             raise ConfigError(
                 f"--seed {each!s:.60}: write a range as 0..99, the smaller seed first, for at most {MOST:,} seeds"

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete
+from ltm_bench.core.errors import ConfigError, RunIncomplete
 
 HEAD = 1 << 16
 """Bytes at a log's beginning, which nearly always hold its manifest."""
@@ -62,8 +62,6 @@ class Remote:
     def _reaching(self) -> Iterator[None]:
         try:
             yield
-        except LtmBenchError:
-            raise
         except Exception as error:  # every file system has its own errors
             raise RunIncomplete(f"{self.url}: {type(error).__name__}: {error}") from error
 
@@ -124,14 +122,11 @@ class Remote:
 
 def is_passed_over(name: str) -> bool:
     """Whether a file is no part of what lies there: drafts, our own marks, and names that lead elsewhere."""
-    last = name.rpartition("/")[2]
-    hidden = "/" not in name and last.startswith(".")
+    hidden = "/" not in name and name.startswith(".")
     return not name or name.endswith(".part") or hidden or ".." in name.split("/")
 
 
 def _when(told: Mapping[str, Any]) -> float:
     at = next((told[key] for key in _DATES if told.get(key) is not None), 0.0)
-    with contextlib.suppress(ValueError):
-        at = datetime.fromisoformat(at) if isinstance(at, str) else at
-        return at.timestamp() if isinstance(at, datetime) else float(at)
-    return 0.0
+    at = datetime.fromisoformat(at) if isinstance(at, str) else at
+    return at.timestamp() if isinstance(at, datetime) else float(at)

@@ -1,5 +1,6 @@
 """The grid of a sweep: every agent at every span with every seed on every suite."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,10 +28,7 @@ class Grid:
 
     agents: Annotated[Sequence[str], _ONE["agent"].option] = ()
     spans: Annotated[Sequence[str], _ONE["span"].option] = ()
-    seeds: Annotated[
-        Sequence[Seed],
-        replace(_ONE["seed"].option, help=f"{_ONE['seed'].option.help} A range is 0..99.", parse=parse_seeds),
-    ] = ()
+    seeds: Annotated[Sequence[Seed], replace(_ONE["seed"].option, parse=parse_seeds)] = ()
     suites: Annotated[Sequence[str], _ONE["suite"].option] = ()
 
     def requests(self, common: Request, repeats: int = 1) -> Iterator[Request]:
@@ -53,13 +51,10 @@ class Shard(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> "Shard":
         """Parse `N/M`. Raises ValueError."""
-        number, slash, of = text.partition("/")
-        if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text, re.ASCII)
+        if found is None or not 1 <= int(found[1]) <= int(found[2]):
             raise ValueError("write N/M, such as 3/16 for the third of sixteen parts")
-        return cls(int(number), int(of))
-
-    def __str__(self) -> str:
-        return f"{self.number}/{self.of}"
+        return cls(int(found[1]), int(found[2]))
 
 
 class Jobs(NamedTuple):
@@ -102,7 +97,9 @@ def jobs_of(
     jobs, skipped = [], {}
     requests = list(grid.requests(common or Request(), repeats))
     if shard is not None and shard.number > len(requests):
-        raise ConfigError(f"--shard {shard}: the sweep has {len(requests)} runs; use at most that many parts")
+        raise ConfigError(
+            f"--shard {shard.number}/{shard.of}: the sweep has {len(requests)} runs; use at most that many parts"
+        )
     for request in requests if shard is None else requests[shard.number - 1 :: shard.of]:
         try:
             plan = make_plan(request, calls)

@@ -142,8 +142,8 @@ def states_at(url: str) -> Iterator[RunState]:
             manifest = manifest_in(run.head, run.name)
             environment = json_of(run.contents.get("environment.json", b"{}"))
             results = json_of(run.contents[FILE]) if is_newest(run.changed) else None
-            lacking = results is None or results["outcomes"].get("not_reached")
-            state = _planned(run.name, manifest, environment, None if not lacking else 0)
+            done = 0 if results is None or results["outcomes"].get("not_reached") else None
+            state = _planned(run.name, manifest, environment, done)
             yield replace(state, **({} if results is None else _figures(results)))
         except Exception as error:  # one unreadable run, for whatever reason, is one bad row
             yield _unreadable(run.name, error)

@@ -257,7 +257,7 @@ def test_a_provider_is_called_no_more_often_at_a_time_than_allowed(
         ("agents = 'perfect'", "agents = 'perfect': input should be a valid list"),
         ("seeds = ['x']", "--seed x: write a whole number"),
         ("seeds = ['9..0']", "--seed 9..0: write a range as 0..99, the smaller seed first"),
-        ("seeds = ['0..x']", "--seed 0..x: write a range as 0..99"),
+        ("seeds = ['0..x']", "--seed x: write a whole number"),
         ("seeds = ['0..999999999999']", "for at most 100,000 seeds"),
         (
             "agents = ['perfect']\nshard = '3/2'",
@@ -376,10 +376,6 @@ def test_the_parts_of_a_sweep_are_disjoint_alike_and_together_the_whole(command:
 
 def test_a_range_of_seeds_stands_for_all_of_them(command: "Command") -> None:
     one = ("sweep", "--agent", "goldfish", "--span", "2k", "--scenario", "colours", "--examples", "1")
-    assert command(*one, "--seed", "5", "--seed", "-1..1", "--seed", "train:7..8").exit_code == 0
-    assert {json.loads(path.read_text())["seed"] for path in Path("reports").glob("*/results.json")} == {
-        -1,
-        0,
-        1,
-        5,
-    }
+    assert command(*one, "--seed", "5", "--seed", "0..1", "--seed", "train:7..8").exit_code == 0
+    seeds = {json.loads(path.read_text())["seed"] for path in Path("reports").glob("*/results.json")}
+    assert seeds == {0, 1, 5, "train:7", "train:8"}

@@ -74,19 +74,15 @@ def export(
     first = next(loaded)
     second = next(loaded, None)
     target = output or _default(first, chosen, several=second is not None)
-    if second is not None:
-        if chosen.write_all is None:
-            raise ConfigError(f"--format {form}: its files hold one run each; name one, or choose a table")
-        everything = chain([first, second], loaded)
-        with _opened(target) as file:
-            chosen.write_all(
-                (source_of(each.folder, each.results, each.manifest) for each in everything), file
-            )
-    else:
-        with at_hand(first) if chosen.write_all is None else nullcontext(first.folder) as folder:
-            content = chosen.write(source_of(folder, first.results, first.manifest))
-        with _opened(target) as file:
-            file.write(content)
+    if second is not None and chosen.write_all is None:
+        raise ConfigError(f"--format {form}: its files hold one run each; name one, or choose a table")
+    everything = chain([first], [] if second is None else [second], loaded)
+    with _opened(target) as file:
+        if chosen.write_all is not None:
+            chosen.write_all((source_of(of.folder, of.results, of.manifest) for of in everything), file)
+        else:
+            with at_hand(first) as folder:
+                file.write(chosen.write(source_of(folder, first.results, first.manifest)))
     if target != Path("-"):
         out().print(f"{form}: {target}")
 

@@ -152,8 +152,7 @@ def list_suites(as_json: Json = False) -> None:
 @command(app, name="runs")
 def list_runs(
     place: Annotated[
-        str | None,
-        typer.Argument(metavar="[PLACE]", help="Their folder or URL; reports/ if left out."),
+        str | None, typer.Argument(metavar="[PLACE]", help="Their folder or URL; reports/ if left out.")
     ] = None,
     sort: Annotated[
         str, Option(f"{', '.join(_SORTS)}; newest, best or most expensive first.", "KEY")

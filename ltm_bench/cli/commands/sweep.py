@@ -103,11 +103,7 @@ def sweep(
     repeats: Repeats = 1,
     shard: Annotated[
         Shard | None,
-        Option(
-            "Only a part of the runs: 3/16 is the third of sixteen parts, for as many machines.",
-            "N/M",
-            Shard.parse,
-        ),
+        Option("Only a part of the runs: 3/16 is the third of sixteen equal ones.", "N/M", Shard.parse),
     ] = None,
     connections: Connections = 16,
     output: Annotated[

@@ -27,26 +27,11 @@ def write_all(sources: Iterable[Source], file: BinaryIO) -> None:
 
 def _rows(results: Results) -> Iterator[dict[str, Any]]:
     for each in results.operations:
-        median, price = each.p50_interval, each.dollars_interval
-        yield {
-            "run": results.run,
-            "operation": each.name,
-            "calls": each.calls,
-            "p50": each.p50,
-            "p50_low": median and median.low,
-            "p50_high": median and median.high,
-            "p95": each.p95,
-            "seconds": each.seconds,
-            "tokens": each.tokens,
-            "dollars": each.dollars,
-            "dollars_low": price and price.low,
-            "dollars_high": price and price.high,
-        }
-        for stretch in each.along:
-            yield {
-                "run": results.run,
-                "operation": each.name,
-                "position": stretch.position,
-                "calls": stretch.calls,
-                "p50": stretch.p50,
-            }
+        name = {"run": results.run, "operation": each.name}
+        found = {key: getattr(each, key) for key in ("calls", "p50", "p95", "seconds", "tokens", "dollars")}
+        for key, interval in (("p50", each.p50_interval), ("dollars", each.dollars_interval)):
+            if interval is not None:
+                found |= {f"{key}_low": interval.low, f"{key}_high": interval.high}
+        yield name | found
+        for at in each.along:
+            yield name | {"position": at.position, "calls": at.calls, "p50": at.p50}

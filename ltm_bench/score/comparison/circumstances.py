@@ -20,24 +20,28 @@ _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
 }
 
 
+_Shown = dict[str, dict[str, list[str]]]
+"""What runs were made or scored with: the runs by value, by its name."""
+
+
 def made_otherwise(runs: Mapping[str, Manifest]) -> Iterator[str]:
     """Yield a line for each difference in how runs were made, from their manifests by name."""
     yield from _other_questions(runs)
-    shown = _Shown()
+    shown: _Shown = defaultdict(lambda: defaultdict(list))
     having: dict[str, set[str]] = defaultdict(set)
     for run, manifest in runs.items():
         for what, get in _WATCHED.items():
-            shown.add(what, str(get(manifest)), run)
+            shown[what][str(get(manifest))].append(run)
         for name, version in manifest.scorers.items():
-            shown.add(f"version of scorer {name}", str(version), run)
+            shown[f"version of scorer {name}"][str(version)].append(run)
         for entry in manifest.suite.scenarios:
             what = f"scenario {entry.name}"
-            shown.add(f"number of examples of {what}", str(entry.examples), run)
-            shown.add(f"content of {what}", entry.hash[:8], run)
+            shown[f"number of examples of {what}"][str(entry.examples)].append(run)
+            shown[f"content of {what}"][entry.hash[:8]].append(run)
             own = {key: v for key, v in entry.parameters.items() if key != "span"}  # that is the run's
-            shown.add(f"parameters of {what}", json.dumps(own, default=str), run)
+            shown[f"parameters of {what}"][json.dumps(own, default=str)].append(run)
             having[what].add(run)
-    yield from shown.lines()
+    yield from _lines(shown)
     for what, names in having.items():
         if len(names) < len(runs):
             yield f"{what} is not in {_some([run for run in runs if run not in names])}"
@@ -67,34 +71,23 @@ def scored_otherwise(runs: Sequence[Results]) -> Iterator[str]:
             remarked[remark].append(each.run)
     for remark, of in remarked.items():
         yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
-    shown = _Shown()
+    shown: _Shown = defaultdict(lambda: defaultdict(list))
     for each in runs:
-        shown.add("way in which filler reached the agent", each.filler_heard, each.run)
+        shown["way in which filler reached the agent"][each.filler_heard].append(each.run)
         judged = sorted(f"{judge.name} ({judge.key[:8]})" for judge in each.judges)
-        shown.add("judges", ", ".join(judged) or "no judge", each.run)
+        shown["judges"][", ".join(judged) or "no judge"].append(each.run)
         if read := each.readers:  # without a reply that is for a reader, any reader is as good as none
-            shown.add("blind readers", ", ".join(read), each.run)
-        shown.add("number of manual verdicts", str(each.overridden), each.run)
-    yield from shown.lines()
+            shown["blind readers"][", ".join(read)].append(each.run)
+        shown["number of manual verdicts"][str(each.overridden)].append(each.run)
+    yield from _lines(shown)
 
 
-class _Shown:
-    """What runs were made or scored with, and which of them."""
-
-    def __init__(self) -> None:
-        self._runs: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-
-    def add(self, what: str, value: str, run: str) -> None:
-        """Take a run's value."""
-        self._runs[what][value].append(run)
-
-    def lines(self) -> Iterator[str]:
-        """Yield a line for each difference between runs."""
-        for what, by_value in self._runs.items():
-            if len(by_value) > 1:
-                yield f"different {what}: " + "; ".join(
-                    f"{value} in {_some(names)}" for value, names in by_value.items()
-                )
+def _lines(shown: _Shown) -> Iterator[str]:
+    """Yield a line for each difference between runs."""
+    for what, by_value in shown.items():
+        if len(by_value) > 1:
+            listed = (f"{value} in {_some(names)}" for value, names in by_value.items())
+            yield f"different {what}: " + "; ".join(listed)
 
 
 def _some(names: Sequence[str], most: int = 3) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydantic import BaseModel, computed_field
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.core.seeds import Seed
+from ltm_bench.core.seeds import Seed, is_training, number_of
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.run import Results
@@ -61,7 +61,7 @@ def rows_of(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row
                 key = (span, run.results.seed, example.id)
                 asked.setdefault(key, {}).setdefault(entrant, (run.results, example))
     order = {name: i for i, name in enumerate(dict.fromkeys(key[2] for key in asked))}
-    for key in sorted(asked, key=lambda key: (key[0], key[1], order[key[2]])):
+    for key in sorted(asked, key=lambda key: (key[0], is_training(key[1]), number_of(key[1]), order[key[2]])):
         yield _row(key, asked[key])
 
 

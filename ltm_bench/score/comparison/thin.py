@@ -30,50 +30,32 @@ class Thinner:
         shared = {
             name: self._once(getattr(manifest, name)) for name in ("suite", "agent", "filler", "scorers")
         }
-        scenarios = [
-            _without(each, summary="", interval=None, guessed=None, outcomes={}, lost={}, ranking=None)
-            for each in results.scenarios
-        ]
-        return Scored(
-            _without(manifest, **shared),
-            _without(
-                results,
-                examples=[self._example(each) for each in results.examples],
-                scenarios=[self._once(each) for each in scenarios],
-                operations=[_without(each, along=()) for each in results.operations],
-                costs=_without(results.costs, accounts=[], usage={}),
-                course=_COURSE,
-                **dict.fromkeys(("audits", "raters", "skills", "distances", "needle_recall"), ()),
-                **dict.fromkeys(("ranking", "writing", "leaks", "heard"), None),
-            ),
-        )
+        told = dict.fromkeys(("interval", "guessed", "ranking"))
+        scenarios = [_without(each, summary="", outcomes={}, lost={}, **told) for each in results.scenarios]
+        kept = {
+            "examples": [self._example(each) for each in results.examples],
+            "scenarios": list(map(self._once, scenarios)),
+            "operations": [_without(each, along=()) for each in results.operations],
+            "costs": _without(results.costs, accounts=[], usage={}),
+            "course": _COURSE,
+        }
+        empty = dict.fromkeys(("aspects", "audits", "raters", "skills", "distances", "needle_recall"), ())
+        none = dict.fromkeys(("ranking", "writing", "leaks", "heard"), None)
+        return Scored(_without(manifest, **shared), _without(results, **kept, **empty, **none))
 
     def _once(self, value: Any) -> Any:
         return self._known.setdefault(repr(value), value)
 
     def _example(self, example: ExampleResult) -> ExampleResult:
-        return _without(
-            example,
-            id=sys.intern(example.id),
-            scenario=sys.intern(example.scenario),
-            needles=_last_needles(example),
-            questions=[self._question(each) for each in example.questions],
-            written=None,
-            ingestion=None,
-        )
+        questions, needles = [self._question(each) for each in example.questions], _last_needles(example)
+        same = {name: sys.intern(getattr(example, name)) for name in ("id", "scenario")}
+        return _without(example, needles=needles, questions=questions, written=None, ingestion=None, **same)
 
     def _question(self, question: Question) -> Question:
-        verdict = Verdict(question.outcome, question.score, "")
-        return _without(
-            question,
-            text=sys.intern(question.text),
-            expected=sys.intern(question.expected),
-            scorer=sys.intern(question.scorer),
-            verdict=self._once(verdict),
-            decisive=(),
-            **dict.fromkeys(("in_words", "doubt"), ""),
-            **dict.fromkeys(("at", "retrieval", "usage"), None),
-        )
+        verdict = self._once(Verdict(question.outcome, question.score, ""))
+        same = {name: sys.intern(getattr(question, name)) for name in ("text", "expected", "scorer")}
+        gone = {"in_words": "", "doubt": "", "decisive": (), "at": None, "retrieval": None, "usage": None}
+        return _without(question, verdict=verdict, **same, **gone)
 
 
 _COURSE = Course()

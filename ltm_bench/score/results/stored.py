@@ -56,21 +56,12 @@ def results_in(content: bytes, name: str, manifest: Manifest) -> Results | None:
         manifest: The run's manifest.
     """
     try:
-        found = json_of(content)
-        if not isinstance(found, dict) or found.get("schema_version") != SCHEMA:
-            return None
-        results = Results.model_validate(found)
+        results = Results.model_validate(json_of(content))
     except ValueError:
         return None
-    of = (
-        name,
-        manifest.agent.name,
-        manifest.suite.name,
-        manifest.span,
-        manifest.seed,
-        manifest.bench_version,
-    )
-    if of != (results.run, results.agent, results.suite, results.span, results.seed, results.bench_version):
+    ours = {"schema_version": SCHEMA, "run": name, "agent": manifest.agent.name, "suite": manifest.suite.name}
+    ours |= {key: getattr(manifest, key) for key in ("span", "seed", "bench_version")}
+    if any(getattr(results, key) != value for key, value in ours.items()):
         return None
     used = {question.scorer for example in results.examples for question in example.questions}
     priced = results.costs.price_list.partition(",")[0]  # the day is the run's
