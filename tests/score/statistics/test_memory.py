@@ -1,0 +1,66 @@
+"""Memory as a share of what could be had: sums, an interval that holds the truth, and when to say nothing."""
+
+import random
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from ltm_bench.score.statistics.memory import Triple, kept
+
+ALL, NONE = Triple(1, 0, 1), Triple(0, 0, 1)
+
+
+def test_it_is_a_ratio_of_sums_over_scenarios_that_weigh_the_same() -> None:
+    found = kept([{"a": [ALL, NONE] * 10, "b": [Triple(0.5, 0.5, 1)] * 5}])
+    assert found.share == pytest.approx(0.5 / 1.5)
+
+
+def test_it_is_not_clipped() -> None:
+    assert kept([{"a": [Triple(1, 0, 0.5)] * 20}]).share == 2
+    assert kept([{"a": [Triple(0, 0.2, 1)] * 20}]).share == -0.25
+
+
+@pytest.mark.parametrize(
+    ("strata", "why"),
+    [
+        ({}, "too few"),
+        ({"a": [ALL] * 20, "b": [ALL]}, "too few"),
+        ({"a": [Triple(1, 1, 1)] * 20}, "hardly"),
+        ({"a": [Triple(0, 0, 0)] * 15 + [ALL] * 4}, "hardly"),
+    ],
+)
+def test_it_says_why_it_is_not_shown(strata: Mapping[str, Sequence[Triple]], why: str) -> None:
+    found = kept([strata])
+    assert (found.share, found.interval) == (None, None)
+    assert why in found.sentence
+
+
+def test_equal_examples_leave_an_interval_with_width() -> None:
+    found = kept([{"a": [ALL] * 20}])
+    assert found.interval is not None
+    assert found.interval.low == pytest.approx(1 - 1.96**2 / 20)
+
+
+def test_runs_that_differ_more_than_chance_allows_lengthen_it() -> None:
+    alike, apart = [[ALL, NONE] * 10] * 2, [[ALL] * 20, [NONE] * 20]
+    near, far = (kept([{"a": rows} for rows in of]).interval for of in (alike, apart))
+    assert near is not None
+    assert far is not None
+    assert far.high - far.low > 1.5 * (near.high - near.low)
+
+
+@pytest.mark.parametrize(("scenarios", "examples"), [(12, 3), (4, 10)])
+def test_its_interval_holds_the_truth_nineteen_times_in_twenty(scenarios: int, examples: int) -> None:
+    dice = random.Random(1)
+
+    def triple(memory: float) -> Triple:
+        blind, evidence = float(dice.random() < 0.1), float(dice.random() < 0.9)
+        return Triple(evidence if dice.random() < memory else blind, blind, evidence)
+
+    rates = [(0.4, 0.6, 0.8)[i % 3] for i in range(scenarios)]
+    truth = sum(rates) / scenarios
+    found = [
+        kept([{str(i): [triple(rate) for _ in range(examples)] for i, rate in enumerate(rates)}]).interval
+        for _ in range(100)
+    ]
+    assert 90 <= sum(each is not None and each.holds(truth) for each in found) <= 100
