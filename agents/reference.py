@@ -166,7 +166,7 @@ class Reference(Agent):
     def instead(self, fault: str, message: Message, needs: Sequence[Facts]) -> str | None:
         """Return the reply that shows a fault of SHOWN_BY; None if this message cannot show it."""
         line = message.line
-        if not isinstance(line, Ask) or (fault == "uses" and not needs):
+        if not isinstance(line, Ask) or (fault == "uses" and not needs and not self._in_hand(message, line)):
             return UNKNOWN if fault == "uses" and needs else None
         replies, told = line.expect.wrong(), self._told.get(message.stream or "", ())
         if (fault == "leaks" and not line.expect.can_leak) or (fault == "stale" and len(told) < 2):
@@ -176,6 +176,11 @@ class Reference(Agent):
             others = [each.value for each in told if each.about is not None and each.about not in own]
             replies = [f"It is {value}." for value in others if value in str(line.expect)]
         return next((each for each in replies if self.judged(message, each).outcome in SHOWN_BY[fault]), None)
+
+    def _in_hand(self, message: Message, line: Ask) -> bool:
+        """Whether a question brings all that it asks about: nothing was told before it."""
+        alone = message.stream not in self._heard and not line.buried
+        return alone and self.judged(message, UNKNOWN).score != 1
 
     def judged(self, message: Message, reply: str) -> Verdict:
         """Return the matcher's verdict on a reply to a question, after what was said before."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.values import spell_span
+from ltm_bench.runner.control_costs import price
 from ltm_bench.runner.estimate import Estimate
 from ltm_bench.runner.outlook import about, outlook
 from ltm_bench.schedule.fitting import USABLE
@@ -100,17 +101,6 @@ def asking(plan: Plan, found: Estimate | None) -> str:
         f"{manifest.agent.name} {reason}: about {found.calls:,} calls, {found.filler:,} of them filler "
         f"({times:.1f} times as many as without filler)"
     )
-
-
-def price(plan: Plan, found: Estimate) -> str:
-    """Return a run's cost, in words."""
-    if plan.manifest.agent.free:
-        return "free"
-    if found.dollars is None:
-        return "price unknown"
-    if found.bounded:
-        return f"at most ${found.dollars:.2f}"
-    return f"${found.dollars:.2f}"
 
 
 def duration(minutes: float | None) -> str:

@@ -5,8 +5,9 @@ from typing import Any, TypedDict, get_type_hints
 
 from ltm_bench.core.messages import Verdict
 from ltm_bench.core.seeds import is_training, number_of
+from ltm_bench.log.controls import KINDS
 from ltm_bench.score.results.accounts import tokens_in
-from ltm_bench.score.results.examples import ExampleResult, Question, ScenarioResult
+from ltm_bench.score.results.examples import ControlAnswer, ExampleResult, Question, ScenarioResult
 from ltm_bench.score.results.figures import distance
 from ltm_bench.score.results.run import Results
 
@@ -63,6 +64,10 @@ class _Columns(TypedDict):
     judges: list[str]
     """Each judge's outcome, as `name=outcome`."""
     chance: float
+    blind: float | None
+    """The score of the reply in the run's control of this name; None without it."""
+    evidence: float | None
+    near: float | None
     stored: int | None
     """Needles that retrieval found by their own words; None if it was not queried."""
     retrieved: int | None
@@ -108,6 +113,11 @@ class _Columns(TypedDict):
     run_out_of: int
     run_chance: float
     run_verdict: str
+    run_memory: float | None
+    """(score - blind) / (evidence - blind); None without these controls, or where they do not show it."""
+    run_memory_low: float | None
+    """95 % interval of it."""
+    run_memory_high: float | None
     run_tokens: int
     """Tokens of the conversation."""
     run_heard: int | None
@@ -148,6 +158,8 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
 
 def _of_run(results: Results) -> dict[str, Any]:
     interval, latency = results.interval, results.latency
+    kept = results.controls and results.controls.kept
+    known = kept and kept.interval
     taken = {} if latency is None else latency.percentiles
     return {
         **{name: getattr(results, name) for name in ("run", "agent", "suite", "span", "mode")},
@@ -160,6 +172,9 @@ def _of_run(results: Results) -> dict[str, Any]:
         "run_out_of": results.out_of,
         "run_chance": results.chance,
         "run_verdict": results.verdict,
+        "run_memory": kept and kept.share,
+        "run_memory_low": known and known.low,
+        "run_memory_high": known and known.high,
         "run_tokens": results.tokens,
         "run_heard": None if results.heard is None else results.heard.tokens,
         "run_tokens_in": results.costs.tokens_in,
@@ -203,6 +218,7 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
         "bin_high": within[0].high if within else None,
         "question": question.text,
         "judges": [f"{opinion.judge}={opinion.outcome.value}" for opinion in question.opinions],
+        **{kind: _score_in(question, kind) for kind in KINDS},
         "stored": found and found.stored,
         "retrieved": found and found.retrieved,
         "lost": found and found.lost,
@@ -215,3 +231,9 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
         "set_scores": [] if of is None else [f"{column}={score:g}" for column, score in of.scores.items()],
         "wrong_key": (of and of.wrong_key) or None,
     }
+
+
+def _score_in(question: Question, kind: str) -> float | None:
+    """Return the score of the reply in a control."""
+    answer: ControlAnswer | None = getattr(question.controls, kind, None)
+    return None if answer is None else answer.score

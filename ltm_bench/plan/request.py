@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from ltm_bench.core.seeds import Seed as SeedValue
 from ltm_bench.core.seeds import parse_seed
 from ltm_bench.core.tokens import DEFAULT
+from ltm_bench.log.controls import parse_controls
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.values import dollars, number, parse_parameters, parse_settings, parse_tags, seconds
@@ -72,6 +73,16 @@ Reader = Annotated[
         "An agent that copies out what a reply answers, without knowing the right answer, when text alone cannot tell; "
         "self is the agent's own model, without its memory.",
         "NAME",
+    ),
+]
+Controls = Annotated[
+    Sequence[str],
+    Option(
+        "Ask the questions again under another condition, once the run has ended, to tell memory from the model around "
+        "it: blind (alone), evidence (with all that was told, in one message), near (without filler); blind,evidence "
+        "is both.",
+        "NAME",
+        parse_controls,
     ),
 ]
 Connections = Annotated[
@@ -193,6 +204,7 @@ class Conduct:
     max_cost: Annotated[Decimal | float | None, _MAX_COST] = None
     reader: Reader = None
     judges: Judges = ()
+    controls: Controls = ()
     timeout: Annotated[
         float | None,
         Option("Seconds to wait for one reply, instead of the agent's own setting.", "SECONDS", seconds),

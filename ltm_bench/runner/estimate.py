@@ -99,7 +99,7 @@ class Estimate:
 
 
 @dataclass
-class _Sight:
+class Sight:
     """What each prompt of a conversation shows of it, and where its needles are."""
 
     shown: dict[int, SentTurns] = field(default_factory=dict)
@@ -124,8 +124,16 @@ class _Sight:
         return turn in self.shown and told in self.places and self.shown[turn].shows(self.places[told])
 
 
-class _Counting(Agent):
-    """Counts what each reply would use."""
+class Counting(Agent):
+    """Counts what each reply would use.
+
+    Args:
+        model: The model and its window.
+        reply_tokens: Tokens of every reply, up to the model's maximum.
+        counter: Counts tokens.
+        estimate: Gets the sums.
+        sight: Gets what each prompt shows.
+    """
 
     forks = "snapshot"
 
@@ -135,7 +143,7 @@ class _Counting(Agent):
         reply_tokens: int,
         counter: TokenCounter,
         estimate: Estimate,
-        sight: _Sight,
+        sight: Sight,
     ) -> None:
         self._model = model
         self._window = Window(
@@ -154,11 +162,13 @@ class _Counting(Agent):
         self._estimate, self._sight = estimate, sight
 
     async def reply(self, message: Message) -> Reply:
+        """Count a reply."""
         reply = self._answer(self._prompt(message, continues=True))
         self._take(message, reply)
         return reply
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze a prompt, whose reply is counted later."""
         prompt = self._prompt(message)
 
         async def answer() -> Reply:
@@ -194,9 +204,11 @@ class _Counting(Agent):
         return min(common, prompt.tokens) if common >= LEAST_CACHED else 0
 
     async def observe(self, turn: Turn) -> None:
+        """Take a turn into the window."""
         self._take(turn.message, turn.reply)
 
     async def close(self) -> None:
+        """Note the whole conversation's length."""
         self._estimate.whole = max(self._estimate.whole, self._window.whole)
 
     def _prompt(self, message: Message, *, continues: bool = False) -> Prompt | None:
@@ -272,7 +284,7 @@ class _TurnCounter(Silent):
     """Observes the turns of a simulated run."""
 
     estimate: Estimate
-    sight: _Sight
+    sight: Sight
 
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
         self.estimate.turns += 1
@@ -303,13 +315,13 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
     agent = plan.agents.sample
     model = agent.usage_model()
     isolated = plan.manifest.suite.isolated
-    found, sight = Estimate(), _Sight()
+    found, sight = Estimate(), Sight()
     if model is not None:
         with tempfile.TemporaryDirectory() as folder:
             start_run(Path(folder), plan.manifest)
             verdicts = await run_conversations(
                 plan,
-                partial(_Counting, model, reply_tokens, plan.counter, found, sight),
+                partial(Counting, model, reply_tokens, plan.counter, found, sight),
                 Path(folder),
                 budget=Budget(),
                 observer=_TurnCounter(found, sight),
@@ -320,7 +332,7 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
     else:
         for examples in [[each] for each in plan.examples] if isolated else [plan.examples]:
             _walk(plan, examples, reply_tokens, found)
-        found.dollars = found.dollars_uncached = _most(agent, found.calls)
+        found.dollars = found.dollars_uncached = most(agent, found.calls)
         found.bounded = not agent.free
     waited = found.calls - found.beside + bool(found.beside)  # of the forked ones, only the last
     if latency is not None:
@@ -349,7 +361,7 @@ async def forecast(plan: Plan, latency: float | None = None) -> Estimate | None:
 _HELLO = Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0)
 
 
-def _most(agent: Agent, calls: int) -> Decimal | None:
+def most(agent: Agent, calls: int) -> Decimal | None:
     """Return an upper bound for the cost of these calls, from what the agent reserves for a short message."""
     if agent.free:
         return Decimal()

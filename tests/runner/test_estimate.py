@@ -196,3 +196,19 @@ def test_the_score_never_appears_without_saying_that_most_examples_overran(
     assert f"note: {said}" in " ".join(done.out.split())
     assert said in Path("reports/r/results.json").read_text("utf-8")
     assert said in Path("reports/r/report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", ["blind", "evidence", "near"])
+def test_controls_are_foretold_as_they_are_carried_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Provider, key: str, command: "Command", kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = ("--span", "2k", "--scenario", "colours", "--scenario", "jokes", "--examples", "2")
+    agent = ("--agent", "openai_chat", "-A", "model=gpt-4o", "--base-url", server.openai_url)
+    foretold = command("estimate", *given, *agent, "--control", kind).output
+    calls = re.search(rf"control {kind}: (\d+) calls, price unknown", foretold)
+    assert calls is not None, foretold
+    assert command("run", *given, *agent, "--name", "r").exit_code == 0
+    before = len(server.chats)
+    assert command("control", "r", "--control", kind).exit_code == 0
+    assert len(server.chats) - before == int(calls[1])

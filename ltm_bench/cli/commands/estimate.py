@@ -1,5 +1,6 @@
 """Estimate what a run would use and cost, without any call."""
 
+import asyncio
 import os
 from collections.abc import Mapping
 from decimal import Decimal
@@ -17,9 +18,10 @@ from ltm_bench.judge.judges import find_reader
 from ltm_bench.judge.reading import foreseen, quote_cases
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.planning import Plan, make_plan
-from ltm_bench.plan.request import RUN, Judges, MaxCost, Reader, Repeats, Request
+from ltm_bench.plan.request import RUN, Controls, Judges, MaxCost, Reader, Repeats, Request
 from ltm_bench.plan.values import seconds, spell_span
 from ltm_bench.report.words import plural
+from ltm_bench.runner.control_costs import control_lines
 from ltm_bench.runner.estimate import REPLIES, Estimate
 from ltm_bench.runner.estimate import estimate as simulate
 from ltm_bench.runner.measured import seconds_per_reply
@@ -49,6 +51,7 @@ def estimate(
     ] = None,
     reader: Reader = None,
     judges: Judges = (),
+    controls: Controls = (),
     max_cost: MaxCost = None,
     config: Config = None,
     quiet: Quiet = False,
@@ -86,6 +89,8 @@ def estimate(
         out().print(
             safe(f"Reader {asked.name}: asked about some 5 % of the replies; about all of them: {every}")
         )
+    for line in asyncio.run(control_lines(plan, controls)):
+        out().print(line)
     if judges:
         out().print("Judges are asked only about undecided replies; their cost is not included.")
     if max_cost is not None and likely.dollars is not None and repeats * likely.dollars > max_cost:

@@ -58,6 +58,25 @@ def _flattened(content: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
+class ControlAnswer(BaseModel, frozen=True):
+    """The reply to a question in a control, and what the matcher says of it."""
+
+    reply: str
+    outcome: Outcome
+    score: float | None
+    reason: str
+
+
+class Controlled(BaseModel, frozen=True):
+    """The replies to a question in a run's controls; None where it was not asked so."""
+
+    by_matcher: float | None
+    """What the matcher alone scores the run's own reply: readers and judges are not asked about controls."""
+    blind: ControlAnswer | None = None
+    evidence: ControlAnswer | None = None
+    near: ControlAnswer | None = None
+
+
 class Needle(BaseModel, frozen=True):
     """A needle in the conversation."""
 
@@ -129,6 +148,8 @@ class Question(BaseModel, frozen=True):
     """Wall-clock seconds of its reply; None if not measured."""
     published: SetQuestion | None = None
     """Its identity in a public set, and that set's scores; None for all others."""
+    controls: Controlled | None = None
+    """The replies in the run's controls; None without any."""
 
     @property
     def for_judges(self) -> bool:

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from ltm_bench.log.controls import Control, read_controls
 from ltm_bench.log.environment import begun_in, environment_of
 from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
@@ -73,6 +74,11 @@ class RunFiles:
     def timings(self) -> Timings:
         """How long its replies and operations took."""
         return Timings(records(self.folder / "timings.jsonl"), self.begun)
+
+    @cached_property
+    def controls(self) -> Mapping[str, Control]:
+        """What was replied in its controls, by kind. Raises LogError."""
+        return read_controls(self.folder)
 
     @cached_property
     def judgements(self) -> Mapping[Place, Judgement]:

@@ -4,9 +4,11 @@ The log is read once; a `TurnListener` gets every turn, for example to write the
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
-from ltm_bench.core.messages import Turn, Verdict
+from ltm_bench.core.messages import Matcher, Reply, Turn, Verdict
 from ltm_bench.log.events import Answered, Ended, Finished, Forked, Jumped, PublishedScore, Replied, Sent
 from ltm_bench.log.journal import retrieval_trace_of, written_of
 from ltm_bench.log.manifest import Manifest
@@ -24,6 +26,7 @@ from ltm_bench.score.audits.judgements import (
 )
 from ltm_bench.score.audits.verdicts import decisive, verdict_on
 from ltm_bench.score.results.accounts import Bookkeeping
+from ltm_bench.score.results.controls import controlled
 from ltm_bench.score.results.course import CourseFold
 from ltm_bench.score.results.evidence import traces, writings
 from ltm_bench.score.results.examples import Question
@@ -248,6 +251,7 @@ class Fold:
         )
         matched = self._verdicts.get(place) or verdict_on(expect, reply, turns)
         verdict = self._guard.checked(matched, expect, reply.text, turns)
+        again = controlled(self.files.controls, place, verdict, partial(self._again, expect, turns))
         price, usage = self.books.price(replied.usage), replied.usage
         question = question.model_copy(
             update={
@@ -257,6 +261,7 @@ class Fold:
                 "dollars": None if price is None else round(float(price), 9),
                 "seconds": self._taken.get(sent.turn),
                 "retrieval": self._trace.get(sent.turn),
+                "controls": again,
             }
         )
         asked = AskedQuestion(example.id, expect, question, question)
@@ -267,6 +272,15 @@ class Fold:
             self._decide(asked)
         example.asked.append(asked)
         return asked.question
+
+    def _again(self, expect: Matcher, turns: Sequence[Turn], replies: Mapping[Place, Reply]) -> Verdict:
+        """Return the verdict on the last turn, with those of its example's replies that a control has."""
+        heard = [
+            replace(turn, reply=replies.get((turn.example or "", turn.message.turn), turn.reply))
+            for turn in turns
+        ]
+        reply = heard[-1].reply
+        return self._guard.checked(verdict_on(expect, reply, heard), expect, reply.text, heard)
 
 
 def planned(manifest: Manifest) -> Iterator[str]:

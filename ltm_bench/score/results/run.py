@@ -11,6 +11,7 @@ from ltm_bench.score.audits.raters import Agreement
 from ltm_bench.score.audits.records import Audit
 from ltm_bench.score.results.accounts import Costs
 from ltm_bench.score.results.aspects import Aspect
+from ltm_bench.score.results.controls import Controls
 from ltm_bench.score.results.course import Course
 from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
 from ltm_bench.score.results.figures import Bin, NeedleRecall, Skill
@@ -98,6 +99,8 @@ class Results(BaseModel, frozen=True):
     """How well retrieval finds needles; None if the agent cannot tell."""
     writing: Writing | None = None
     """Which of the facts it was told the agent wrote down; None if its store cannot be read."""
+    controls: Controls | None = None
+    """What the run's controls show; None without any."""
     leaks: Leaks | None = None
     """None if nothing had to be withheld."""
     aspects: list[Aspect] = Field(default_factory=list)

@@ -1,0 +1,45 @@
+"""Ask a run's questions again under other conditions, to tell memory from the model around it."""
+
+from dataclasses import replace
+from functools import partial
+
+from ltm_bench.cli.declared import command, group
+from ltm_bench.cli.ending import saying_when_it_ends
+from ltm_bench.cli.options import LogLevel, Quiet, RunName
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.plan.folders import find_run
+from ltm_bench.plan.request import Conduct, Notify
+
+app = group()
+
+_USUAL = ("blind", "evidence")
+
+
+@command(
+    app,
+    "control standard-120k-gpt-6-luna-seed0 --max-cost 60",
+    "control standard-32k-vector_memory-seed0 --control blind,evidence,near",
+)
+def control(
+    conduct: Conduct,
+    run: RunName = None,
+    notify: Notify = None,
+    quiet: Quiet = False,
+    log_level: LogLevel = None,
+) -> None:
+    """Ask the questions of a run that has ended again: blind and with the evidence, unless --control says otherwise."""
+    from ltm_bench.api import execute
+    from ltm_bench.cli.watching import watch
+    from ltm_bench.judge.judges import find_judges
+    from ltm_bench.plan.planning import plan_of
+    from ltm_bench.runner.standing import finished
+
+    asked = replace(conduct, controls=conduct.controls or _USUAL)
+    find_judges(asked.judges)
+    folder = find_run(run)
+    plan = plan_of(folder, asked.calls)
+    if not finished(plan, folder):
+        raise ConfigError(f"{folder}: it has not ended; `ltm-bench resume {folder.name}` continues it")
+    with saying_when_it_ends(notify) as folders:
+        folders.append(folder)
+        watch(partial(execute, plan, folder), asked, folder.name)

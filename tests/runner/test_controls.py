@@ -1,0 +1,257 @@
+"""Controls: a run's questions asked again alone, with everything in hand, and without filler."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench import load_run, resume, run
+from ltm_bench.core.errors import BudgetReached, CannotCombine, ConfigError, ReplayDiverged
+from ltm_bench.core.messages import Usage
+from ltm_bench.core.pricing import dollars
+from ltm_bench.log.events import Sent
+from ltm_bench.log.reader import read_events
+from ltm_bench.plan.planning import plan_of
+from ltm_bench.runner.controls import said_in
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+# Answers from all that it heard, so that a turn lost, told twice or out of place shows in every later reply.
+DIARY = """
+import os, signal
+from ltm_bench import Agent, Message, Reply, Turn
+
+
+class Diary(Agent):
+    free = True
+
+    def __init__(self) -> None:
+        self.heard = []
+
+    async def reply(self, message: Message) -> Reply:
+        with open("calls.txt", "a") as file:
+            file.write(f"{message.turn} {len(message.text)}\\n")
+        with open("calls.txt") as file:
+            calls = sum(1 for _ in file)
+        if calls == int(os.environ.get("DIES", 0)):
+            os.kill(os.getpid(), signal.SIGKILL)
+        answer = f"{len(self.heard)} turns, {sum(map(len, self.heard))} letters, {self.heard[-1:]}"[:200]
+        self.heard.append(message.text + answer)
+        return Reply(answer)
+
+    async def observe(self, turn: Turn) -> None:
+        self.heard.append(turn.message.text + turn.reply.text)
+"""
+PAID = """
+from ltm_bench import Agent, Message, Reply, Usage
+
+USED = Usage(uncached=1000, output=100, model="gpt-4o", provider="openai")
+
+
+class Paid(Agent):
+    observes = True
+    def reserve(self, message: Message) -> Usage:
+        return USED
+    async def reply(self, message: Message) -> Reply:
+        return Reply("red", USED)
+"""
+KINDS = ["blind", "evidence", "near"]
+SMALL: dict[str, Any] = {
+    "span": "2k",
+    "scenarios": ["colours", "who_said_it"],
+    "suite": "abilities",
+    "examples": 2,
+    "name": "r",
+}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "diary.py").write_text(DIARY, "utf-8")
+    (tmp_path / "agents" / "paid.py").write_text(PAID, "utf-8")
+    return tmp_path
+
+
+def logs(folder: Path, kind: str = "*") -> dict[str, bytes]:
+    found = (folder / "controls").glob(f"{kind}/isolated/*.jsonl")
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def sent(folder: Path, kind: str, name: str) -> list[Sent]:
+    log = folder / "controls" / kind / "isolated" / f"{name}.jsonl"
+    return [event for event in read_events(log) if isinstance(event, Sent)]
+
+
+def test_blind_asks_every_question_alone_as_the_log_has_it() -> None:
+    done = run(agent="goldfish", **SMALL, controls=["blind"])
+    asked = {(e.id, q.turn): q for e in done.examples for q in e.questions}
+    assert len(logs(done.folder)) == len(asked) == 8
+    for (example, turn), question in asked.items():
+        (message,) = sent(done.folder, "blind", f"{example.replace('/', '-')}-{turn}")
+        assert (message.message, message.at, message.turn) == (question.text, question.at, turn)
+
+
+def test_evidence_is_one_message_with_every_needle_its_date_and_the_question() -> None:
+    done = run(agent="goldfish", **SMALL, controls=["evidence"])
+    for example in done.examples:
+        question = example.questions[-1]
+        (message,) = sent(done.folder, "evidence", f"{example.id.replace('/', '-')}-{question.turn}")
+        places = [message.message.index(f"05 {needle.text}"[3:]) for needle in example.needles]
+        assert places == sorted(places)
+        assert message.message.endswith(question.text)
+        assert all(f"{needle.at:%Y, %H:%M}] {needle.text}" in message.message for needle in example.needles)
+        assert "Trivia" not in message.message
+
+
+def test_near_is_the_example_without_filler_in_its_own_conversation() -> None:
+    done = run(agent="goldfish", **SMALL, controls=["near"])
+    whole = [event for event in read_events(done.folder / "events.jsonl") if isinstance(event, Sent)]
+    for example in done.examples:
+        heard = [each.message for each in sent(done.folder, "near", example.id.replace("/", "-"))]
+        own = [each.message for each in whole if each.example == example.id]
+        assert heard == own[: len(heard)]
+        assert heard[-1] == example.questions[-1].text
+
+
+@pytest.mark.parametrize("mode", [{}, {"questions": "forked", "acknowledge": "scripted"}])
+def test_equal_replies_give_equal_bytes_and_nothing_is_asked_twice(mode: dict[str, Any]) -> None:
+    first = run(agent="reference", **SMALL, **mode, controls=KINDS)
+    before = logs(first.folder)
+    second = run(agent="reference", **(SMALL | {"name": "s"}), **mode, controls=["near,evidence", "blind"])
+    assert logs(second.folder) == before
+    times = {path: path.stat().st_mtime_ns for path in (first.folder / "controls").rglob("*.jsonl")}
+    again = resume("r", controls=KINDS)
+    assert again.results.controls == first.results.controls
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+
+
+def command(*words: str, dies: int = 0) -> int:
+    words = (sys.executable, "-m", "ltm_bench", *words)
+    environment = {**os.environ, "DIES": str(dies)}
+    return subprocess.run(words, env=environment, capture_output=True, timeout=200, check=False).returncode
+
+
+@pytest.mark.parametrize("moments", [(12,), pytest.param(range(1, 31), marks=pytest.mark.long)])
+def test_killed_in_a_control_and_repeated_it_ends_with_the_same_bytes(moments: Sequence[int]) -> None:
+    done = run(agent="diary", **SMALL)
+    Path("calls.txt").unlink()
+    asking = ("control", "r", "--control", ",".join(KINDS), "--max-connections", "2")
+    assert command(*asking) == 0
+    whole, calls = logs(done.folder), Counter(Path("calls.txt").read_text("utf-8").splitlines())
+    for dies in moments:
+        for path in (done.folder / "controls").rglob("*.jsonl"):
+            path.unlink()
+        Path("calls.txt").unlink()
+        assert command(*asking, dies=dies) == -signal.SIGKILL
+        assert command(*asking) == 0
+        assert logs(done.folder) == whole
+        twice = Counter(Path("calls.txt").read_text("utf-8").splitlines()) - calls
+        assert sum(twice.values()) <= 2, "only what was on the way is asked again"
+
+
+def test_examples_that_no_control_can_ask_are_left_out_and_said_why() -> None:
+    left = {"restaurant": "decide", "two_users": "users", "forget_me": "delete"}
+    done = run(
+        agent="perfect", span="4k", suite="abilities", scenarios=[*left, "tally"], examples=1, controls=KINDS
+    )
+    controls = done.results.controls
+    assert controls is not None
+    assert {name for name, why in controls.left_out.items() if left[name] in why} == {*left}
+    assert [each.name for each in controls.scenarios] == ["tally"]
+
+
+def test_perfect_knows_nothing_blind_and_all_with_the_evidence() -> None:
+    done = run(agent="perfect", span="4k", suite="smoke", controls=KINDS)
+    found = done.results.controls
+    assert found is not None
+    scores = [figure and figure.score for figure in (found.blind, found.evidence, found.near)]
+    assert scores == [0, found.out_of, found.out_of]
+
+
+def test_controls_stay_within_the_budget_and_go_on_with_a_larger_one() -> None:
+    done = run(agent="paid", **(SMALL | {"scenarios": ["colours"]}))
+    spent = Decimal(str(done.results.costs.dollars))
+    price = dollars(Usage(uncached=1000, output=100, model="gpt-4o", provider="openai"))
+    assert price is not None
+    with pytest.raises(BudgetReached):
+        resume("r", controls=["blind"], max_cost=spent + price, connections=1)
+    partial = load_run("r").results.controls
+    assert partial is not None
+    assert (partial.n, partial.missing) == (1, 1)
+    again = resume("r", controls=["blind"], max_cost=spent + 2 * price, connections=1)
+    controls = again.results.controls
+    assert controls is not None
+    assert controls.missing == 0
+    assert controls.blind is not None
+    assert controls.blind.dollars == pytest.approx(float(2 * price))
+    assert again.results.costs == done.results.costs
+
+
+def test_a_script_that_says_something_else_today_is_refused() -> None:
+    run(agent="goldfish", **SMALL)
+    log = Path("reports/r/events.jsonl")
+    text = log.read_text("utf-8").replace("favourite colour", "favourite color")
+    log.write_text(text, "utf-8")
+    with pytest.raises(ReplayDiverged, match="at turn"):
+        list(said_in(plan_of(Path("reports/r")), Path("reports/r")))
+
+
+def test_what_cannot_be_asked_is_an_error_before_anything_is(command: "Command") -> None:
+    with pytest.raises(ConfigError, match=r"--control blnd: .*did you mean 'blind'"):
+        run(agent="goldfish", **SMALL, controls=["blnd"])
+    with pytest.raises(CannotCombine, match="near"):
+        run(agent="goldfish", **SMALL, isolated=True, controls=["near"])
+    assert not Path("reports/r").exists()
+    assert command("control", "r").exit_code == 1
+    Path("reports/r").mkdir(parents=True)
+    run(agent="goldfish", **SMALL)
+    log = Path("reports/r/events.jsonl")
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
+    done = command("control", "r")
+    assert done.exit_code == 1
+    assert "has not ended; `ltm-bench resume r` continues it" in " ".join(done.err.split())
+
+
+def test_a_damaged_scope_is_named(command: "Command") -> None:
+    done = run(agent="goldfish", **SMALL, controls=["blind"])
+    (done.folder / "controls" / "blind" / "scope.json").write_text("[]", "utf-8")
+    failed = command("report", "r")
+    assert failed.exit_code == 1
+    assert "scope.json" in failed.err
+    assert command("control", "r", "--control", "blind").exit_code == 0
+    assert load_run("r").results.controls == done.results.controls
+
+
+def test_the_terminal_the_page_and_the_frame_lead_with_what_is_memory(command: "Command") -> None:
+    given = (
+        "--span",
+        "2k",
+        "--scenario",
+        "colours",
+        "--examples",
+        "4",
+        "--agent",
+        "reference",
+        "--name",
+        "r",
+    )
+    done = command("run", *given, "--control", "blind,evidence")
+    said = " ".join(done.output.split())
+    results = json.loads(Path("reports/r/results.json").read_text("utf-8"))
+    sentence = results["controls"]["sentence"]
+    assert sentence.startswith("1.0 of 1; guessing alone 0.0, with everything in hand 1.0: it kept 100 % (")
+    assert sentence in said
+    assert sentence in Path("reports/r/report.html").read_text("utf-8")
+    (row, *_) = load_run("r").rows()
+    assert (row["blind"], row["evidence"], row["near"], row["run_memory"]) == (0.0, 1.0, None, 1.0)
