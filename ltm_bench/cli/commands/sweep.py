@@ -143,6 +143,10 @@ def sweep(
     log_level: LogLevel = None,
 ) -> None:
     """Run every combination of agents, spans, seeds and suites concurrently. Repeat the command to resume."""
+    if conduct.controls:
+        raise ConfigError(
+            "--control: a sweep asks no controls; run `ltm-bench control RUN` on its runs once it has ended"
+        )
     _check_executor(executor, conduct, {"--resources": resources, "--shared": shared})
     if output is not None:
         check_output(output)
