@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ltm_bench.core.errors import ConfigError, RunIncomplete, RunLocked
 from ltm_bench.runner.ray import Resources, Shared, files, read_resources, worker
 from ltm_bench.runner.ray.budget_server import BudgetServer, Spending
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import fits, resources_of
+from ltm_bench.runner.ray.worker import MoneyLedger
 from ltm_bench.runner.standing import Cost
 
 if TYPE_CHECKING:
@@ -261,6 +264,84 @@ def test_earlier_costs_of_all_runs_are_known_before_the_first_spends_more() -> N
     assert server.spent() == 8
     assert "could exceed" in str(server.take(0, "first", Decimal(3), Decimal(5), unknown=False))
     assert server.take(0, "first", Decimal(2), Decimal(5), unknown=False) == 2
+
+
+def test_the_ledger_counts_when_the_account_is_gone_and_the_account_while_it_lives() -> None:
+    server = BudgetServer(Decimal(10), [Cost(charged=Decimal(6)), Cost(charged=Decimal(1))])
+    assert server.spent() == 7  # before any run begins
+    lost = server.open(0, "first", Decimal(4), already=False, ledger=Decimal(6))
+    assert lost == 2
+    assert server.spent() == 7
+    assert server.take(0, "first", Decimal(3), Decimal(4), unknown=False) == 3
+    assert "could exceed" in str(server.take(0, "first", Decimal(1), Decimal(4), unknown=False))
+    # The worker is lost in this call, with an entry for three more that it did not make.
+    assert server.open(0, "second", Decimal(4), already=False, ledger=Decimal(18)) == 5
+    assert server.spent() == 10
+    assert (
+        server.open(1, "first", Decimal(2), already=False, ledger=Decimal(1)) == 0
+    )  # an entry that is too old
+    assert server.spent() == 11
+
+
+CALLS = st.lists(
+    st.tuples(st.sampled_from("take settle release charge lose crash".split()), st.integers(1, 5))
+)
+
+
+@given(CALLS)
+def test_the_ledger_never_says_less_than_may_be_billed(calls: list[tuple[str, int]]) -> None:
+    entries = [Decimal()]
+    ledger, billed, open_calls, lost = (
+        MoneyLedger(entries.append, Decimal(), Decimal()),
+        Decimal(),
+        [],
+        Decimal(),
+    )
+    for kind, cents in calls:
+        price = Decimal(cents)
+        if kind == "take":
+            ledger.add(price)
+            open_calls.append(price)
+        elif kind == "lose" and lost:
+            ledger.lose(lost)
+            lost = Decimal()
+        elif kind == "crash":  # every call under way may be billed, and the log is empty
+            billed, lost, open_calls = billed + sum(open_calls), sum(open_calls, Decimal()), []
+            ledger = MoneyLedger(entries.append, Decimal(), entries[-1])
+        elif open_calls:
+            held = open_calls.pop()
+            cost = Decimal() if kind == "release" else min(price, held)
+            ledger.settle(held, cost)
+            billed += cost
+        assert entries[-1] >= billed + sum(open_calls)
+    if not open_calls:
+        ledger.close()
+        assert entries[-1] >= billed
+
+
+def test_few_calls_wait_for_the_ledger_and_at_the_end_it_is_exact() -> None:
+    entries: list[Decimal] = []
+    ledger = MoneyLedger(entries.append, Decimal(2), Decimal(1))
+    for _ in range(100):
+        ledger.add(Decimal(1))
+        ledger.settle(Decimal(1), Decimal(1))
+    ledger.close()
+    assert len(entries) == 25
+    assert entries[-1] == 103
+
+
+def test_ledgers_lie_beside_the_runs_and_are_no_files_of_them(place: Path) -> None:
+    pytest.importorskip("fsspec")
+    url = f"memory://{place.name}/ledgers"
+    one = Shared(f"{url}/one")
+    assert one.ledger() is None
+    one.write_ledger(Decimal("1.25"))
+    Shared(f"{url}/two").claim()
+    assert (one.ledger(), one.names()) == (Decimal("1.25"), [])
+    assert Shared.ledgers(url) == {"one": Decimal("1.25")}
+    one._write(".ledger", b"much")
+    with pytest.raises(RunIncomplete, match="b'much' is no amount of dollars"):
+        Shared.ledgers(url)
 
 
 def test_the_price_of_a_reply_that_is_unknown_to_one_run_is_unknown_to_the_sweep() -> None:

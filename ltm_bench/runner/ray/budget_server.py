@@ -56,9 +56,16 @@ class BudgetServer:
         self._accounts = [Spending(spent=cost.logged, carried=cost.charged) for cost in before]
 
     def open(
-        self, number: int, attempt: str, logged: Decimal, *, already: bool, unsettled: Decimal | None = None
-    ) -> None:
-        """Start a run, or restart it: what a lost attempt spent beyond its log stays spent.
+        self,
+        number: int,
+        attempt: str,
+        logged: Decimal,
+        *,
+        already: bool,
+        unsettled: Decimal | None = None,
+        ledger: Decimal | None = None,
+    ) -> Decimal:
+        """Start a run, or restart it: what a lost attempt spent beyond its log stays spent. Return that amount at most.
 
         Args:
             number: The run's number in the sweep.
@@ -67,6 +74,8 @@ class BudgetServer:
             already: Whether it was finished before.
             unsettled: What it may also have cost, according to its files; None if they are a copy, which may be older
                 than the last call.
+            ledger: What it may have cost in all, according to its ledger, if it has one. Counts when the sweep that
+                wrote it is gone, and with it the account.
         """
         old = self._accounts[number]
         known = not already or bool(old.attempt)  # runs finished before the sweep do not count
@@ -76,7 +85,8 @@ class BudgetServer:
         # they are not: a node that went down had not written everything.
         if unsettled is not None and logged + unsettled >= settled:
             lost = unsettled
-        carried = lost if old.attempt else old.carried
+        first = old.carried if ledger is None else max(ledger - logged, Decimal())
+        carried = lost if old.attempt else first
         self._accounts[number] = Spending(
             attempt,
             old.attempts + 1,
@@ -85,6 +95,7 @@ class BudgetServer:
             carried=carried,
             unknown=old.unknown,
         )
+        return carried
 
     def take(
         self, number: int, attempt: str, price: Decimal | None, spent: Decimal, *, unknown: bool

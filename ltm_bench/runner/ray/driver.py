@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,7 +23,7 @@ from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import Resources, fits, resources_of
 from ltm_bench.runner.ray.sharing import Shared
 from ltm_bench.runner.ray.worker import LEASE, OFTEN, Assignment, execute
-from ltm_bench.runner.standing import cost_before, finished
+from ltm_bench.runner.standing import Cost, cost_before, finished
 from ltm_bench.runner.sweep import Job, SweepObserver, too_late
 
 RETRIES = 5
@@ -178,7 +179,7 @@ class _Driver:
         self._server = (
             ray.remote(BudgetServer)
             .options(num_cpus=0, scheduling_strategy=here)
-            .remote(budget.limit, [cost_before(job.plan, job.folder) for job in jobs])
+            .remote(budget.limit, _costs_before(jobs, budget, terms.url))
         )
         try:
             ray.get(self._server.look.remote(), timeout=120)
@@ -296,6 +297,14 @@ class _Driver:
             return RunIncomplete(_first_line(error))
         self._pending.discard(ref)
         return answer if answer is None or isinstance(answer, LtmBenchError) else RunIncomplete(str(answer))
+
+
+def _costs_before(jobs: Sequence[Job], budget: Budget, url: str | None) -> list[Cost]:
+    """Return what each run has cost before: at a URL, at most what its ledger says, also if it is finished."""
+    if url is None:
+        return [cost_before(job.plan, job.folder) for job in jobs]
+    ledgers = {} if budget.limit is None else Shared.ledgers(url)
+    return [Cost(charged=ledgers.get(job.folder.name, Decimal())) for job in jobs]
 
 
 def _first_line(error: BaseException) -> str:

@@ -4,9 +4,10 @@ import contextlib
 import os
 import uuid
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
-from ltm_bench.core.errors import RunLocked
+from ltm_bench.core.errors import RunIncomplete, RunLocked
 from ltm_bench.log.reader import is_finished, logs, read_manifest
 from ltm_bench.log.remote import Remote, is_passed_over
 
@@ -15,6 +16,7 @@ class Shared(Remote):
     """The folder of one run behind a URL."""
 
     _HOLDER = ".holder"
+    _LEDGER = ".ledger"
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
@@ -31,6 +33,29 @@ class Shared(Remote):
         for name in self.names():
             self.get(name, folder / name)
             self._known[name] = _state(folder / name)
+
+    def ledger(self) -> Decimal | None:
+        """Return what the run may have cost at most, as its workers wrote before they made calls; None if unknown."""
+        with self._reaching():
+            self._fs.invalidate_cache()
+            known = self._fs.exists(f"{self._root}/{self._LEDGER}")
+        return _amount(self.read(self._LEDGER)) if known else None
+
+    def write_ledger(self, most: Decimal) -> None:
+        """Write what the run may have cost at most, by the end of the calls that may go out now."""
+        self._write(self._LEDGER, str(most).encode())
+
+    @classmethod
+    def ledgers(cls, url: str) -> dict[str, Decimal]:
+        """Return what the runs below a URL may have cost at most, by their names."""
+        place = cls(url)
+        with place._reaching():
+            place._fs.invalidate_cache()
+            found = [
+                path[len(place._root) + 1 :] for path in place._fs.glob(f"{place._root}/*/{cls._LEDGER}")
+            ]
+        contents = place._read(found)
+        return {name.partition("/")[0]: _amount(text) for name, text in zip(found, contents, strict=True)}
 
     def claim(self) -> None:
         """Claim the run, so that a worker wrongly believed lost stops copying."""
@@ -96,6 +121,19 @@ def _to_copy(folder: Path, *, whole: bool) -> tuple[set[str], set[str]]:
     # The agents of unfinished examples are at work, so what they hold cannot be copied beside their logs.
     ended = {name for name in found if name == "events.jsonl" or is_finished(folder / name)}
     return {name for name in names if "/" not in name} | ended, ended
+
+
+def _amount(text: bytes) -> Decimal:
+    """Return the amount in a ledger. Raises RunIncomplete, since nothing may be spent without it."""
+    try:
+        found = Decimal(text.decode("ascii"))
+    except (ArithmeticError, ValueError):
+        found = Decimal("NaN")
+    if not found.is_finite() or found < 0:
+        raise RunIncomplete(
+            f".ledger: {text[:40]!r} is no amount of dollars; write into it what the run has cost"
+        )
+    return found
 
 
 def _state(path: Path) -> tuple[int, int]:

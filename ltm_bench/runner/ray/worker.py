@@ -49,23 +49,70 @@ class Assignment:
     remake: Callable[[Path], Job]
 
 
+AHEAD = 3
+"""Further calls that an entry in the ledger covers, so that not every call has to wait for one."""
+
+
+class MoneyLedger:
+    """What a run may have cost at most, written to its URL before a call may go out.
+
+    Args:
+        write: Writes the amount.
+        logged: What the replies in its log have cost.
+        lost: What it may have cost beyond that, by calls whose replies are lost.
+    """
+
+    def __init__(self, write: Callable[[Decimal], None], logged: Decimal, lost: Decimal) -> None:
+        self._write, self._lost = write, lost
+        self._most = self._written = logged + lost
+
+    def add(self, price: Decimal) -> None:
+        """Take a call that may go out now."""
+        self._most += price
+        if self._most > self._written:
+            self._write(self._most + AHEAD * price)
+            self._written = self._most + AHEAD * price
+
+    def settle(self, held: Decimal, cost: Decimal) -> None:
+        """Replace what a call could have cost by what it did."""
+        self._most += cost - held
+
+    def lose(self, price: Decimal) -> None:
+        """Take a lost call that the run counts now, unless it is among those that are known to be lost."""
+        known = min(price, self._lost)
+        self._lost -= known
+        self._most += price - known
+
+    def close(self) -> None:
+        """Write what the run has cost by now, when no call is under way."""
+        if self._written != self._most:
+            self._write(self._most)
+
+
 class _RemoteBudget(Budget):
     """A worker's budget: asks the budget server before each call, and reports after it."""
 
-    def __init__(self, assignment: Assignment, attempt: str, server: Any) -> None:
+    def __init__(
+        self, assignment: Assignment, attempt: str, server: Any, ledger: MoneyLedger | None = None
+    ) -> None:
         super().__init__(assignment.limit)
         self._number, self._attempt, self._server = assignment.number, attempt, server
+        self._ledger = ledger
 
     def take(self, price: Decimal | None) -> Decimal:
         answer = self._tell("take", price, self.spent, unknown=self.unknown)
         if isinstance(answer, str):
             raise BudgetReached(answer)
+        if self._ledger is not None:
+            with self.lock:
+                self._ledger.add(answer)
         self.held += answer
         return Decimal(answer)
 
     def settle(self, usage: Any, *, free: bool, held: Decimal = Decimal(0)) -> None:
+        before = self.spent
         super().settle(usage, free=free, held=held)
-        self._give(held)
+        self._give(held, self.spent - before)
 
     def release(self, held: Decimal) -> None:
         super().release(held)
@@ -73,16 +120,22 @@ class _RemoteBudget(Budget):
 
     def charge(self, price: Decimal, held: Decimal = Decimal(0)) -> None:
         super().charge(price, held)
-        self._give(held)
+        self._give(held, price)
 
     def lose(self, price: Decimal) -> None:
         super().lose(price)
         if price:
             self._tell("lose", price)
+            if self._ledger is not None:
+                with self.lock:
+                    self._ledger.lose(price)
 
-    def _give(self, held: Decimal) -> None:
-        if held:
+    def _give(self, held: Decimal, cost: Decimal = Decimal(0)) -> None:
+        if held:  # not a reply of the log, which the ledger knows
             self._tell("give", held, self.spent, unknown=self.unknown)
+            if self._ledger is not None:
+                with self.lock:
+                    self._ledger.settle(held, cost)
 
     def _tell(self, method: str, *given: Any, **more: Any) -> Any:
         """Call the server, and wait for its answer: the next call must not start before the server knows of this."""
@@ -162,10 +215,13 @@ def _execute_in(
         already = finished(job.plan, folder)
         cost = cost_of(folder, assignment.manifest)
         unsettled = cost.charged if shared is None else None  # a copy may lack the last call
-        ray.get(
-            server.open.remote(assignment.number, attempt, cost.logged, already=already, unsettled=unsettled)
-        )
-        budget = _RemoteBudget(assignment, attempt, server)
+        written = None if shared is None else shared.ledger()
+        known = {"already": already, "unsettled": unsettled, "ledger": written}
+        carried = ray.get(server.open.remote(assignment.number, attempt, cost.logged, **known))
+        ledger = None
+        if shared is not None and assignment.limit is not None:
+            ledger = MoneyLedger(shared.write_ledger, cost.logged, carried)
+        budget = _RemoteBudget(assignment, attempt, server, ledger)
 
         def report(turns: int, examples: int) -> None:
             # Only the last report is waited for, at the end; waiting for each would hold the conversation up.
@@ -194,6 +250,8 @@ def _execute_in(
             watcher.report()
             if shared is not None:
                 _push_at_last(shared, folder)
+            if ledger is not None and not already:
+                ledger.close()
             ray.get(reported)
     return None
 
