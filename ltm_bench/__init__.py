@@ -44,9 +44,11 @@ _LATE = {
     **dict.fromkeys(
         ("Run", "aresume", "arun", "compare", "frame", "load_run", "plot", "resume", "run"), "ltm_bench.api"
     ),
+    **dict.fromkeys(("arace", "race"), "ltm_bench.api.racing"),
     "Comparison": "ltm_bench.score.comparison.runs",
     "Environment": "ltm_bench.api.environment",
     "Progress": "ltm_bench.runner.progress",
+    "Race": "ltm_bench.score.comparison.racing",
     "Results": "ltm_bench.score.results.run",
     "ordered": "ltm_bench.matchers.orders",  # no matcher, but scenarios of 0.1.0 steer their script by it
 }
@@ -64,6 +66,8 @@ if typing.TYPE_CHECKING:
     from ltm_bench.api import resume as resume
     from ltm_bench.api import run as run
     from ltm_bench.api.environment import Environment as Environment
+    from ltm_bench.api.racing import arace as arace
+    from ltm_bench.api.racing import race as race
     from ltm_bench.datasets.beam.matcher import meets as meets
     from ltm_bench.datasets.counting_stars.matcher import star_counts as star_counts
     from ltm_bench.datasets.counting_stars.matcher import star_sum as star_sum
@@ -96,6 +100,7 @@ if typing.TYPE_CHECKING:
     from ltm_bench.matchers.sequence import in_order as in_order
     from ltm_bench.matchers.tallies import tallies as tallies
     from ltm_bench.runner.progress import Progress as Progress
+    from ltm_bench.score.comparison.racing import Race as Race
     from ltm_bench.score.comparison.runs import Comparison as Comparison
     from ltm_bench.score.results.run import Results as Results
 else:

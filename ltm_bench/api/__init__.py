@@ -93,7 +93,7 @@ def taking(
     return decorate
 
 
-def _blocking(main: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[P, T]:
+def blocking(main: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[P, T]:
     """Return the blocking form of a function: it runs in this thread, or in another one if an event loop runs here."""
 
     @wraps(main)
@@ -150,7 +150,7 @@ async def arun(asked: RunArguments) -> Run:
     return await start(asked, options, name=asked.name, fresh=asked.fresh)
 
 
-run = _blocking(arun, "run")
+run = blocking(arun, "run")
 
 
 @taking(ResumeArguments)
@@ -169,7 +169,7 @@ async def aresume(asked: ResumeArguments) -> Run:
     return await execute(plan_of(folder, asked.calls), folder, options)
 
 
-resume = _blocking(aresume, "resume")
+resume = blocking(aresume, "resume")
 
 
 def load_run(run: str | os.PathLike[str] | None = None, *, reports: str | os.PathLike[str] = REPORTS) -> Run:

@@ -74,7 +74,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         return Silent() if options.progress is None else Tracker(plan, options.budget, options.progress)
 
     try:
-        with _caching(options):
+        with caching_with(options):
             if not (folder / "events.jsonl").exists():
                 said = await _foreseen(plan, options)
             verdicts = await run_locked(
@@ -142,7 +142,7 @@ async def _foreseen(plan: Plan, options: Options) -> str:
     return said
 
 
-def _caching(options: Options) -> AbstractContextManager[None]:
+def caching_with(options: Options) -> AbstractContextManager[None]:
     """Keep providers' answers inside the block, if the options say so."""
     if not options.cache:
         return nullcontext()

@@ -1,0 +1,242 @@
+"""Races: agents on the same examples, round by round of seeds, until the data tells them apart."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import fields, replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ltm_bench.api import blocking
+from ltm_bench.api.options import Options
+from ltm_bench.api.publication import publish
+from ltm_bench.api.running import caching_with, check_price
+from ltm_bench.api.runs import Run
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import (
+    AgentError,
+    BudgetReached,
+    ConfigError,
+    LtmBenchError,
+    RunIncomplete,
+    nearest,
+)
+from ltm_bench.core.seeds import seeds_from
+from ltm_bench.judge.judges import find_judges, find_reader
+from ltm_bench.log.environment import record_tags, record_window
+from ltm_bench.plan.request import Conduct, NewRun, Request
+from ltm_bench.report.publishing import replace_file
+from ltm_bench.report.race_page import render_race
+from ltm_bench.runner.conversation import Verdicts
+from ltm_bench.runner.grid import Grid, jobs_of
+from ltm_bench.runner.observer import Observer, Silent
+from ltm_bench.runner.standing import cost_before
+from ltm_bench.runner.sweep import Job, SweepObserver, sweep
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.racing import End, Race, Rules
+from ltm_bench.score.statistics.sequential import earliest
+
+MOST = 20
+"""Maximum number of rounds, by default."""
+
+TRIES = 3
+"""How often a round with an agent's error is tried."""
+
+
+class Terms(NamedTuple):
+    """What a race is about, before it begins."""
+
+    race: Race
+    scenarios: Sequence[int]
+    """The number of examples of each scenario in a round."""
+    first: int | None
+    """The first round that could decide something; None if none can."""
+
+
+class Quiet:
+    """Observes a round without a terminal."""
+
+    def __init__(self, notify: Callable[[str], None]) -> None:
+        self._notify = notify
+
+    def begun(self, job: Job, *, already: bool) -> Observer:
+        """Observe nothing."""
+        return Silent()
+
+    def noted(self, job: Job, line: str) -> None:
+        """Pass a note on."""
+        self._notify(f"{job.folder.name}: {line}")
+
+    def done(self, job: Job, problem: LtmBenchError | None) -> None:
+        """Pass a problem on."""
+        if problem is not None:
+            self.noted(job, str(problem))
+
+
+Watch = Callable[[Sequence[Job], Budget], AbstractContextManager[SweepObserver]]
+"""Returns the observer of a round's runs."""
+
+
+def quickly(request: Request) -> Request:
+    """Return a request in the quick mode, unless it says otherwise."""
+    asked = Request()
+    own = any(
+        getattr(request, name) != getattr(asked, name) for name in ("questions", "acknowledge", "filler")
+    )
+    return request if own or request.isolated else replace(request, quick=True)
+
+
+class Course:
+    """The course of a race: its rounds, each a run of every agent that still races."""
+
+    def __init__(
+        self,
+        agents: Sequence[str],
+        request: Request,
+        options: Options,
+        new: NewRun,
+        most: int,
+        least: float | None,
+    ) -> None:
+        if len(agents) < 2 or len(set(agents)) < len(agents):
+            raise ConfigError(f"race {' '.join(agents)}: name two different agents, or more")
+        self._request, self._options, self._new = quickly(request), options, new
+        jobs = self._jobs(agents, 0)
+        for job in jobs:
+            check_price(job.plan.agents.sample, options.budget.limit, job.plan.manifest.agent.name)
+            find_reader(options.reader, job.plan.manifest.agent)
+        find_judges(options.judges)
+        scenarios = [entry.examples for entry in jobs[0].plan.manifest.suite.scenarios]
+        if least is not None and least > len(scenarios):
+            raise ConfigError(f"--least {least:g}: more than the highest possible score, {len(scenarios)}")
+        self.race = Race.of(agents, Rules(most=most, least=least or 0.1 * len(scenarios)))
+        self.race.out_of = len(scenarios)
+        self.terms = Terms(self.race, scenarios, earliest(scenarios, most, self.race.error))
+
+    def _jobs(self, agents: Sequence[str], number: int) -> Sequence[Job]:
+        """Plan the runs of a round."""
+        found = jobs_of(
+            Grid(agents=agents),
+            replace(self._request, seed=seeds_from(self._request.seed, number + 1)[-1]),
+            calls=self._options.calls,
+            reports=self._options.reports,
+            new=self._new,
+        )
+        if found.skipped:
+            hint = "; a race is --quick unless --questions in-line is named" if self._request.quick else ""
+            raise ConfigError(found.skipped[0].replace("skipped: ", "") + hint)
+        return found.jobs
+
+    async def rounds(self, watch: Watch) -> AsyncIterator[Race]:
+        """Carry out round after round; yield the race after each, and at its end. Raises RunIncomplete."""
+        runs: dict[str, list[Scored]] = {agent: [] for agent in self.race.agents}
+        for number in count():
+            jobs = self._jobs(self.race.racing, number)
+            try:
+                done = await self._round(jobs, watch)
+            except BudgetReached:
+                self.race.end = End.BUDGET
+            else:
+                for agent, run in zip(self.race.racing, done, strict=True):
+                    runs[agent].append(Scored(run.manifest, run.results))
+                self.race.take(runs)
+            budget = self._options.budget
+            self.race.dollars = None if budget.unknown else float(budget.spent)
+            yield self.race
+            if self.race.end is not None:
+                return
+
+    async def _round(self, jobs: Sequence[Job], watch: Watch) -> list[Run]:
+        """Carry out a round; what an agent's error stopped is resumed, not left out."""
+        budget, left = self._options.budget, list(jobs)
+        verdicts: dict[Path, Verdicts | None] = {}
+        for tried in range(1, TRIES + 1):
+            with caching_with(self._options), watch(left, budget) as observer:
+                ended = await sweep(left, budget, observer, connections=self._options.connections)
+            verdicts |= {each.job.folder: each.verdicts for each in ended if each.problem is None}
+            problems = [each.problem for each in ended if each.problem is not None]
+            left = [each.job for each in ended if each.problem is not None]
+            if not left:
+                break
+            other = [each for each in problems if not isinstance(each, AgentError)]
+            if other or tried == TRIES:
+                raise (other or problems)[0]
+            for job in left:  # counted once more when it is resumed
+                before = cost_before(job.plan, job.folder)
+                budget.count(-before.logged - before.charged)
+        return [await self._published(job, verdicts[job.folder]) for job in jobs]
+
+    async def _published(self, job: Job, verdicts: Verdicts | None) -> Run:
+        options = self._options
+        record_tags(job.folder, options.tags or {})
+        record_window(job.folder, outlook=job.outlook)
+        reader = find_reader(options.reader, job.plan.manifest.agent)
+        run = await publish(
+            job.folder, job.plan, verdicts, reader=reader, judges=find_judges(options.judges), options=options
+        )
+        if not run.complete:
+            raise RunIncomplete(f"{run.name} is not complete; the same command continues")
+        return run
+
+    def write(self, page: Path | None = None) -> Path:
+        """Write the race's page, and return where."""
+        prefix = "race" if self._new.name is None else self._new.name
+        target = page or self._options.reports / f"{prefix}.html"
+        links = {
+            name: os.path.relpath(self._options.reports / name / "report.html", target.parent)
+            for names in self.race.runs.values()
+            for name in names
+        }
+        replace_file(target, render_race(self.race, links).encode("utf-8", "replace"))
+        return target
+
+
+async def arace(
+    *agents: str,
+    most: int = MOST,
+    least: float | None = None,
+    progress: Callable[[Race], None] | None = None,
+    **asked: Any,
+) -> Race:
+    """Race agents on the same examples, round by round of seeds, until the data tells them apart.
+
+    Every round is an ordinary run of each agent, with the next seed. Repeating the call continues.
+
+    Args:
+        agents: Two agents or more.
+        most: Maximum number of rounds.
+        least: The smallest difference that matters, in points; a tenth of all points if left out.
+        progress: Called with the race after every round.
+        asked: The parameters of `run`, but for the agent; `quick` unless another mode is named.
+
+    Returns:
+        The race, with its decisions; its page is in the reports folder.
+
+    Raises:
+        ConfigError: An argument is invalid.
+        RunIncomplete: An agent failed several times in one round, or a judge did; the race can be repeated.
+    """
+    parts: dict[type, dict[str, Any]] = {Request: {}, Conduct: {}, NewRun: {}}
+    for name, value in asked.items():
+        of = next((kind for kind in parts if name in {f.name for f in fields(kind)} - {"agent"}), None)
+        if of is None:
+            known = [field.name for kind in parts for field in fields(kind)]
+            raise ConfigError(f"race({name}=…): unknown{nearest(name, known)}")
+        parts[of][name] = value
+    options = Options.of(Conduct(**parts[Conduct]))
+    course = Course(agents, Request(**parts[Request]), options, NewRun(**parts[NewRun]), most, least)
+    watch = partial(_unseen, options)
+    async for race in course.rounds(watch):
+        if progress is not None:
+            progress(race)
+    course.write()
+    return course.race
+
+
+race = blocking(arace, "race")
+
+
+def _unseen(options: Options, jobs: Sequence[Job], budget: Budget) -> AbstractContextManager[SweepObserver]:
+    return nullcontext(Quiet(options.notify))
