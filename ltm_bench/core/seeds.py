@@ -54,6 +54,11 @@ def checked_seed(given: int | str) -> Seed:
         raise ConfigError(f"--seed {given}: {error}") from None
 
 
+def spell_seed(seed: Seed) -> str:
+    """Return a seed as part of a folder's name."""
+    return str(seed).replace(":", "-")
+
+
 def is_training(seed: Seed) -> bool:
     """Whether it is a training seed."""
     return isinstance(seed, str)

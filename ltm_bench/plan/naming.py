@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ltm_bench.core.seeds import spell_seed
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.values import spell_span
@@ -61,7 +62,7 @@ def run_name(manifest: Manifest, usual: Manifest, whole: Sequence[str]) -> str:
         several,
         "" if asked.endswith(f"-{span}") and not several else span,
         agent,
-        f"seed{as_name(str(manifest.seed))}",
+        f"seed{spell_seed(manifest.seed)}",
         "isolated" if apart.pop("isolated", False) else "",
         _rest(apart),
     ]

@@ -63,6 +63,11 @@ def test_an_option_shows_in_the_name(asked: dict[str, Any], expected: str) -> No
     assert name(**asked) == expected
 
 
+def test_every_kind_of_seed_has_a_name_of_its_own() -> None:
+    named = [name(seed=seed) for seed in (1, -1, "train:1")]
+    assert [each.partition("seed")[2] for each in named] == ["1", "-1", "train-1"]
+
+
 def test_the_model_follows_its_adapter(key: str) -> None:
     settings = {"model": "meta/llama 4", "window": 8000}
     assert re.fullmatch(

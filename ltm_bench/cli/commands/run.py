@@ -14,9 +14,8 @@ from ltm_bench.cli.ending import saying_when_it_ends, send_spans
 from ltm_bench.cli.options import Config, LogLevel, Quiet
 from ltm_bench.cli.thresholds import check_reachable, check_thresholds, find_baseline
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.seeds import seeds_from
+from ltm_bench.core.seeds import seeds_from, spell_seed
 from ltm_bench.plan.folders import run_folder
-from ltm_bench.plan.naming import as_name
 from ltm_bench.plan.request import Conduct, NewRun, Request, Series
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
         complain("--cache is without effect with --again: equal requests would get equal answers")
         conduct = replace(conduct, cache=False)
     for seed, plan in zip(seeds, plans, strict=True):
-        several = f"{new.name}-seed{as_name(str(seed))}" if series.repeats > 1 else new.name
+        several = f"{new.name}-seed{spell_seed(seed)}" if series.repeats > 1 else new.name
         name = plan.name if new.name is None else several or ""
         for time in range(1, series.again + 1):
             folder = run_folder(name if time == 1 else f"{name}-again{time}", fresh=new.fresh)
@@ -103,7 +102,7 @@ def _print_together(runs: Sequence[Run], what: str) -> None:
         print_spread(cell)
     folder, last = runs[0].folder, runs[-1].manifest.seed
     page = folder.with_name(
-        f"{folder.name}-{'again' if last == runs[0].manifest.seed else f'to-{as_name(str(last))}'}.html"
+        f"{folder.name}-{'again' if last == runs[0].manifest.seed else f'to-{spell_seed(last)}'}.html"
     )
     write_comparison(comparison, [each.folder for each in runs], page)
     out().print(f"page of all: {page}")
