@@ -93,6 +93,7 @@ def test_every_field_of_a_verdict_is_a_column_of_the_frame(
 WITHOUT_VERDICTS = {
     "junit": "it says why a question failed: outcome and reason alone",
     "operations": "it is about a memory's operations",
+    "otel": "tracing shows what became of a reply, in its own terms: score, outcome, reason, expectation, who decided",
 }
 
 

@@ -42,7 +42,7 @@ def race(
     new: NewRun,
     conduct: Conduct,
     names: Annotated[
-        list[str], typer.Argument(metavar="AGENT…", help="Two agents or more (see list agents).")
+        list[str], typer.Argument(metavar="AGENT...", help="Two agents or more (see list agents).")
     ],
     more: Annotated[Sequence[str], Option("Another agent.", "NAME", flags=("--agent",))] = (),
     most: Annotated[int, Option("Maximum number of rounds.", "ROUNDS", least=2, most=100)] = MOST,

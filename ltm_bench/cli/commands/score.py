@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from ltm_bench.cli.console import err, out
+from ltm_bench.cli.console import complain, err, out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, output_option
 from ltm_bench.cli.outputs import check_output
@@ -308,7 +308,7 @@ def _tried(function: Callable[..., T], *given: Any) -> T | None:
     try:
         return function(*given)
     except ConfigError as error:
-        _complain(f"error: {error}")
+        complain(str(error))
         return None
 
 
