@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltm_bench.score.comparison.racing import Decision, Race, Rules, decide
+from ltm_bench.score.comparison.racing import Preference, Race, Rules, decide
 from ltm_bench.score.statistics.intervals import Interval
 from ltm_bench.score.statistics.power import Noise, Size, power, smallest_difference
-from ltm_bench.score.statistics.sequential import FIRST, Look, arm
+from ltm_bench.score.statistics.sequential import FIRST, Interim, arm
 from perf.arguments import parser_for
 
 SCENARIOS, EXAMPLES = 11, 3
@@ -84,7 +84,7 @@ def calibrated(spread: float, difference: float) -> tuple[float, float]:
     return tau, shift
 
 
-def looks(gaps: Scores, most: int, error: float) -> list[Look]:
+def looks(gaps: Scores, most: int, error: float) -> list[Interim]:
     """Return the looks at a pair's differences: round, scenario, example. The sums are `Pool`'s, over all rounds."""
     found = []
     for rounds in range(FIRST, most + 1):
@@ -94,7 +94,7 @@ def looks(gaps: Scores, most: int, error: float) -> list[Look]:
         between = float(totals.var(ddof=1) / rounds)
         half, total = arm(between, each.shape[1], rounds, most, error), float(totals.mean())
         found.append(
-            Look(rounds=rounds, difference=total, interval=Interval(low=total - half, high=total + half))
+            Interim(rounds=rounds, difference=total, interval=Interval(low=total - half, high=total + half))
         )
     return found
 
@@ -122,8 +122,8 @@ def wrong(race: Race, difference: float) -> bool:
     points = difference * SCENARIOS
     for duel in race.duels:
         gap = points if duel.first == "0" else 0.0
-        allowed = {Decision.OPEN, *([Decision.FIRST] if gap else [])}
-        allowed |= {Decision.EQUAL} if gap < race.rules.least - 1e-9 else set()
+        allowed = {Preference.OPEN, *([Preference.FIRST] if gap else [])}
+        allowed |= {Preference.EQUAL} if gap < race.rules.least - 1e-9 else set()
         if duel.decision not in allowed:
             return True
     return False
@@ -153,8 +153,8 @@ def show(setting: Setting, rules: Rules, races: int, *, name: str = "", plan: in
     done = [
         raced(draw(rng, (1, agents, rules.most), tau, shift, correlation)[0], rules) for _ in range(races)
     ]
-    best = [all(each.decision is Decision.FIRST for each in race.duels[: agents - 1]) for race in done]
-    equal = sum(race.duels[-1].decision is Decision.EQUAL for race in done) / races
+    best = [all(each.decision is Preference.FIRST for each in race.duels[: agents - 1]) for race in done]
+    equal = sum(race.duels[-1].decision is Preference.EQUAL for race in done) / races
     share = sum(best) / races
     rounds = float(np.median([race.rounds for race in done]))
     if name == "planned":

@@ -45,7 +45,7 @@ TRIES = 3
 """How often a round with an agent's error is tried."""
 
 
-class Terms(NamedTuple):
+class RaceForecast(NamedTuple):
     """What a race is about, before it begins."""
 
     race: Race
@@ -88,7 +88,7 @@ def quickly(request: Request) -> Request:
     return request if own or request.isolated else replace(request, quick=True)
 
 
-class Course:
+class RunningRace:
     """The course of a race: its rounds, each a run of every agent that still races."""
 
     def __init__(
@@ -100,6 +100,16 @@ class Course:
         most: int,
         least: float | None,
     ) -> None:
+        """Plan the first round. Raises ConfigError.
+
+        Args:
+            agents: Their names, two or more, each once.
+            request: The arguments of every run; its seed is that of the first round.
+            options: How the runs are carried out; one budget for all.
+            new: Where they go.
+            most: Maximum number of rounds.
+            least: The smallest difference that matters, in points; None for a tenth of the highest score.
+        """
         if len(agents) < 2 or len(set(agents)) < len(agents):
             raise ConfigError(f"race {' '.join(agents)}: name two different agents, or more")
         self._request, self._options, self._new = quickly(request), options, new
@@ -113,7 +123,7 @@ class Course:
             raise ConfigError(f"--least {least:g}: more than the highest possible score, {len(scenarios)}")
         self.race = Race.of(agents, Rules(most=most, least=least or 0.1 * len(scenarios)))
         self.race.out_of = len(scenarios)
-        self.terms = Terms(self.race, scenarios, earliest(scenarios, most, self.race.error))
+        self.terms = RaceForecast(self.race, scenarios, earliest(scenarios, most, self.race.error))
 
     def _jobs(self, agents: Sequence[str], number: int) -> Sequence[Job]:
         """Plan the runs of a round."""
@@ -226,7 +236,7 @@ async def arace(
             raise ConfigError(f"race({name}=…): unknown{nearest(name, known)}")
         parts[of][name] = value
     options = Options.of(Conduct(**parts[Conduct]))
-    course = Course(agents, Request(**parts[Request]), options, NewRun(**parts[NewRun]), most, least)
+    course = RunningRace(agents, Request(**parts[Request]), options, NewRun(**parts[NewRun]), most, least)
     watch = partial(_unseen, options)
     async for race in course.rounds(watch):
         if progress is not None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ltm_bench.report.templating import templates
 from ltm_bench.report.words import cost, plural, signed
-from ltm_bench.score.comparison.racing import Decision, Duel, End, Race
+from ltm_bench.score.comparison.racing import Duel, End, Preference, Race
 
 
 def standing(duel: Duel) -> str:
@@ -37,7 +37,7 @@ def ended(race: Race) -> str:
 def saved(race: Race) -> str:
     """Say what a race saved against a fixed plan for the smallest difference that matters; empty if it is unknown."""
     plans = [duel.planned for duel in race.duels if duel.planned is not None]
-    if not plans or all(duel.decision is Decision.OPEN for duel in race.duels):
+    if not plans or all(duel.decision is Preference.OPEN for duel in race.duels):
         return ""
     plan, taken = max(plans) * len(race.agents), sum(map(len, race.runs.values()))
     beside = f"{plan - taken:,} fewer" if taken < plan else "no fewer"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ltm_bench.api.options import Options
-from ltm_bench.api.racing import MOST, Course, Terms
+from ltm_bench.api.racing import MOST, RaceForecast, RunningRace
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.display import SweepDisplay
@@ -22,7 +22,7 @@ from ltm_bench.plan.request import Conduct, NewRun, Notify, Request
 from ltm_bench.plan.values import number, positive
 from ltm_bench.report.race_page import ended, saved, standing
 from ltm_bench.report.words import plural
-from ltm_bench.score.comparison.racing import Decision, End, Race
+from ltm_bench.score.comparison.racing import End, Preference, Race
 from ltm_bench.score.comparison.sizing import assumed
 from ltm_bench.score.statistics.power import seeds_needed
 
@@ -76,7 +76,7 @@ def race(
     if output is not None:
         check_output(output)
     options = replace(Options.of(conduct), notify=lambda line: err().print(safe(line)))
-    course = Course([*names, *more], request, options, new, most, least)
+    course = RunningRace([*names, *more], request, options, new, most, least)
     for line in foretold(course.terms):
         err().print(safe(line))
     with saying_when_it_ends(notify) as folders:
@@ -105,7 +105,7 @@ def race(
     check_gate(course.race, gate)
 
 
-async def _watch(course: Course) -> None:
+async def _watch(course: RunningRace) -> None:
     async for race in course.rounds(SweepDisplay):
         seed = f"round {race.rounds} of at most {race.rules.most}"
         for duel in race.duels:
@@ -113,7 +113,7 @@ async def _watch(course: Course) -> None:
                 err().print(safe(f"{seed}: {standing(duel)}"))
 
 
-def foretold(terms: Terms) -> list[str]:
+def foretold(terms: RaceForecast) -> list[str]:
     """Return what is known of a race before it begins: when it can end, and what a fixed plan would take."""
     race, scenarios, first = terms
     basis = assumed(scenarios)
@@ -136,8 +136,8 @@ def foretold(terms: Terms) -> list[str]:
 def check_gate(race: Race, gate: str | None) -> None:
     """Raise ThresholdMissed if the first agent is worse than another, or is not better than all, as the gate asks."""
     mine = [duel for duel in race.duels if duel.first == race.agents[0]]
-    lost = [duel for duel in mine if duel.decision is Decision.SECOND]
-    unproven = [duel for duel in mine if duel.decision is not Decision.FIRST]
+    lost = [duel for duel in mine if duel.decision is Preference.SECOND]
+    unproven = [duel for duel in mine if duel.decision is not Preference.FIRST]
     failed = {"worse": lost, "better": unproven}.get(gate or "", [])
     if failed:
         raise ThresholdMissed(f"--gate {gate}: {'; '.join(duel.verdict for duel in failed)}")

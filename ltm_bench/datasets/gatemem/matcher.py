@@ -62,7 +62,7 @@ class Gated(SetMatcher):
         """Judge by the official rule and its gate, or strictly."""
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        said = said_in(reply, self.mode)
+        said = output_in(reply, self.mode)
         acted, good = self.rule.score(said, self.mode)
         unlike = f"the action is {said.action!r:.40}, expected {self.action}"
         if self.type == UTILITY:
@@ -79,8 +79,8 @@ class Gated(SetMatcher):
 
     def scores(self, reply: str) -> Mapping[str, float]:
         """Return the marks of the rule, without and with its gate, and of the strict one."""
-        official = self.rule.score(said_in(reply, "official"), "official")
-        strict = self.rule.score(said_in(reply, "strict"), "strict")
+        official = self.rule.score(output_in(reply, "official"), "official")
+        strict = self.rule.score(output_in(reply, "strict"), "strict")
         marks = {"official": official.good, "gated": official.good and official.acted, "strict": strict.good}
         return {column: float(mark) for column, mark in marks.items()}
 
@@ -100,7 +100,7 @@ class Gated(SetMatcher):
         return (json.dumps(dict(zip(("action", "answer"), other, strict=True))), "Xylophones", "")
 
 
-def said_in(reply: str, mode: str = "official") -> Output:
+def output_in(reply: str, mode: str = "official") -> Output:
     """Return the action and the answer of a reply; prose has an action for the strict scorer alone."""
     found = last_readable(reply, _said)
     if found is not None:

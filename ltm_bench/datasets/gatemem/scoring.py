@@ -7,7 +7,7 @@ from typing import Any
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import said_in_run
 from ltm_bench.datasets.gatemem.files import Checkpoint
-from ltm_bench.datasets.gatemem.matcher import output_of, said_in
+from ltm_bench.datasets.gatemem.matcher import output_in, output_of
 from ltm_bench.datasets.gatemem.scorer import MODES, Output, figures
 from ltm_bench.datasets.predictions import OnBad, read_predictions
 
@@ -31,7 +31,7 @@ def predicted(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Output]]:
 def answered(questions: Iterator[tuple[Mapping[str, Any], str]]) -> Iterator[tuple[str, Output]]:
     """Yield the replies of a run by the question's id."""
     for answer in said_in_run(questions):
-        yield str(answer.id), said_in(answer.said)
+        yield str(answer.id), output_in(answer.said)
 
 
 def rows_of(

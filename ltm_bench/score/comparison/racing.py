@@ -10,10 +10,10 @@ from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.pairs import differences, readers_of
 from ltm_bench.score.statistics.intervals import CONFIDENCE, Clusters
 from ltm_bench.score.statistics.power import noise_of, seeds_needed, size_of
-from ltm_bench.score.statistics.sequential import Look, look
+from ltm_bench.score.statistics.sequential import Interim, look
 
 
-class Decision(StrEnum):
+class Preference(StrEnum):
     """What a race says about two agents."""
 
     FIRST = "the first is better"
@@ -44,11 +44,11 @@ class Duel(BaseModel):
 
     first: str
     second: str
-    looks: list[Look] = Field(default_factory=list)
+    looks: list[Interim] = Field(default_factory=list)
     """After every round from the second on: the first minus the second, if all that is undecided were wrong."""
-    if_right: list[Look] = Field(default_factory=list)
+    if_right: list[Interim] = Field(default_factory=list)
     """The same if all that is undecided were right."""
-    decision: Decision = Decision.OPEN
+    decision: Preference = Preference.OPEN
     readers: list[str] = Field(default_factory=list)
     """Who read the replies that are for a blind reader, if not the same for both: then nothing is decided."""
     planned: int | None = None
@@ -67,13 +67,13 @@ class Duel(BaseModel):
     def verdict(self) -> str:
         """The decision in words."""
         match self.decision:
-            case Decision.FIRST:
+            case Preference.FIRST:
                 return f"{self.first} is better than {self.second}"
-            case Decision.SECOND:
+            case Preference.SECOND:
                 return f"{self.second} is better than {self.first}"
-            case Decision.EQUAL:
+            case Preference.EQUAL:
                 return f"{self.first} and {self.second}: no difference that matters"
-            case Decision.OPEN:
+            case Preference.OPEN:
                 return f"{self.first} and {self.second}: not decided"
 
 
@@ -111,7 +111,7 @@ class Race(BaseModel):
         return [
             duel
             for duel in self.duels
-            if duel.decision is Decision.OPEN and {duel.first, duel.second} <= {*self.racing}
+            if duel.decision is Preference.OPEN and {duel.first, duel.second} <= {*self.racing}
         ]
 
     def take(self, runs: Mapping[str, Sequence[Scored]]) -> None:
@@ -146,7 +146,7 @@ class Race(BaseModel):
     def drop(self) -> None:
         """Drop the agents that are worse than another one, and end the race if nothing is left to decide."""
         for duel in self.duels:
-            worse = {Decision.FIRST: duel.second, Decision.SECOND: duel.first}.get(duel.decision)
+            worse = {Preference.FIRST: duel.second, Preference.SECOND: duel.first}.get(duel.decision)
             if worse in self.racing:
                 self.racing.remove(worse)
         if not self.open:
@@ -155,12 +155,12 @@ class Race(BaseModel):
             self.end = End.MOST
 
 
-def decide(wrong: Look, right: Look, least: float) -> Decision:
+def decide(wrong: Interim, right: Interim, least: float) -> Preference:
     """Return what a look says, whatever the undecided replies are worth."""
     low = min(wrong.interval.low, right.interval.low)
     high = max(wrong.interval.high, right.interval.high)
     if low > 0:
-        return Decision.FIRST
+        return Preference.FIRST
     if high < 0:
-        return Decision.SECOND
-    return Decision.EQUAL if -least < low and high < least else Decision.OPEN
+        return Preference.SECOND
+    return Preference.EQUAL if -least < low and high < least else Preference.OPEN

@@ -27,7 +27,7 @@ _STEP = 0.15
 """Distance between points at which densities are integrated, in standard deviations of one round."""
 
 
-class Look(BaseModel, frozen=True):
+class Interim(BaseModel, frozen=True):
     """What a comparison shows after a number of rounds."""
 
     rounds: int
@@ -106,7 +106,7 @@ def _beyond(t: float, freedom: int) -> float:
     return max(0.0, 1 - inside)
 
 
-def look(rounds: Clusters, most: int, error: float = 1 - CONFIDENCE) -> Look | None:
+def look(rounds: Clusters, most: int, error: float = 1 - CONFIDENCE) -> Interim | None:
     """Return what these rounds show; None before round `FIRST`, or if a scenario has no example.
 
     The variance is the one observed between rounds, and one example that disagrees is added, as in `paired`. It is not
@@ -123,7 +123,7 @@ def look(rounds: Clusters, most: int, error: float = 1 - CONFIDENCE) -> Look | N
     half = arm(pool.between, min(map(len, pool.strata.values())), count, most, error)
     top = len(pool.strata)
     interval = Interval(low=max(-top, pool.total - half), high=min(top, pool.total + half))
-    return Look(rounds=count, difference=pool.total, interval=interval)
+    return Interim(rounds=count, difference=pool.total, interval=interval)
 
 
 def arm(between: float, smallest: int, rounds: int, most: int, error: float) -> float:

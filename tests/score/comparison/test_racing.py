@@ -7,10 +7,10 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.comparison.entrants import Scored
-from ltm_bench.score.comparison.racing import Decision, End, Race, Rules, decide
+from ltm_bench.score.comparison.racing import End, Preference, Race, Rules, decide
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import Interval
-from ltm_bench.score.statistics.sequential import Look
+from ltm_bench.score.statistics.sequential import Interim
 
 if TYPE_CHECKING:
     from tests.made import Made
@@ -44,13 +44,13 @@ def test_a_clear_difference_ends_a_race_early(made: "Made") -> None:
 
 def test_the_order_of_the_agents_does_not_matter(made: "Made") -> None:
     race = raced(made, bad=[WRONG], good=[RIGHT])
-    assert race.duels[0].decision is Decision.SECOND
+    assert race.duels[0].decision is Preference.SECOND
     assert race.racing == ["good"]
 
 
 def test_equal_agents_end_with_no_difference_that_matters(made: "Made") -> None:
     race = raced(made, one=[RIGHT, WRONG, RIGHT], other=[RIGHT, WRONG, RIGHT])
-    assert race.duels[0].decision is Decision.EQUAL
+    assert race.duels[0].decision is Preference.EQUAL
     assert race.racing == ["one", "other"]
     assert race.end is End.DECIDED
 
@@ -58,7 +58,7 @@ def test_equal_agents_end_with_no_difference_that_matters(made: "Made") -> None:
 def test_a_race_that_decides_nothing_ends_with_the_most_rounds(made: "Made") -> None:
     rules = Rules(most=3, least=0.01)
     race = raced(made, rules, one=[RIGHT, WRONG, RIGHT], other=[WRONG, RIGHT, RIGHT, RIGHT])
-    assert (race.end, race.rounds, race.duels[0].decision) == (End.MOST, 3, Decision.OPEN)
+    assert (race.end, race.rounds, race.duels[0].decision) == (End.MOST, 3, Preference.OPEN)
 
 
 def test_the_worst_of_three_is_dropped_and_the_others_go_on(made: "Made") -> None:
@@ -73,27 +73,27 @@ def test_what_undecided_replies_could_undo_is_not_decided(made: "Made") -> None:
     race = raced(made, one=[RIGHT], other=[OPEN])
     [duel] = race.duels
     assert duel.looks[-1].interval.low > 0
-    assert duel.decision is Decision.OPEN
+    assert duel.decision is Preference.OPEN
     assert race.end is End.MOST
 
 
 @pytest.mark.parametrize(
     ("wrong", "right", "decision"),
     [
-        ((0.1, 0.9), (0.2, 0.8), Decision.FIRST),
-        ((-0.9, -0.1), (-0.8, -0.2), Decision.SECOND),
-        ((-0.4, 0.3), (-0.2, 0.4), Decision.EQUAL),
-        ((0.1, 0.4), (0.1, 0.4), Decision.FIRST),
-        ((-0.4, 0.5), (-0.4, 0.4), Decision.OPEN),
-        ((0.1, 0.9), (-0.1, 0.8), Decision.OPEN),
-        ((0.1, 0.9), (-0.9, -0.1), Decision.OPEN),
+        ((0.1, 0.9), (0.2, 0.8), Preference.FIRST),
+        ((-0.9, -0.1), (-0.8, -0.2), Preference.SECOND),
+        ((-0.4, 0.3), (-0.2, 0.4), Preference.EQUAL),
+        ((0.1, 0.4), (0.1, 0.4), Preference.FIRST),
+        ((-0.4, 0.5), (-0.4, 0.4), Preference.OPEN),
+        ((0.1, 0.9), (-0.1, 0.8), Preference.OPEN),
+        ((0.1, 0.9), (-0.9, -0.1), Preference.OPEN),
     ],
 )
 def test_a_decision_holds_at_both_extremes(
-    wrong: tuple[float, float], right: tuple[float, float], decision: Decision
+    wrong: tuple[float, float], right: tuple[float, float], decision: Preference
 ) -> None:
     one, other = (
-        Look(rounds=3, difference=sum(ends) / 2, interval=Interval(low=ends[0], high=ends[1]))
+        Interim(rounds=3, difference=sum(ends) / 2, interval=Interval(low=ends[0], high=ends[1]))
         for ends in (wrong, right)
     )
     assert decide(one, other, 0.5) is decision
@@ -103,5 +103,5 @@ def test_runs_read_by_different_readers_decide_nothing(made: "Made", monkeypatch
     monkeypatch.setattr(Results, "readers", property(lambda self: [f"reader of {self.agent}"]))
     race = raced(made, a=[RIGHT], b=[WRONG])
     assert race.duels[0].readers == ["reader of a", "reader of b"]
-    assert race.duels[0].decision is Decision.OPEN
+    assert race.duels[0].decision is Preference.OPEN
     assert race.end is End.MOST
