@@ -208,7 +208,7 @@ def _ordered(row: Record, known: Known) -> RowCount:
     ours = event_order(_texts(row, "reference"), _texts(row, "system"))
     stored = {"precision": ours.precision, "recall": ours.recall, "f1": ours.f1, "tau_norm": ours.tau}
     stored["final_score"] = ours.tau * ours.f1
-    differs = [key for key, value in stored.items() if row[key] is not None and abs(value - row[key]) > 1e-12]
+    differs = [key for key, value in stored.items() if row[key] not in (None, value)]
     return RowCount({key: (value, 1) for key, value in stored.items()}, (str(row["name"]),), differs)
 
 

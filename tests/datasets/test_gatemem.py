@@ -4,7 +4,6 @@ import gzip
 import json
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "gatemem"
-NUMBERS = ("n", "n_utility", "n_privacy", "n_safety")
-RATES = ("action_accuracy", "utility", "privacy_leak", "deletion_leak", "over_refusal", "score")
 
 
 @pytest.fixture
@@ -141,7 +138,12 @@ def test_predictions_are_read_in_both_published_forms(data: Path, tmp_path: Path
     done = command("score", "gatemem", str(written(tmp_path, rows)), "--data", str(data), "--json")
     assert done.exit_code == 0, done.err
     found = {(row["scorer"], row["gate"]): row for row in json.loads(done.out)}
-    assert [found["official", False][key] for key in NUMBERS] == [2, 1, 1, 0]
+    assert [found["official", False][key] for key in ("n", "n_utility", "n_privacy", "n_safety")] == [
+        2,
+        1,
+        1,
+        0,
+    ]
     assert found["official", False]["privacy_leak"] == 1.0
     assert found["strict", True]["score"] == 1.0
     for words in ("answered twice", "no such question", "neither action nor answer", "no checkpoint_id"):
@@ -178,26 +180,6 @@ def test_strictly_a_refusal_counts_as_far_as_the_agent_was_of_use(
         done = command("run", "--suite", "gatemem", "--data", str(data), *words)
         assert done.exit_code == 0, done.err
         assert json.loads(Path("reports", scorer, "results.json").read_text("utf-8"))["score"] == score
-
-
-def golden() -> Iterator[tuple[str, bool, str, list[float]]]:
-    for line in (SHARED / "GOLD.md").read_text("utf-8").splitlines():
-        cells = [each.strip() for each in line.strip("|").split("|")]
-        if len(cells) == 13 and cells[1] in ("True", "False"):
-            yield cells[0], cells[1] == "True", cells[2], list(map(float, cells[3:]))
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the data is not at hand")
-def test_the_published_program_is_reproduced_to_the_digit(command: "Command") -> None:
-    gold = {(rule, gate, domain): row for rule, gate, domain, row in golden()}
-    for rule in dict.fromkeys(rule for rule, *_ in gold):
-        files = sorted(map(str, (SHARED / "constructed" / rule).glob("*.predictions.jsonl")))
-        done = command("score", "gatemem", *files, "--data", str(SHARED / "data"), "--json")
-        for row in json.loads(done.out):
-            if row["scorer"] == "official":
-                key = (rule, row["gate"], row["domain"])
-                assert [row[each] for each in (*NUMBERS, *RATES)] == gold.pop(key), key
-    assert not gold
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the data is not at hand")

@@ -93,8 +93,11 @@ def _tau_b(first: Sequence[int], second: Sequence[int]) -> float:
         tied_first += a == b
         tied_second += x == y
     pairs = len(first) * (len(first) - 1) // 2
-    among = math.sqrt((pairs - tied_first) * (pairs - tied_second))
-    return (together - apart) / among if among else math.nan
+    if pairs in (tied_first, tied_second):
+        return math.nan
+    # One root after the other, and bounded, as SciPy does: the published figures agree to the last digit.
+    tau = (together - apart) / math.sqrt(pairs - tied_first) / math.sqrt(pairs - tied_second)
+    return max(-1.0, min(1.0, tau))
 
 
 def aligned(events: Sequence[str], lines: Sequence[str]) -> Generator[tuple[str, str], bool, list[str]]:
