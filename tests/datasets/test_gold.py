@@ -316,7 +316,7 @@ def test_every_data_file_at_hand_says_what_it_is() -> None:
 def turned(path: Path, form: str) -> bytes:
     """Return a file's rows in another form: the keys of each in another order, as lines or as a list, packed or not."""
     file = read_published(path)
-    rows = [dict(reversed(row.items())) for row in file.rows]
+    rows = [dict(reversed(list(row.items()))) for row in file.rows]
     if path.suffix == ".csv":
         names = list(rows[0])
         text = "\n".join([",".join(names), *(",".join(map(str, row.values())) for row in rows)])
