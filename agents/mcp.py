@@ -138,6 +138,7 @@ class Mcp(DurableAgent):
         self._timeout = timeout
         settings = {"base_url": base_url, "timeout": timeout, "max_retries": max_retries}
         self._chosen = Core(core, settings, window) if store else None
+        self.uses = memories if store else None
         self._core = core
         self._settings: dict[str, Any] = {**settings, "window": window - self._spare, "system": _SYSTEM}
         self._model = self._new_chat()  # a wrong setting fails at once

@@ -147,7 +147,7 @@ class VectorMemory(DurableAgent):
             self.connections = self._remote.endpoint.connections
         self.free = self._remote is None and self._core is None  # only our own embedders are free
         self.metered = self._core.metered if self._core is not None else not self.free
-        self._limit = memories
+        self.uses = self._limit = memories
         self._owed = 0  # tokens embedded since the last reply
         self._newest, self._retrieval = recent, retrieval
         self._kind = _STORES[store]

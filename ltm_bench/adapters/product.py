@@ -71,7 +71,7 @@ class MemoryProduct(DurableAgent):
             self.connections = self._core.connections
         else:
             self.endpoint, self.connections = endpoint, endpoint.connections
-        self._limit = memories
+        self.uses = self._limit = memories
         self._instructions = self.maker_prompt if prompt == "maker" else ""
         self._tally = Tally()
         self._recent: deque[Turn] = deque(maxlen=recent)

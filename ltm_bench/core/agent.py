@@ -2,7 +2,7 @@
 
 Everything else is optional. Attributes of the *instance* declare what an agent can do, since that often depends
 on its settings: `free`, `metered`, `interactive`, `observes`, `writes_in_reply`, `forks`, `keeps_users`,
-`max_bytes`, `connections`.
+`uses`, `max_bytes`, `connections`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -130,6 +130,12 @@ class Agent:
 
     keeps_users: bool = False
     """Whether the agent keeps the users named in `Message.user` apart."""
+
+    uses: int | None = None
+    """How many of the memories that `recall` gives it uses for an answer; None if it cannot say.
+
+    What lies beyond them counts as not retrieved.
+    """
 
     max_bytes: int = REPLY
     """The most bytes of an answer with a reply that are read from outside. Every adapter has it as a setting."""

@@ -71,7 +71,9 @@ class _Columns(TypedDict):
     stored: int | None
     """Needles that retrieval found by their own words; None if it was not queried."""
     retrieved: int | None
-    """Needles that retrieval found for the question."""
+    """Needles that retrieval found for the question, among the memories that the agent uses."""
+    k: int | None
+    """How many memories the agent says it uses; None if it does not, and `retrieved` counts all that were found."""
     lost: str | None
     """Where retrieval lost the answer."""
     ranks: list[int]
@@ -221,6 +223,7 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
         **{kind: _score_in(question, kind) for kind in KINDS},
         "stored": found and found.stored,
         "retrieved": found and found.retrieved,
+        "k": found and found.k,
         "lost": found and found.lost,
         "ranks": [] if found is None else [each.rank for each in found.traces if each.rank is not None],
         "tokens_in": tokens_in(usage),

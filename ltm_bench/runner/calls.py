@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ltm_bench.adapters.http import Traffic
 from ltm_bench.adapters.operations import Done, noting
-from ltm_bench.core.agent import Agent, Memory, SessionKey, session_of
+from ltm_bench.core.agent import Agent, SessionKey, session_of
 from ltm_bench.core.budget import NOTHING, Budget, Payment
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.limits import answers_of
@@ -26,7 +26,7 @@ from ltm_bench.log.recorder import Recorder
 from ltm_bench.runner.guarding import guarded, unusable
 from ltm_bench.runner.notes import Notes
 from ltm_bench.runner.paying import Payments
-from ltm_bench.runner.tracing import Tracing
+from ltm_bench.runner.tracing import Found, Tracing
 from ltm_bench.runner.unsettled import Place
 
 
@@ -38,7 +38,7 @@ class CallResult:
     tokens_sent: int
     seconds: float
     traffic: Traffic
-    recalled: Sequence[Memory] | None
+    recalled: Found | None
     """What retrieval gave for a question, before it was asked; None if unknown."""
     charged: Decimal = NOTHING
     """The charge for a reply that does not report its usage."""
@@ -274,7 +274,7 @@ class Caller:
         with suppress(NotImplementedError):
             await self.agent.forget(query)
 
-    async def _settled(self, message: Message) -> Sequence[Memory] | None:
+    async def _settled(self, message: Message) -> Found | None:
         """Wait for the agent's indexers, and return what retrieval gives for a question."""
         begun = self._journal.clock()
         await self._payments.pay_for(self.agent.settle, message)
@@ -351,6 +351,6 @@ class _Outgoing(NamedTuple):
     """Its name in messages about doubt."""
     lost: Decimal | None
     """The charge for an earlier attempt; None if the agent cannot have heard it."""
-    recalled: Sequence[Memory] | None
+    recalled: Found | None
     frozen: Sequence[Done] = ()
     """The agent's operations while it froze its prompt."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, NamedTuple
 
-from ltm_bench.core.agent import Memory, SessionKey
+from ltm_bench.core.agent import SessionKey
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import BudgetReached, RunIncomplete
 from ltm_bench.core.messages import AnsweredBy, Ask, Kind, Line, Message, Reply, Tell, Turn, Verdict
@@ -27,6 +27,7 @@ from ltm_bench.runner.logged_filler import pass_over
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.recording import Known, Recording, unknown
 from ltm_bench.runner.store_check import StoreCheck
+from ltm_bench.runner.tracing import Found
 from ltm_bench.schedule.decisions import Completed, Fill, Fork, Jump, Send
 from ltm_bench.schedule.scheduler import Scheduler
 from ltm_bench.score.audits.verdicts import verdict_on
@@ -43,7 +44,7 @@ class _Spoken(NamedTuple):
     message_tokens: int
     reply: Reply
     reply_tokens: int
-    recalled: Sequence[Memory] | None = None
+    recalled: Found | None = None
 
 
 class _Recalled(NamedTuple):
@@ -51,7 +52,7 @@ class _Recalled(NamedTuple):
 
     question: Message
     turns: Sequence[Turn]
-    found: Sequence[Memory]
+    found: Found
     failed: bool
 
 
@@ -208,7 +209,7 @@ class Conversation:
         message = self._addressed(fork)
         heard = tuple(self._heard.get(example.id, ()))  # what it hears later does not belong to this question
 
-        def judge(reply: Reply, recalled: Sequence[Memory] | None) -> None:
+        def judge(reply: Reply, recalled: Found | None) -> None:
             turns = [*heard, Turn(message, reply, "ask", example.id, forked=True)]
             failed = self._judge(example, line, turns)
             if recalled is not None and failed is not None:

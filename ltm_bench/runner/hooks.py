@@ -107,7 +107,10 @@ async def _recall(agent: Agent, query: str) -> str:
         return "missing, so there is no telling where an answer was lost"
     _check(found)
     first = f", the first {found[0].text!r:.80}" if found else ""
-    return f"{_count(len(found))} for {query!r:.60}{first}"
+    k = "" if agent.uses is None else f"; it uses {agent.uses}"
+    if not k:
+        k = "; it does not say how many it uses (`uses`), so whatever was found counts as retrieved"
+    return f"{_count(len(found))} for {query!r:.60}{first}{k}"
 
 
 async def _memories(agent: Agent) -> str:

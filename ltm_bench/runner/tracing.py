@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.errors import AgentError
@@ -10,14 +11,25 @@ from ltm_bench.core.messages import Message, Turn
 from ltm_bench.log.journal import Journal, retrieval_trace_of
 from ltm_bench.runner.guarding import guarded
 
-RECALLED = 50
-"""Memories requested from retrieval, to find out where an answer was lost."""
+DEPTH = 50
+"""Memories requested from retrieval, to find out how deep needles lie."""
 
 INSTEAD = 5
 """Maximum number of retrieved non-needles recorded."""
 
 SHOWN = 300
 """Characters recorded of each."""
+
+
+class Found(NamedTuple):
+    """What retrieval gave for a question."""
+
+    deep: Sequence[Memory]
+    """The first memories, to a depth of 50, or of what the agent uses if that is more."""
+    used: Sequence[Memory]
+    """The memories that the agent uses; all of them if it does not say how many."""
+    k: int | None
+    """How many it uses, as it says."""
 
 
 class Tracing:
@@ -38,26 +50,30 @@ class Tracing:
         """Note that the agent hears something, so that its store may hold more needles from now on."""
         self._stored.clear()
 
-    async def recalled(self, message: Message) -> Sequence[Memory] | None:
+    async def recalled(self, message: Message) -> Found | None:
         """Return what retrieval gives for a question; None if there is no retrieval."""
         if type(self._agent).recall is Agent.recall:
             return None
-        return await self._recall(message.query, message.turn)
+        given: object = self._agent.uses
+        k = given if type(given) is int and given > 0 else None  # an adapter can set anything
+        deep = used = await self._recall(message.query, message.turn, max(DEPTH, k or 0))
+        if deep is not None and k is not None and k < DEPTH:
+            # Not the first of the deep ones: some products divide what is asked for among kinds of memories.
+            used = await self._recall(message.query, message.turn, k)
+        return None if deep is None or used is None else Found(deep, used[:k], k)
 
-    async def _recall(self, query: str, turn: int) -> Sequence[Memory] | None:
+    async def _recall(self, query: str, turn: int, limit: int = DEPTH) -> Sequence[Memory] | None:
         """Return what retrieval gives; None if it fails or gives no memories, since this is evidence, not the run."""
         try:
-            found: object = await guarded(lambda: self._agent.recall(query, RECALLED), turn)
+            found: object = await guarded(lambda: self._agent.recall(query, limit), turn)
         except AgentError:
             return None
         if not isinstance(found, Sequence) or not all(isinstance(each, Memory) for each in found):
             return None
         return found
 
-    async def trace(
-        self, question: Message, heard: Sequence[Turn], found: Sequence[Memory], *, failed: bool
-    ) -> None:
-        """Record at which rank each needle was retrieved for a question, and what was retrieved instead.
+    async def trace(self, question: Message, heard: Sequence[Turn], found: Found, *, failed: bool) -> None:
+        """Record at which rank each needle was retrieved for a question, which ones the agent uses, and what else came.
 
         If the question failed, also record whether each needle was stored, that is, found by its own words. This is
         evidence beside the log, not part of it: retrieval cannot be replayed.
@@ -70,7 +86,7 @@ class Tracing:
                 stored = await self._finds(turn)
                 if stored is None:
                     return
-            needles.append([turn.message.turn, stored, _rank(turn, found)])
+            needles.append([turn.message.turn, stored, _rank(turn, found.deep)])
         others = [
             {
                 "rank": rank,
@@ -78,10 +94,14 @@ class Tracing:
                 "relevance": _finite(memory.relevance),
                 "text": memory.text[:SHOWN],
             }
-            for rank, memory in enumerate(found, start=1)
+            for rank, memory in enumerate(found.deep, start=1)
             if not any(_is_of(turn, memory) for turn in told)
         ]
-        self._journal.put({"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]})
+        record = {"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]}
+        if found.k is not None:
+            used = [turn.message.turn for turn in told if _rank(turn, found.used) is not None]
+            record |= {"k": found.k, "used": used}
+        self._journal.put(record)
 
     async def _finds(self, needle: Turn) -> bool | None:
         """Whether asking the agent's retrieval for a needle's own words finds it; None if retrieval fails."""

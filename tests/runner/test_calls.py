@@ -24,6 +24,7 @@ from ltm_bench.log.journal import Journal
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.runner import calls as module
 from ltm_bench.runner.calls import Caller, CallResult
+from ltm_bench.runner.tracing import Found
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 PRICED = Usage(uncached=1_000_000, model="gpt-4o", provider="openai")
@@ -297,7 +298,8 @@ def test_only_a_question_waits_for_indexers_and_asks_retrieval(begin: Begin) -> 
     told, asked = asyncio.run(talk())
     assert agent.heard[1:] == [0, "settle", ("recall", "Which colour?"), 1]
     assert told.recalled is None
-    assert asked.recalled == [Memory("It is red.", turn=0)]
+    assert asked.recalled is not None
+    assert asked.recalled.used == [Memory("It is red.", turn=0)]
     settled = {"turn": 1, "operations": [["settle", 1.0, []]]}
     assert [note for note in bench.notes if "operations" in note] == [settled]
 
@@ -308,7 +310,7 @@ def test_needles_are_looked_for_again_only_after_the_agent_has_heard_something(b
 
     async def looked(number: int) -> bool:
         agent.heard.clear()
-        await bench.calls.tracing.trace(message(number), [turn(0), turn(1)], [], failed=True)
+        await bench.calls.tracing.trace(message(number), [turn(0), turn(1)], Found([], [], None), failed=True)
         return bool(agent.heard)
 
     async def talk() -> list[bool]:

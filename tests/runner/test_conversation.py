@@ -87,8 +87,8 @@ from ltm_bench import Memory
 PALETTE = "red blue green yellow purple orange pink brown black white grey turquoise beige gold silver".split()
 class Recalls(Agent):
     free = True
-    def __init__(self, *, way: str = "nothing") -> None:
-        self.way, self.told = way, []
+    def __init__(self, *, way: str = "nothing", uses: int | None = None) -> None:
+        self.way, self.uses, self.told = way, uses, []
     async def reply(self, message: Message) -> Reply:
         self.told.append(message)
         if self.way == "right" and "?" in message.text:
@@ -105,6 +105,9 @@ class Recalls(Agent):
         if self.way == "distracted" and "?" in query:
             first = [m for m in self.told if "?" not in m.text][:1]
             return [Memory("Rain is likely.", relevance=0.75), *(Memory(m.text, turn=m.turn) for m in first)]
+        if self.way == "halves":  # as products divide a limit among kinds of memories
+            weather = [Memory(f"Rain {n}.") for n in range(limit // 2)]
+            return [*weather, *(Memory(m.text, turn=m.turn) for m in reversed(self.told))][:limit]
         return [Memory(m.text, m.at, m.turn if self.way != "texts" else None) for m in found]
 """,
     "unpriced": """
@@ -382,6 +385,36 @@ def test_a_lost_needle_is_shown_with_what_was_found_instead(place: Path, run: Ru
     assert 'rank 1, score 0.75: <div class="said" dir="auto">Rain is likely.</div>' in page
     assert "stored, retrieved at rank 2" in page
     assert "stored, not retrieved" in page
+
+
+def test_what_lies_beyond_the_memories_that_the_agent_uses_is_not_retrieved(place: Path, run: Run) -> None:
+    more = ("-A", "way=distracted", "-A", "uses=1", "--scenario", "colours", "--isolated")
+    assert run("recalls", *more).exit_code == 0
+    content = results(place)
+    asked = [q["retrieval"] for e in content["examples"] for q in e["questions"]]
+    assert {(each["k"], each["retrieved"], each["traces"][0]["rank"]) for each in asked} == {(1, 0, 2)}
+    assert content["lost"] == {"not retrieved": len(asked)}
+    assert (content["ranking"]["k"], content["ranking"]["recall"]["1"]) == (1, 0.0)
+    page = (place / "reports" / "r" / "report.html").read_text("utf-8")
+    assert "at rank 2, beyond those that the agent uses" in page
+    assert "among the 1 memory that the agent uses" in page
+    assert "The agent uses 1: what lies beyond counts as not retrieved; 50 is only a depth." in page
+
+
+@pytest.mark.parametrize(("uses", "said"), [(4, 4), (60, 60), (0, None)])
+def test_the_agent_is_asked_for_as_many_memories_as_it_uses(
+    place: Path, run: Run, uses: int, said: int | None
+) -> None:
+    more = ("-A", "way=halves", "-A", f"uses={uses}", "--scenario", "colours", "--isolated")
+    assert run("recalls", *more).exit_code == 0
+    content = results(place)
+    asked = [(e, q["retrieval"]) for e in content["examples"] for q in e["questions"]]
+    assert content["ranking"]["k"] == said
+    for example, each in asked:
+        newest = [needle["turn"] for needle in example["needles"]][-((said or 50) // 2) :]
+        assert [t["turn"] for t in each["traces"] if t["rank"] and t["used"] is not False] == newest
+        assert each["retrieved"] == len(newest)
+        assert min(t["rank"] for t in each["traces"]) == max(said or 0, 50) // 2 + 1, "at its full depth"
 
 
 def test_needles_are_ranked_for_right_replies_too(place: Path, run: Run) -> None:

@@ -1,6 +1,6 @@
 """What the side files of a conversation say about the agent's store: what retrieval found, and what was written."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,11 @@ def traces(path: Path) -> dict[int, Retrieval]:
     """Return what retrieval found, by the turn of the question."""
     found = {}
     for record in records(path):
-        needles, instead = record.get("needles"), record.get("instead", [])
+        needles = record.get("needles")
         if not isinstance(needles, list) or not all(isinstance(n, list) and len(n) == 3 for n in needles):
             continue
         if isinstance(record.get("turn"), int) and needles:
-            found[record["turn"]] = _retrieval(needles, instead if isinstance(instead, list) else [])
+            found[record["turn"]] = _retrieval(needles, record)
     return found
 
 
@@ -36,21 +36,30 @@ def writings(path: Path) -> dict[str, Examined]:
     return found
 
 
-def _retrieval(needles: Sequence[Sequence[Any]], instead: Sequence[Any]) -> Retrieval:
+def _retrieval(needles: Sequence[Sequence[Any]], record: Mapping[str, Any]) -> Retrieval:
     """Return a record's retrieval. Version 0.1.0 recorded whether a needle was retrieved, not its rank."""
     # Not isinstance(): True is an int, too, and is what version 0.1.0 recorded.
     ranked = all(rank is None or type(rank) is int for _, _, rank in needles)
     known = [bool(stored) for _, stored, _ in needles if stored is not None]
+    k, used, instead = (record.get(name) for name in ("k", "used", "instead"))
+    cut = used if type(k) is int and isinstance(used, list) else None
+    retrieved = [bool(rank) if cut is None else turn in cut for turn, _, rank in needles]
     return Retrieval(
         needles=len(needles),
         stored=sum(known) if len(known) == len(needles) else None,
-        retrieved=sum(bool(rank) for _, _, rank in needles),
+        retrieved=sum(retrieved),
+        k=None if cut is None else k,
         traces=tuple(
-            NeedleTrace(turn=turn, stored=None if stored is None else bool(stored), rank=rank)
+            NeedleTrace(
+                turn=turn,
+                stored=None if stored is None else bool(stored),
+                rank=rank,
+                used=None if cut is None else turn in cut,
+            )
             for turn, stored, rank in needles
             if ranked and isinstance(turn, int)
         ),
-        instead=tuple(_memories(instead)),
+        instead=tuple(_memories(instead if isinstance(instead, list) else [])),
     )
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 CUTS = (1, 3, 5, 10, 50)
-"""The k of hit@k and recall@k."""
+"""The k of hit@k and recall@k, besides the agent's own; the last one is the depth that is looked into."""
 
 
 class NeedleTrace(BaseModel, frozen=True):
@@ -18,11 +18,18 @@ class NeedleTrace(BaseModel, frozen=True):
     """Whether a search for its own words found it; None if the reply was right, so no search was made."""
     rank: int | None
     """Its rank among the memories found for the question, from 1; None if it was not among them."""
+    used: bool | None = None
+    """Whether it was among those that the agent uses; None if the agent does not say how many these are."""
+
+    @property
+    def retrieved(self) -> bool:
+        """Whether it was among the memories that the agent uses, or found at all if these are not known."""
+        return self.rank is not None if self.used is None else self.used
 
     @property
     def lost(self) -> bool:
         """Whether it did not reach the model, if known."""
-        return self.stored is False or self.rank is None
+        return self.stored is False or not self.retrieved
 
 
 class Retrieved(BaseModel, frozen=True):
@@ -45,7 +52,9 @@ class Retrieval(BaseModel, frozen=True):
     stored: int | None
     """Needles that a search for their own words found; None if the reply was right, so no search was made."""
     retrieved: int
-    """Needles among the memories found for the question."""
+    """Needles among the memories that the agent uses for the question."""
+    k: int | None = None
+    """How many memories these are; None if the agent does not say, and all that were found count."""
     traces: tuple[NeedleTrace, ...] = ()
     """Needle by needle; empty in runs of version 0.1.0."""
     instead: tuple[Retrieved, ...] = ()
@@ -73,8 +82,22 @@ class Ranking(BaseModel, frozen=True):
     """For each k, the share of questions with at least one needle among the first k memories."""
     recall: dict[int, float]
     """For each k, the mean share of a question's needles that are among the first k memories."""
+    k: int | None = None
+    """How many memories the agent uses; None if it does not say."""
     mrr: float
     """Mean reciprocal rank of a question's first needle; 0 if none was found."""
+
+    @property
+    def cut(self) -> str:
+        """Which memories count as retrieved, in a sentence."""
+        if self.k is None:
+            return (
+                f"The agent does not say how many memories it uses (Agent.uses), so all of the first {CUTS[-1]} count "
+                "as retrieved, which may be more than reach its model."
+            )
+        return (
+            f"The agent uses {self.k}: what lies beyond counts as not retrieved; {CUTS[-1]} is only a depth."
+        )
 
 
 def lost(found: Sequence[Retrieval]) -> dict[str, int]:
@@ -85,10 +108,14 @@ def lost(found: Sequence[Retrieval]) -> dict[str, int]:
 
 def ranking(found: Sequence[Retrieval]) -> Ranking | None:
     """Return how well needles are ranked; None if no ranks are known."""
-    ranks = [[trace.rank for trace in each.traces] for each in found if each.traces]
-    if not ranks:
+    traced = [each for each in found if each.traces]
+    if not traced:
         return None
+    ranks = [[trace.rank for trace in each.traces] for each in traced]
     within = {k: [sum(r is not None and r <= k for r in each) for each in ranks] for k in CUTS}
+    own = next((each.k for each in traced if each.k is not None), None)
+    if own is not None:
+        within = dict(sorted({**within, own: [each.retrieved for each in traced]}.items()))
     first = [min((r for r in each if r is not None), default=None) for each in ranks]
     return Ranking(
         questions=len(ranks),
@@ -98,5 +125,6 @@ def ranking(found: Sequence[Retrieval]) -> Ranking | None:
             k: sum(n / len(each) for n, each in zip(counts, ranks, strict=True)) / len(ranks)
             for k, counts in within.items()
         },
+        k=own,
         mrr=sum(0.0 if rank is None else 1 / rank for rank in first) / len(ranks),
     )

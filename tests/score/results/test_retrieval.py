@@ -26,6 +26,18 @@ def test_ranks_make_hit_recall_and_mean_reciprocal_rank() -> None:
     assert made.mrr == pytest.approx((1 / 2 + 1 + 0) / 3)
 
 
+def test_the_agents_own_k_is_a_cut_of_its_own() -> None:
+    narrow = found(2, 7, 60)
+    traces = [trace.model_copy(update={"used": trace.rank == 2}) for trace in narrow.traces]
+    cut = narrow.model_copy(update={"k": 4, "retrieved": 1, "traces": tuple(traces)})
+    made = ranking([cut, cut])
+    assert made is not None
+    assert made.k == 4
+    assert list(made.recall) == [1, 3, 4, 5, 10, 50]
+    assert made.recall[4] == pytest.approx(1 / 3)
+    assert lost([cut]) == {"not retrieved": 1}
+
+
 def test_without_ranks_there_is_no_ranking_and_right_replies_have_lost_nothing() -> None:
     assert ranking([]) is None
     assert ranking([Retrieval(needles=2, stored=1, retrieved=0)]) is None
@@ -41,10 +53,14 @@ def test_records_in_either_form_are_read_and_damaged_ones_are_skipped(tmp_path: 
         {"turn": 2, "needles": [[0, None, 3]], "instead": [{"rank": 1, "text": "x"}, {"rank": "no"}, 7]},
         {"turn": 3, "needles": "x", "instead": []},
         {"turn": 4, "needles": [[0, True, None]], "instead": 5},
+        {"turn": 5, "needles": [[0, True, 7], [1, True, 2]], "instead": [], "k": 3, "used": [1]},
+        {"turn": 6, "needles": [[0, True, 7]], "instead": [], "k": "3", "used": [0]},
     ]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     read = traces(file)
     assert (read[1].stored, read[1].retrieved, read[1].traces) == (1, 1, ())
     assert (read[2].stored, read[2].lost, read[2].traces[0].rank) == (None, None, 3)
     assert [each.text for each in read[2].instead] == ["x"]
-    assert list(read) == [1, 2, 4]
+    assert list(read) == [1, 2, 4, 5, 6]
+    assert (read[5].k, read[5].retrieved, [t.lost for t in read[5].traces]) == (3, 1, [True, False])
+    assert (read[6].k, read[6].retrieved) == (None, 1)
