@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rich import box
+from rich.progress import MofNCompleteColumn, Progress
 from rich.table import Table
 
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.console import err, out, safe
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.dialogue import HistoryQuestion
@@ -96,6 +97,8 @@ def graded(
     budget: Budget,
     grade: Callable[[Ask], Coroutine[Any, Any, T]],
     on_bad: Callable[[str], None],
+    *,
+    texts: Sequence[str] = (),
 ) -> T:
     """Return what a judge's answers amount to; they are kept beside the file, and not asked for again.
 
@@ -104,14 +107,37 @@ def graded(
         path: The file.
         budget: What may be spent.
         grade: Asks the questions, and combines the answers.
-        on_bad: Called with each question that the judge fails to answer.
+        on_bad: Called with a line for what it failed to answer.
+        texts: All questions, if they are known beforehand; their price is quoted, and said at the end.
     """
     (found,) = find_judges([judge])
+    with Progress(
+        *Progress.get_default_columns(),
+        MofNCompleteColumn(),
+        console=err(),
+        disable=not err().is_terminal,
+        transient=True,
+    ) as progress:
+        task = progress.add_task(f"{judge} on {path.name}", total=None)
+        grader = Grader(found, _store(judge, path), budget, lambda _: progress.advance(task))
+        if texts:
+            price = grader.quote(texts)
+            progress.update(task, total=price.calls)
+            on_bad(f"{judge} is asked about {path.name}: {price}; answers are kept in {_store(judge, path)}")
 
-    async def ask_all() -> T:
-        return await grade(Grader(found, _store(judge, path), budget, on_bad).ask)
+        async def ask_all() -> T:
+            return await grade(grader.ask)
 
-    return asyncio.run(ask_all())
+        try:
+            return asyncio.run(ask_all())
+        finally:
+            if failed := [each.text for each in grader.heard if each.failed]:
+                answers = "1 answer is" if len(failed) == 1 else f"{len(failed)} answers are"
+                on_bad(f"{judge} failed: {failed[0]}; {answers} missing; the same command asks again"[:400])
+            prices = [each.dollars for each in grader.heard if not each.failed]
+            if prices and texts:
+                cost = "unknown" if None in prices else f"${sum(filter(None, prices)):.4f}"
+                on_bad(f"{judge} gave {len(prices)} answers; cost {cost}")
 
 
 def print_calibration(calibration: Calibration) -> None:

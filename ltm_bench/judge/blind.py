@@ -65,6 +65,9 @@ class _Unread(Exception):
 _FORMLESS = "its value is not in the form asked for"
 _INVENTED = "its value does not follow from what it copied"
 
+UNSETTLED = _NOTHING, _SEVERAL = "the reply commits itself to nothing", "the reply leaves several open"
+"""Why nothing was read, where a reader understood that the reply settles on no answer."""
+
 
 def digest() -> str:
     """Return the first 16 hex digits of the SHA-256 of everything that a reader is told about its task."""
@@ -150,12 +153,12 @@ class _Value:
     def said(self, value: Any) -> str:
         """Return a value as a terse reply. Raises _Unread; a TypeError or the like if it has another form."""
         form = self._form
-        _must(self._span.strip(), "the reply commits itself to nothing")
+        _must(self._span.strip(), _NOTHING)
         if value == "none":
             return UNKNOWN
         held = [*value.values()] if isinstance(value, dict) else value
         inside = held if isinstance(held, list) else [held]
-        _must("several" not in inside, "the reply leaves several open")
+        _must("several" not in inside, _SEVERAL)
         _must("other" not in inside, "the reply says something that is not among the options")
         match form.kind:
             case "fields":

@@ -186,3 +186,25 @@ def test_doctor_finds_the_model(adapter: str, llama: str, here: Path, command: "
     done = command("doctor", "--agent", adapter, "-A", "model=smollm2", "--base-url", url)
     assert done.exit_code == 0, done.output
     assert "model smollm2" in done.out
+
+
+def test_the_panel_asks_a_real_model_once_by_every_rubric_and_goes_on_where_it_was_killed(
+    here: Path, command: "Command"
+) -> None:
+    rows = [
+        {"question_id": f"locomo_0_qa{n}", "question": f"Which flower grows in bed {n}?", "golden_answer": "roses",
+         "generated_answer": said, "category": "4"}
+        for n, said in enumerate(("roses", "It is lilies."))
+    ]  # fmt: skip
+    Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    words = ("score", "panel", "mine.jsonl", "--judge", "smollm2", "--json")
+    whole = command(*words)
+    assert whole.exit_code == 0, whole.err
+    store = Path("mine.jsonl.smollm2.jsonl")
+    kept = store.read_bytes().splitlines(keepends=True)
+    assert len(kept) == 12
+    assert {json.loads(line)["judge"] for line in kept} == {"smollm2"}
+    store.write_bytes(b"".join(kept[:-1]) + kept[-1][:9])
+    again = command(*words)
+    assert "1 call, 11 answered earlier" in again.err
+    assert again.out == whole.out

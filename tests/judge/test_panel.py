@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.judge.panel import OFFICIAL, RUBRICS, Panel, ask_all, panel, people_of, replies_of, sheet_of
+from ltm_bench.judge.panel import Panel, ask_all, panel, people_of, sheet_of
+from ltm_bench.judge.rubrics import BLIND, BY_TYPE, RUBRICS, PanelReply, replies_of
 from tests.published import shared
 
 if TYPE_CHECKING:
@@ -17,9 +18,19 @@ if TYPE_CHECKING:
 JUDGE = '''"""Calls a reply right if it is not vague; the generous rubric passes everything."""
 from ltm_bench import Agent, Message, Reply
 class Judge(Agent):
+    free = True
     async def reply(self, message: Message) -> Reply:
-        return Reply("CORRECT" if "generous" in message.text or "Reply: It was" not in message.text else "It is WRONG.")
+        text, used = message.text, None
+        if "<<<" in text:
+            said = text.splitlines()[-2]
+            return Reply('{"span": "%s", "value": "%s"}' % (said, said.split()[-1]), used)
+        passed = "generous" in text or "Reply: It was" not in text
+        if "yes or no" in text:
+            return Reply("Yes" if passed else "No", used)
+        return Reply("CORRECT" if passed else "It is WRONG.", used)
 '''
+
+ASKED = tuple(name for name in RUBRICS if name not in ("stored", "F1", "strict text"))
 
 
 def placed(path: Path, rows: Sequence[Any]) -> Path:
@@ -66,11 +77,9 @@ def rated(tmp_path: Path) -> Path:
 
 
 def seen(paths: Sequence[Path], people: Path | None = None) -> Panel:
-    found = [sheet_of(path, replies_of(path, {}, pytest.fail), {}) for path in paths]
-    if people is None:
-        return panel(found, None, [])
-    rows = replies_of(people, {}, pytest.fail)
-    return panel(found, None, [(sheet_of(people, rows, {}), people_of(rows))])
+    replies = {path: replies_of(path, {}, pytest.fail) for path in [*paths, *([people] if people else [])]}
+    rated = {path: people_of(rows) for path, rows in replies.items() if path == people}
+    return panel([sheet_of(path, rows, {}) for path, rows in replies.items()], None, rated)
 
 
 def test_files_change_places_between_rubrics_and_that_is_said(files: list[Path]) -> None:
@@ -104,51 +113,132 @@ def test_questions_are_joined_by_their_text_where_a_file_has_no_ids(
 
 def test_agreement_with_people_names_both_classes_and_when_it_tells_nothing(rated: Path) -> None:
     by = {each.rubric: each for each in seen([], rated).people}
-    assert set(by) == {"golden-v2", "F1", "strict text"}
+    assert set(by) == {"stored", "F1", "strict text"}
     assert (by["F1"].right, by["F1"].wrong, by["F1"].agreement.kappa, by["F1"].tells) == (6, 6, 1.0, True)
-    assert by["golden-v2"].agreement.kappa == 0
-    assert "golden-v2 and people: 6 of 12 alike (6 that they call right, 6 wrong)" in by["golden-v2"].headline
+    assert by["stored"].agreement.kappa == 0
+    assert "stored and people: 6 of 12 alike (6 that they call right, 6 wrong)" in by["stored"].headline
     few = json.loads(rated.read_text().splitlines()[0])
     alone = seen([], placed(rated.with_name("few.jsonl"), [few])).people[0]
     assert "with fewer than 5 of a class κ tells nothing" in alone.headline
 
 
-def test_a_judge_is_asked_once_by_every_rubric_and_its_leniency_stands_beside(
-    command: "Command", files: list[Path], wrong: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def lenient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "lenient.py").write_text(JUDGE)
+
+
+@pytest.mark.usefixtures("lenient")
+def test_a_judge_is_asked_once_by_every_rubric_and_its_leniency_stands_beside(
+    command: "Command", files: list[Path], wrong: Path, tmp_path: Path
+) -> None:
     words = ("score", "panel", str(files[1]), "--wrong", str(wrong), "--judge", "lenient")
     done = command(*words, "--json")
     assert done.exit_code == 0, done.err
+    assert f"lenient is asked about chatty.jsonl: {30 * len(ASKED)} calls, no cost" in done.err
     found = json.loads(done.out)
-    assert {name: found["wrong"][name]["mean"] for name in ("stored", "generous", "literal")} == {
-        "stored": 20 / 30,
-        "generous": 1.0,
-        "literal": 0.0,
-    }
-    assert set(RUBRICS) < set(found["rubrics"])
+    by = {name: found["wrong"][name]["mean"] for name in ("stored", "generous", "by type", "literal", BLIND)}
+    assert by == {"stored": 20 / 30, "generous": 1.0, "by type": 0.0, "literal": 0.0, BLIND: 0.0}
+    assert list(found["rubrics"]) == list(RUBRICS)
     asked = {path: path.read_bytes() for path in tmp_path.glob("*.lenient.jsonl")}
-    assert [content.count(b"\n") for content in asked.values()] == [30 * len(RUBRICS)] * 2
-    shown = command(*words).output
-    assert "passes wrong" in shown
-    assert "generous 1.0000" in shown
+    assert [content.count(b"\n") for content in asked.values()] == [30 * len(ASKED)] * 2
+    again = command(*words)
+    assert "passes wrong" in again.output
+    assert "generous 1.0000" in again.output
+    assert f"0 calls, {30 * len(ASKED)} answered earlier, no cost" in again.err
     assert asked == {path: path.read_bytes() for path in asked}, "nothing is asked twice"
 
 
-def test_longmemeval_is_also_judged_by_its_own_rules_for_each_type(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("lenient")
+def test_what_was_cut_off_while_it_was_written_is_asked_again_and_nothing_else(
+    command: "Command", files: list[Path]
+) -> None:
+    words = ("score", "panel", str(files[0]), "--judge", "lenient", "--json")
+    whole = command(*words).out
+    store = files[0].with_name("terse.jsonl.lenient.jsonl")
+    kept = store.read_bytes().splitlines(keepends=True)
+    store.write_bytes(b"".join(kept[:10]) + kept[10][:40])
+    done = command(*words)
+    assert done.out == whole
+    assert f"{30 * len(ASKED) - 10} calls, 10 answered earlier" in done.err
+    lines = store.read_text("utf-8").splitlines()
+    assert len({json.loads(line)["key"] for line in (*lines[:10], *lines[11:])}) == 30 * len(ASKED)
+
+
+@pytest.mark.usefixtures("lenient")
+def test_the_price_is_said_before_and_after_and_a_limit_keeps_what_was_paid_for(
+    command: "Command", files: list[Path], tmp_path: Path
+) -> None:
+    used = 'Usage(uncached={}, output={}, model="gpt-4o", provider="openai")'
+    reserve = f"    def reserve(self, message):\n        return {used.format(900, 60)}\n"
+    paid = JUDGE.replace("    free = True\n", reserve).replace("None", used.format(800, 20))
+    paid = paid.replace("Reply\nclass", "Reply, Usage\nclass")
+    (tmp_path / "agents" / "paid.py").write_text(paid)
+    words = ("score", "panel", str(files[0]), "--judge", "paid", "--json")
+    stopped = command(*words, "--max-cost", "0.05")
+    assert stopped.exit_code == 4, stopped.err
+    assert f"{30 * len(ASKED)} calls, about $0.5130, at most $0.5130" in stopped.err
+    store = files[0].with_name("terse.jsonl.paid.jsonl")
+    first = len(store.read_text("utf-8").splitlines())
+    assert 1 < first < 30 * len(ASKED)
+    done = command(*words)
+    assert done.exit_code == 0, done.err
+    assert f"{30 * len(ASKED) - first} calls, {first} answered earlier, about $" in done.err
+    assert (
+        f"paid gave {30 * len(ASKED) - first} answers; cost ${(30 * len(ASKED) - first) * 0.0022:.4f}"
+        in done.err
+    )
+    rows = [json.loads(line) for line in store.read_text("utf-8").splitlines()]
+    assert (len(rows), {each["dollars"] for each in rows}) == (30 * len(ASKED), {0.0022})
+
+
+def one(path: Path, asked: dict[str, Any], **row: Any) -> PanelReply:
+    (reply,) = replies_of(placed(path, [row]), asked, pytest.fail)
+    return reply
+
+
+def test_longmemevals_and_supermemorys_rules_depend_on_the_type(tmp_path: Path) -> None:
     asked = {"q1": {"question": "Which?", "answer": "roses", "question_type": "temporal-reasoning"}}
-    path = placed(tmp_path / "h.jsonl", [{"question_id": "q1", "hypothesis": "roses"}])
+    reply = one(tmp_path / "h.jsonl", asked, question_id="q1", hypothesis="roses")
     said: list[str] = []
 
     async def ask(text: str) -> str:
         said.append(text)
         return "yes" if "off by one" in text else "INCORRECT"
 
-    heard = asyncio.run(ask_all(replies_of(path, asked, pytest.fail), tuple(RUBRICS), ask))
-    assert heard == {("q1", OFFICIAL): 1.0, **{("q1", name): 0.0 for name in RUBRICS}}
-    assert len(said) == len(RUBRICS) + 1
+    heard = asyncio.run(ask_all(list(reply.inquiries()), ask))
+    judged = {("q1", name): 0.0 for name in ASKED if name not in (BLIND, BY_TYPE)}
+    assert heard == {("q1", BY_TYPE): 1.0, **judged}, "what has no verdict is left out"
+    assert len(said) == len(ASKED)
+    for category, words in (("3", "off by one"), ("2", "every step"), ("5", "cannot be answered")):
+        reply = one(tmp_path / "l.jsonl", {}, **answered(1, "roses", True) | {"category": category})
+        assert words in {each.rubric: each.text for each in reply.inquiries()}[BY_TYPE], category
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ('{"span": "it is roses", "value": "roses"}', 1.0),
+        ('{"span": "lilies", "value": "lilies"}', 0.0),
+        ('{"span": "roses or lilies", "value": "several"}', 0.0),
+        ('{"span": "", "value": "none"}', 0.0),
+        ('{"span": "it is roses", "value": "tulips"}', None),
+        ('{"span": "it is tulips", "value": "tulips"}', None),
+        ("roses", None),
+    ],
+)
+def test_a_blind_reader_copies_and_text_compares(tmp_path: Path, answer: str, verdict: float | None) -> None:
+    row = answered(1, "First I thought of lilies; roses or lilies? No, it is roses.", True)
+    (blind,) = (each for each in one(tmp_path / "b.jsonl", {}, **row).inquiries() if each.rubric == BLIND)
+    assert "golden" not in blind.text
+    assert blind.read(answer) == verdict
+
+
+def test_a_blind_reader_is_not_told_the_right_answer(tmp_path: Path) -> None:
+    reply = one(tmp_path / "b.jsonl", {}, **answered(1, "It is tulips.", True))
+    told = {each.rubric: "roses" in each.text for each in reply.inquiries()}
+    assert told == {name: name != BLIND for name in ASKED}
 
 
 def test_longmemeval_takes_questions_from_the_data(tmp_path: Path) -> None:
@@ -158,10 +248,10 @@ def test_longmemeval_takes_questions_from_the_data(tmp_path: Path) -> None:
     assert dict(reply.by_text())["strict text"] == 1
 
 
-def test_every_rubric_has_its_source_and_words_of_our_own() -> None:
-    for each in RUBRICS.values():
-        assert "@" in each["source"]
-        assert each["rule"].strip()
+def test_every_rubric_has_its_source_and_those_in_a_sentence_a_rule() -> None:
+    assert all(each["of"].strip() and each["source"].strip() for each in RUBRICS.values())
+    assert all("@" in each["source"] and each["rule"].strip() for each in RUBRICS.values() if "rule" in each)
+    assert {name for name in ASKED if "rule" not in RUBRICS[name]} == {BLIND, BY_TYPE}
 
 
 def test_the_page_says_what_the_terminal_says_and_escapes_names(
@@ -177,7 +267,7 @@ def test_the_page_says_what_the_terminal_says_and_escapes_names(
     assert "&lt;b&gt;.jsonl" in text
     assert "<b>" not in text
     assert "both differences are shown" in text
-    assert "golden-v2 and people: 6 of 12 alike" in text
+    assert "stored and people: 6 of 12 alike" in text
     assert "Passes wrong answers" in text
 
 

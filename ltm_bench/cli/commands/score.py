@@ -279,24 +279,24 @@ def score_panel(
     from ltm_bench.cli.judging import graded
     from ltm_bench.cli.sheets import print_panel
     from ltm_bench.datasets.recounting import explaining, learn
-    from ltm_bench.judge.panel import RUBRICS, ask_all, panel, people_of, replies_of, sheet_of
+    from ltm_bench.judge.panel import ask_all, panel, people_of, sheet_of
+    from ltm_bench.judge.rubrics import replies_of
     from ltm_bench.report.publishing import replace_file
     from ltm_bench.report.templating import templates
 
     if output is not None:
         check_output(output)
     questions = learn(list(explaining(data)) if data else []).get("question", {})
-    budget, sheets, people = Budget(max_cost), {}, {}
-    for path in [*files, *([wrong] if wrong else [])]:
-        replies = replies_of(path, questions, _complain)
-        heard = (
-            graded(judge, path, budget, partial(ask_all, replies, tuple(RUBRICS)), _complain) if judge else {}
-        )
-        sheets[path] = sheet_of(path, replies, heard)
-        if said := people_of(replies):
-            people[path] = (sheets[path], said)
-    rest = [sheets[path] for path in files if path not in people]
-    found = panel(rest, sheets[wrong] if wrong else None, list(people.values()))
+    paths = [*files, *([wrong] if wrong else [])]
+    replies = {path: replies_of(path, questions, _complain) for path in paths}
+    budget, heard = Budget(max_cost), {}
+    for path in paths if judge is not None else ():
+        asked = [inquiry for reply in replies[path] for inquiry in reply.inquiries()]
+        texts = [each.text for each in asked]
+        heard[path] = graded(judge or "", path, budget, partial(ask_all, asked), _complain, texts=texts)
+    sheets = {path: sheet_of(path, replies[path], heard.get(path, {})) for path in paths}
+    people = {path: said for path in files if (said := people_of(replies[path]))}
+    found = panel([sheets[path] for path in files], sheets[wrong] if wrong else None, people)
     if output is not None:
         page = templates().get_template("panel.html.jinja").render(panel=found)
         replace_file(output, page.encode("utf-8", "replace"))
