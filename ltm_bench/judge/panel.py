@@ -97,15 +97,14 @@ def panel(sheets: Sequence[Sheet], wrong: Sheet | None, people: Mapping[Path, Ma
         wrong: Those of deliberately wrong answers, if given.
         people: What people say of the replies of files that they rated, by id.
     """
-    every = [*sheets, *([wrong] if wrong else [])]
-    files = {str(sheet.path): file_figures(sheet).lines[0].figures for sheet in every}
-    accepted = files.pop(str(wrong.path)) if wrong else {}
+    files = {str(sheet.path): file_figures(sheet).lines[0].figures for sheet in sheets}
+    accepted = file_figures(wrong).lines[0].figures if wrong else {}
     rivals = [sheet for sheet in sheets if sheet.path not in people]
     return Panel(
         rubrics={
             name: f"{each['of']}: {each['source']}"
             for name, each in RUBRICS.items()
-            if any(name in sheet.columns for sheet in every)
+            if any(name in figures for figures in (*files.values(), accepted))
         },
         files=files,
         wrong=accepted,

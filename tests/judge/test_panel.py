@@ -92,6 +92,15 @@ def test_files_change_places_between_rubrics_and_that_is_said(files: list[Path])
     assert (turned.first, turned.above, turned.below) == (terse, ("F1",), ("stored", "strict text"))
 
 
+def test_a_file_may_be_named_twice_and_hold_the_wrong_answers_too(
+    command: "Command", files: list[Path], wrong: Path
+) -> None:
+    words = ("score", "panel", *map(str, (files[0], files[0], wrong)), "--wrong", str(wrong), "--json")
+    found = json.loads(command(*words).out)
+    assert list(found["files"]) == [str(files[0]), str(wrong)]
+    assert found["wrong"] == found["files"][str(wrong)]
+
+
 def test_files_that_answer_other_questions_have_no_rank(files: list[Path], tmp_path: Path) -> None:
     alone = placed(tmp_path / "alone.jsonl", [answered(99, "roses", True)])
     assert str(alone) not in seen([*files, alone]).ranks

@@ -287,7 +287,7 @@ def score_panel(
     if output is not None:
         check_output(output)
     questions = learn(list(explaining(data)) if data else []).get("question", {})
-    paths = [*files, *([wrong] if wrong else [])]
+    paths = list(dict.fromkeys([*files, *([wrong] if wrong else [])]))
     replies = {path: replies_of(path, questions, _complain) for path in paths}
     budget, heard = Budget(max_cost), {}
     for path in paths if judge is not None else ():
@@ -296,7 +296,7 @@ def score_panel(
         heard[path] = graded(judge or "", path, budget, partial(ask_all, asked), _complain, texts=texts)
     sheets = {path: sheet_of(path, replies[path], heard.get(path, {})) for path in paths}
     people = {path: said for path in files if (said := people_of(replies[path]))}
-    found = panel([sheets[path] for path in files], sheets[wrong] if wrong else None, people)
+    found = panel([sheets[path] for path in dict.fromkeys(files)], sheets[wrong] if wrong else None, people)
     if output is not None:
         page = templates().get_template("panel.html.jinja").render(panel=found)
         replace_file(output, page.encode("utf-8", "replace"))
