@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.judging import Ask, together
 from ltm_bench.datasets.marks import AnswerMark, Sheet
-from ltm_bench.judge.rubrics import RUBRICS, Inquired, PanelReply
+from ltm_bench.judge.rubrics import RUBRICS, PanelReply, RubricPrompt
 from ltm_bench.score.audits.raters import Agreement, agreement
 from ltm_bench.score.statistics.published import Figure, compare_files, file_figures
 
@@ -76,7 +76,7 @@ def sheet_of(path: Path, replies: Sequence[PanelReply], heard: Mapping[tuple[str
     return Sheet(path, columns, tuple(marks))
 
 
-async def ask_all(inquiries: Sequence[Inquired], ask: Ask) -> dict[tuple[str, str], float]:
+async def ask_all(inquiries: Sequence[RubricPrompt], ask: Ask) -> dict[tuple[str, str], float]:
     """Return a model's verdicts by reply and rubric; those that it fails to give are left out."""
     answers = await together(ask(each.text) for each in inquiries)
     read = [(each, each.read(answer)) for each, answer in zip(inquiries, answers, strict=True) if answer]

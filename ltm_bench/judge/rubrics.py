@@ -33,7 +33,7 @@ _AS_SUPERMEMORY = {"3": "temporal-reasoning"}
 """Supermemory's program names LoCoMo's categories in another order: the rule for times goes to open-domain ones."""
 
 
-class Inquired(NamedTuple):
+class RubricPrompt(NamedTuple):
     """A question to a model about a reply."""
 
     reply: str
@@ -67,7 +67,7 @@ class PanelReply(NamedTuple):
         if (found := self._strict(said)) is not None:
             yield STRICT, found
 
-    def inquiries(self) -> Iterator[Inquired]:
+    def inquiries(self) -> Iterator[RubricPrompt]:
         """Yield what a model is asked about it, rubric by rubric; nothing without a question or a gold answer."""
         if self.gold is None or not self.question:
             return
@@ -75,14 +75,14 @@ class PanelReply(NamedTuple):
         for name, each in RUBRICS.items():
             if rule := each.get("rule", "").strip():
                 filled = {"rule": rule, "question": self.question, "gold": self.gold, "reply": said}
-                yield Inquired(self.id, name, TEXTS["panel"]["task"].strip().format(**filled), _verdict)
+                yield RubricPrompt(self.id, name, TEXTS["panel"]["task"].strip().format(**filled), _verdict)
         kind, unknown = _AS_SUPERMEMORY.get(self.type, self.type), ABSTENTION in self.id or self.type == "5"
         asked = HistoryQuestion(self.id, kind, self.question, (self.gold,), unanswerable=unknown)
-        yield Inquired(self.id, BY_TYPE, prompt(asked, said), lambda answer: float(verdict_of(answer)))
+        yield RubricPrompt(self.id, BY_TYPE, prompt(asked, said), lambda answer: float(verdict_of(answer)))
         if self._strict("") is not None:  # else no text can be compared with the gold answer
             form = ReplyForm("list" if self.type == "1" else "one of a set")
             (text,) = blind.prompts(self.question, said, form, "panel", whole=False)
-            yield Inquired(self.id, BLIND, text, partial(self._read_blind, form))
+            yield RubricPrompt(self.id, BLIND, text, partial(self._read_blind, form))
 
     def _strict(self, said: str) -> float | None:
         if self.gold is None:
