@@ -112,7 +112,10 @@ def _value(declared: Argument, given: Any) -> Any:
         return given
     if not given:
         return () if declared.default is Parameter.empty else declared.default
-    return declared.option.parse(given) if declared.option.parse else tuple(given)
+    try:
+        return declared.option.parse(given) if declared.option.parse else tuple(given)
+    except ValueError as error:
+        raise ConfigError(f"{declared.flag} {' '.join(given)}: {error}") from None
 
 
 def _parameter(declared: Argument, *, hidden: bool = False) -> Parameter:

@@ -17,7 +17,8 @@
     at = 1.0
     expect = { names = "{town.1}", among = "town" }
 
-A suite can replace the values of a choice, just as it can set the parameters of a scenario in Python.
+`{{` and `}}` are braces. A suite can replace the values of a choice, just as it can set the parameters of a scenario in
+Python.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ Phrasings = str | Annotated[list[str], Field(min_length=1)]
 Names = Mapping[str, str]
 """The value of each name in braces."""
 
-_NAME = re.compile(r"\{([^{}]*)\}")
+_NAME = re.compile(r"(\{\{|\}\})|\{([^{}]*)\}")
 _PAUSE = re.compile(r"(?:(\d{1,5})d)? ?(?:(\d{1,5})h)? ?(?:(\d{1,5})m)?")
 
 
@@ -190,7 +191,9 @@ def _values(choice: list[Value] | Draw) -> Sequence[Value]:
 
 def _filled(text: str, names: Names) -> str:
     def value(match: re.Match[str]) -> str:
-        name = match.group(1)
+        brace, name = match.groups()
+        if brace:
+            return str(brace[0])
         if name not in names:
             raise ValueError(
                 f"{text!r}: there is no choice {name!r}{nearest(name, names)} (there are: {', '.join(names) or 'none'})"

@@ -72,6 +72,8 @@ YIELDED = [
 
 TOO_LATE = yielding("Tell('x', after=timedelta(days=4_000_000))")
 
+FROM = ("new", "scenario", "mine", "--from")
+CHAT = '[{"role": "user", "content": "It is red."}, {"role": "user", "content": "Which?"}]'
 GOOD = 'about = "x"\nskills = ["recall"]\n[[messages]]\nsay = "a"\nat = 0.0\n'
 
 TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
@@ -314,6 +316,42 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     (("judge", "check", "--judge", "nobody"), {}, ("nobody",)),
     (("estimate", "--agent", "nobody"), {}, ("nobody",)),
     (("new", "agent", "a b"), {}, ("a b",)),
+    # transcripts
+    ((*FROM, "x.json"), {}, ("--from x.json", "no such file")),
+    ((*FROM, "x"), {}, ("no run is called 'x'",)),
+    ((*FROM, "x.json"), {"x.json": b"\xff\xfe{"}, ("--from x.json",)),
+    ((*FROM, "x.json"), {"x.json": "[]"}, ("--from x.json", "no message of a user")),
+    ((*FROM, "x.json"), {"x.json": CHAT}, ("no terminal", "--told N")),
+    ((*FROM, "x.json", "--told", "x"), {"x.json": CHAT}, ("--told x", "whole number")),
+    (
+        (*FROM, "x.json", "--told", "0", "--asked", "7", "--right", "a"),
+        {"x.json": CHAT},
+        ("turn 7", "0 to 1"),
+    ),
+    (
+        (*FROM, "x.json", "--told", "0", "--asked", "1"),
+        {"x.json": CHAT},
+        ("turn 1", "right answer is missing"),
+    ),
+    (
+        (*FROM, "x.json", "--told", "0", "--asked", "1", "--right", "…"),
+        {"x.json": CHAT},
+        ("no matcher takes '…'",),
+    ),
+    ((*FROM, "x.json", "--told", "0", "--asked", "1", "--right", "Okay."), {"x.json": CHAT}, ("'Okay.'",)),
+    (
+        (*FROM, "x.json", *"--told 0 --asked 1 --right red --told 2 --asked 3 --right blue".split()),
+        {"x.json": CHAT.replace("]", f", {CHAT[1:]}").replace("red", "blue")},
+        ("would not pass `check`",),
+    ),
+    ((*FROM, "x.json", "--told", "0", "--right", "a"), {"x.json": CHAT}, ("no turn is marked as asked",)),
+    (
+        (*FROM, "x.json", "--told", "0", "--asked", "1", "--asked", "2", "--right", "a"),
+        {"x.json": CHAT},
+        ("2 turns are --asked, with 1 --right",),
+    ),
+    (("new", "scenario", "mine", "--told", "0"), {}, ("--from",)),
+    (("new", "scenario", "colours", "--from", "x.json"), {"x.json": CHAT}, ("this name is taken",)),
 ]
 
 

@@ -170,3 +170,13 @@ def test_every_kind_of_expectation_becomes_its_matcher(tmp_path: Path) -> None:
         assert isinstance(line, Ask)
         assert line.expect.verdict(right, []).outcome is Outcome.CORRECT
         assert line.expect.verdict(wrong, []).outcome is not Outcome.CORRECT
+
+
+def test_two_braces_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'about = "x"\nskills = ["recall"]\n[choices]\nword = ["tea", "milk"]\n'
+        '[[messages]]\nsay = "{{ {word}: {{}} }}"\n',
+        "utf-8",
+    )
+    assert str(lines(path)[0].text) in ("{ tea: {} }", "{ milk: {} }")
