@@ -19,7 +19,7 @@ import typer
 from pydantic import TypeAdapter
 
 from docs import agents_tables
-from ltm_bench.cli import app
+from ltm_bench.cli.app import app
 from ltm_bench.log import events
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.declaring import arguments

@@ -8,7 +8,7 @@ from ltm_bench.core.extras import dependency
 def main() -> None:
     """Run the command line, or say which package it lacks."""
     try:
-        from ltm_bench.cli import main as run
+        from ltm_bench.cli.main import main as run
     except ModuleNotFoundError as error:
         sys.exit(f"ltm-bench: {dependency(error)}")
     run()

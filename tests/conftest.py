@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from ltm_bench.adapters import SdkChatModel
 from ltm_bench.adapters.testing import Provider, provider
-from ltm_bench.cli import main
+from ltm_bench.cli.main import main
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.plugins.agents import make_agent

@@ -4,7 +4,7 @@ import sys
 
 _PROGRAM = """
 import sys
-from ltm_bench.cli import main
+from ltm_bench.cli.main import main
 
 worst = 0
 for words in {commands!r}:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ltm_bench.cli import app
-from ltm_bench.cli.app import panels
+from ltm_bench.cli.app import app, panels
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]

@@ -54,6 +54,11 @@ class Run:
     url: str | None = None
     """Where it lies, if that is not the folder, of which only the name is known then."""
 
+    def __repr__(self) -> str:
+        """Name the run and its score; a failed assertion shows this."""
+        score = "incomplete" if self.score is None else f"{self.score:.2f} of {self.out_of}"
+        return f"<Run {self.name}: {score}>"
+
     @property
     def name(self) -> str:
         """The folder's name."""

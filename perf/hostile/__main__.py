@@ -4,9 +4,9 @@
 
 Every input is a valid file, bundle, configuration or provider's answer, damaged by dice: cut, bytes changed, a value in
 its JSON replaced by one of another type, size or depth, lines lost, doubled or swapped. A command that reads it is
-called in this process. It may succeed, or complain in one line; it must not reach the handler in `ltm_bench.cli` that
-catches unexpected errors as a last resort. The table shows how many of each kind were tried and survived, and which
-were not.
+called in this process. It may succeed, or complain in one line; it must not reach the handler in `ltm_bench.cli.main`
+that catches unexpected errors as a last resort. The table shows how many of each kind were tried and survived, and
+which were not.
 """
 
 import os

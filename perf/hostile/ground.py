@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
-from ltm_bench import cli
 from ltm_bench.adapters.testing import provider
+from ltm_bench.cli import main as cli
 from perf.hostile.damage import DEEP, changed, replaced
 
 READERS = (

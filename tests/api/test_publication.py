@@ -189,7 +189,7 @@ async def publish(*arguments, **more):
 
 sys.addaudithook(hear)
 from ltm_bench.api import running
-from ltm_bench.cli import main
+from ltm_bench.cli.main import main
 
 theirs, running.publish = running.publish, publish
 try:

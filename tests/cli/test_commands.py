@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer
 
-from ltm_bench.cli import app
-from ltm_bench.cli.app import MOVED, known
+from ltm_bench.cli.app import MOVED, app, known
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -358,6 +357,7 @@ OURS = {
     "ltm_bench.cli.commands",
     "ltm_bench.cli.app",
     "ltm_bench.cli.console",
+    "ltm_bench.cli.main",
     "ltm_bench.core.clock",
     "ltm_bench.core",
     "ltm_bench.script",
@@ -381,7 +381,7 @@ def loaded_by(code: str) -> set[str]:
 
 
 def of_command(*words: str) -> str:
-    return f"sys.argv[1:] = {words}; from ltm_bench.cli import main; main()"
+    return f"sys.argv[1:] = {words}; from ltm_bench.cli.main import main; main()"
 
 
 def test_help_is_instant_because_next_to_nothing_is_imported_for_it() -> None:

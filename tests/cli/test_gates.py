@@ -152,7 +152,7 @@ def test_resume_finds_the_module_in_the_current_folder_as_run_does(bot: Path, co
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:9]))
     words = [sys.executable, "-m", "ltm_bench", "resume", "r", "-q"]
     path = [each for each in sys.path if each not in ("", str(bot))]
-    code = f"import sys; sys.path[:] = {path!r}; from ltm_bench.cli import main; sys.argv = {words[2:]!r}; main()"
+    code = f"import sys; sys.path[:] = {path!r}; from ltm_bench.cli.main import main; sys.argv = {words[2:]!r}; main()"
     done = subprocess.run([sys.executable, "-c", code], cwd=bot, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -18,7 +18,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ltm_bench.cli import app
+from ltm_bench.cli.app import app
 from tests.markdown import Block, Shown, blocks
 
 ROOT = Path(__file__).parents[2]
