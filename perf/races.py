@@ -135,9 +135,9 @@ def fixed_plan(share: float, points: float, noise: Noise) -> int:
     return next((size.seeds for size in plans if power(points, size, noise) >= share), 1000)
 
 
-def noise_in(tau: float, correlation: float) -> Noise:
-    """Return the noise of a difference between two agents that are alike."""
-    gaps = draw(np.random.default_rng(2), (1, 2, 20000), tau, 0.0, correlation)
+def noise_in(tau: float, correlation: float, shift: float = 0.0) -> Noise:
+    """Return the noise of a difference between two agents, of which the first is shifted."""
+    gaps = draw(np.random.default_rng(2), (1, 2, 20000), tau, shift, correlation)
     gap = gaps[0, 0] - gaps[0, 1]
     within = float(gap.var(axis=2, ddof=1).mean())
     between = float(gap.mean(axis=(1, 2)).var(ddof=1)) - within / (SCENARIOS * EXAMPLES)
@@ -148,7 +148,7 @@ def show(setting: Setting, rules: Rules, races: int, *, name: str = "", plan: in
     """Simulate a cell, and print its line. Returns the fixed plan: the given one, or else the one of equal power."""
     agents, difference, spread, correlation = setting
     tau, shift = calibrated(spread, difference)
-    noise = noise_in(tau, correlation)
+    noise = noise_in(tau, correlation, shift)
     rng = np.random.default_rng([round(1000 * each) for each in setting])
     done = [
         raced(draw(rng, (1, agents, rules.most), tau, shift, correlation)[0], rules) for _ in range(races)
