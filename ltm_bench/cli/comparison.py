@@ -73,6 +73,13 @@ def print_cells(comparison: Comparison, span: int) -> None:
     print_table(table)
 
 
+def print_memory(cell: Cell) -> None:
+    """Print how much of an agent's score is memory, if its controls were asked."""
+    if cell.controls is not None:
+        for line in (cell.controls.sentence, *cell.controls.remarks):
+            out().print(safe(f"{cell.entrant}: {line}"))
+
+
 def print_spread(cell: Cell) -> None:
     """Print how much the scores of an agent's runs vary, and why."""
     if cell.retest is not None:

@@ -18,8 +18,9 @@ def print_run(run: Run) -> None:
     """Print the scores of a run."""
     results = run.results
     out().print(_table(results))
-    for line in _controls(results):
-        out().print(line)
+    if results.controls is not None:
+        for line in (results.controls.sentence, *results.controls.remarks):
+            out().print(safe(line))
     out().print(_verdict(results))
     if results.references:
         baseline, oracle = (results.references.get(name, 0.0) for name in REFERENCES)
@@ -116,19 +117,6 @@ def _verdict(results: Results) -> str:
     interval = results.interval
     between = "" if interval is None else f" ({interval.low:.2f} – {interval.high:.2f})"
     return f"{results.score_so_far:.2f} of {results.out_of}{between}: {results.verdict}"
-
-
-def _controls(results: Results) -> Iterator[str]:
-    """Say how much of the score is memory, and what else the controls show."""
-    found = results.controls
-    if found is None:
-        return
-    yield found.sentence
-    if guessable := [each.name for each in found.scenarios if each.guessable]:
-        yield f"above chance without any memory, by guessing or because the model has read them: {', '.join(guessable)}"
-    for why in dict.fromkeys(found.left_out.values()):
-        names = sorted(name for name, reason in found.left_out.items() if reason == why)
-        yield f"left out of the controls: {', '.join(names)} ({why})"
 
 
 def print_page(path: Path) -> None:

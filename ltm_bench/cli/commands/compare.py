@@ -4,7 +4,14 @@ from pathlib import Path
 from typing import Annotated
 
 from ltm_bench import api
-from ltm_bench.cli.comparison import places_of, print_cells, print_pairs, print_spread, write_comparison
+from ltm_bench.cli.comparison import (
+    places_of,
+    print_cells,
+    print_memory,
+    print_pairs,
+    print_spread,
+    write_comparison,
+)
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, Runs, output_option
@@ -60,6 +67,7 @@ def compare(
         print_cells(comparison, span)
         for cell in comparison.at(span):
             print_spread(cell)
+            print_memory(cell)
         print_pairs([pair for pair in comparison.pairs if pair.span == span])
     print_compared(comparison.sets)
     if output is not None:

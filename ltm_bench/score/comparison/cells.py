@@ -10,6 +10,7 @@ from ltm_bench.core.seeds import Seed
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.pairs import Pair
 from ltm_bench.score.comparison.retest import Retest, retest
+from ltm_bench.score.results.controls import Controls, pooled_controls
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import Skill, skills
 from ltm_bench.score.results.headline import worth_of_undecided
@@ -96,6 +97,8 @@ class Cell(BaseModel):
     """How much the runs or their judges differ; None for one run with one judge, or if a run is incomplete."""
     retest: Retest | None = None
     """How far the agent moves by itself; None if no seed was run twice."""
+    controls: Controls | None = None
+    """What the controls of its runs show, over all of them; None if none has any."""
     operations: list[Operated] = Field(default_factory=list)
     """Time and cost of the agent's operations, averaged over the runs."""
     skills: list[Skill] = Field(default_factory=list)
@@ -136,6 +139,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         chance=_mean([None if Outcome.NOT_REACHED in each.outcomes else each.chance for each in results]),
         dollars=_mean([each.costs.dollars for each in results]),
         latency=_mean(waits),
+        controls=pooled_controls([(each.controls, each.examples) for each in results], [*scenarios.values()]),
         operations=operated(results),
         skills=skills(list(scenarios.values()), examples),
         spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,

@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from ltm_bench.core.messages import Verdict
+from ltm_bench.log.controls import KINDS
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.results.course import Course
-from ltm_bench.score.results.examples import ExampleResult, Needle, Question
+from ltm_bench.score.results.examples import Controlled, ExampleResult, Needle, Question
 from ltm_bench.score.results.run import Results
 
 M = TypeVar("M", bound=BaseModel)
@@ -53,9 +54,19 @@ class Thinner:
 
     def _question(self, question: Question) -> Question:
         verdict = self._once(Verdict(question.outcome, question.score, ""))
-        same = {name: sys.intern(getattr(question, name)) for name in ("text", "expected", "scorer")}
+        same: dict[str, Any] = {
+            name: sys.intern(getattr(question, name)) for name in ("text", "expected", "scorer")
+        }
+        if question.controls is not None:
+            same["controls"] = _without(question.controls, **self._answers(question.controls))
         gone = {"in_words": "", "doubt": "", "decisive": (), "at": None, "retrieval": None, "usage": None}
         return _without(question, verdict=verdict, **same, **gone)
+
+    def _answers(self, controls: Controlled) -> dict[str, Any]:
+        answers = {kind: getattr(controls, kind) for kind in KINDS}
+        return {
+            kind: each and self._once(_without(each, reply="", reason="")) for kind, each in answers.items()
+        }
 
 
 _COURSE = Course()

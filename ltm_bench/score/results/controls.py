@@ -1,13 +1,13 @@
 """What a run's controls show: guessing alone, everything in hand, and how much of what lies between is memory. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Outcome, Reply, Verdict
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.controls import Control
+from ltm_bench.log.controls import KINDS, Control
 from ltm_bench.score.audits.judgements import Place
 from ltm_bench.score.results.examples import (
     ControlAnswer,
@@ -16,8 +16,8 @@ from ltm_bench.score.results.examples import (
     Question,
     ScenarioResult,
 )
-from ltm_bench.score.results.headline import example_score, headline
-from ltm_bench.score.statistics.intervals import Interval, sum_interval, wilson
+from ltm_bench.score.results.headline import example_score
+from ltm_bench.score.statistics.intervals import Interval, Pool, clustered_sum_interval, wilson
 from ltm_bench.score.statistics.memory import MemoryShare, Triple, kept
 
 ENOUGH = 20
@@ -101,6 +101,25 @@ class Controls(BaseModel, frozen=True):
             said += f": {self.kept.sentence}"
         return f"{said} (incomplete: {self.missing} questions to go)" if self.missing else said
 
+    @property
+    def remarks(self) -> list[str]:
+        """What else a reader must know, each in a sentence."""
+        found = []
+        if guessable := [each.name for each in self.scenarios if each.guessable]:
+            found.append(
+                "above chance without any memory, by guessing or because the model has read them: "
+                + ", ".join(guessable)
+            )
+        for why in dict.fromkeys(self.left_out.values()):
+            names = sorted(name for name, reason in self.left_out.items() if reason == why)
+            found.append(f"left out of the controls: {', '.join(names)} ({why})")
+        return found
+
+    def figure(self, kind: str) -> ControlFigure | None:
+        """Return the score in a control; None if it was not asked."""
+        found: ControlFigure | None = getattr(self, kind)
+        return found
+
 
 def controlled(
     controls: Mapping[str, Control],
@@ -154,13 +173,8 @@ def _as_in(kind: str, question: Question) -> Question | None:
     return question.model_copy(update={"verdict": said})
 
 
-def triples_of(examples: Sequence[ExampleResult]) -> dict[str, list[Triple]]:
-    """Return what examples score in the run, blind, and with the evidence, by scenario."""
-    return {name: list(_triples(rows)) for name, rows in _strata(examples, ("blind", "evidence")).items()}
-
-
-def _triples(rows: Sequence[Mapping[str, float]]) -> Iterator[Triple]:
-    return (Triple(row["score"], row["blind"], row["evidence"]) for row in rows)
+def _triple(row: Mapping[str, float]) -> Triple:
+    return Triple(row["score"], row["blind"], row["evidence"])
 
 
 def _strata(examples: Sequence[ExampleResult], kinds: Sequence[str]) -> dict[str, list[dict[str, float]]]:
@@ -190,42 +204,102 @@ def controls_of(
     kinds = [kind for kind, each in controls.items() if each.replies]
     if not kinds:
         return None
-    strata = _strata(examples, kinds)
-
-    def by(kind: str) -> dict[str, list[float]]:
-        return {name: [each[kind] for each in rows] for name, rows in strata.items()}
-
-    figures = {}
+    spent = {}
     for kind in kinds:
         answers = [getattr(q.controls, kind) for e in examples for q in e.questions if q.controls is not None]
         usage = [reply.usage for reply in controls[kind].replies.values() if not free]
         prices = [None if each is None else dollars(each) for each in usage]
         known = [float(price) for price in prices if price is not None]
-        figures[kind] = ControlFigure(
-            score=headline(by(kind)),
-            interval=sum_interval(by(kind)),
-            undecided=sum(each is not None and each.outcome is Outcome.UNDECIDED for each in answers),
-            dollars=sum(known) if len(known) == len(prices) else None,
-        )
-    triples = {
-        name: list(_triples(rows)) for name, rows in strata.items() if {"blind", "evidence"} <= {*kinds}
+        undecided = sum(each is not None and each.outcome is Outcome.UNDECIDED for each in answers)
+        spent[kind] = (undecided, sum(known) if len(known) == len(prices) else None)
+    left_out = {
+        name.rpartition("/")[0]: why for each in controls.values() for name, why in each.left_out.items()
     }
+    missing = sum(max(0, each.questions - _asked(kind, examples)) for kind, each in controls.items())
+    return _put_together([_strata(examples, kinds)], scenarios, spent, left_out, missing)
+
+
+def pooled_controls(
+    runs: Sequence[tuple[Controls | None, Sequence[ExampleResult]]], scenarios: Sequence[ScenarioResult]
+) -> Controls | None:
+    """Return what the controls of several runs of one agent show together; None if none of them has any.
+
+    Args:
+        runs: The controls and the examples of every run.
+        scenarios: The scenarios of all runs.
+    """
+    known = [(each, examples) for each, examples in runs if each is not None]
+    kinds = [kind for kind in KINDS if all(each.figure(kind) is not None for each, _ in known)]
+    if not known or not kinds:
+        return None
+    spent = {}
+    for kind in kinds:
+        figures = [figure for each, _ in known if (figure := each.figure(kind)) is not None]
+        prices = [each.dollars for each in figures if each.dollars is not None]
+        total = sum(prices) if len(prices) == len(figures) else None
+        spent[kind] = (sum(each.undecided for each in figures), total)
+    return _put_together(
+        [_strata(examples, kinds) for _, examples in known],
+        scenarios,
+        spent,
+        {name: why for each, _ in known for name, why in each.left_out.items()},
+        sum(each.missing for each, _ in known),
+    )
+
+
+def _put_together(
+    clusters: Sequence[Mapping[str, Sequence[Mapping[str, float]]]],
+    scenarios: Sequence[ScenarioResult],
+    spent: Mapping[str, tuple[int, float | None]],
+    left_out: Mapping[str, str],
+    missing: int,
+) -> Controls:
+    """Return the figures of one or more runs.
+
+    Args:
+        clusters: For every run, the scores of its examples by scenario.
+        scenarios: All scenarios.
+        spent: By kind of control, how many replies are undecided, and what all of them cost.
+        left_out: Why scenarios cannot be asked so.
+        missing: Number of questions that are still to be asked.
+    """
+
+    def by(kind: str) -> list[dict[str, list[float]]]:
+        return [{name: [row[kind] for row in rows] for name, rows in each.items()} for each in clusters]
+
+    triples = [
+        {name: [_triple(row) for row in rows] for name, rows in each.items()}
+        for each in clusters
+        if {"blind", "evidence"} <= spent.keys()
+    ]
+    rows: dict[str, list[Mapping[str, float]]] = {}
+    for each in clusters:
+        for name, of in each.items():
+            rows.setdefault(name, []).extend(of)
     return Controls(
-        n=sum(map(len, strata.values())),
-        out_of=len(strata),
+        n=sum(map(len, rows.values())),
+        out_of=len(rows),
         of=len(scenarios),
-        score=headline(by("score")),
-        **figures,
-        kept=kept([triples]) if triples else None,
-        scenarios=[
-            _scenario(each, strata[each.name], triples.get(each.name, ()))
-            for each in scenarios
-            if each.name in strata
-        ],
-        left_out={
-            name.rpartition("/")[0]: why for each in controls.values() for name, why in each.left_out.items()
+        score=Pool(by("score")).total,
+        **{
+            kind: ControlFigure(
+                score=Pool(by(kind)).total,
+                interval=clustered_sum_interval(by(kind)),
+                undecided=undecided,
+                dollars=cost,
+            )
+            for kind, (undecided, cost) in spent.items()
         },
-        missing=sum(max(0, each.questions - _asked(kind, examples)) for kind, each in controls.items()),
+        kept=kept(triples) if triples else None,
+        scenarios=[
+            _scenario(
+                each, rows[each.name], [{each.name: of[each.name]} for of in triples if each.name in of]
+            )
+            for each in scenarios
+            if each.name in rows
+        ],
+        left_out=dict(left_out),
+        missing=missing,
     )
 
 
@@ -236,7 +310,9 @@ def _asked(kind: str, examples: Sequence[ExampleResult]) -> int:
 
 
 def _scenario(
-    scenario: ScenarioResult, rows: Sequence[Mapping[str, float]], triples: Sequence[Triple]
+    scenario: ScenarioResult,
+    rows: Sequence[Mapping[str, float]],
+    triples: Sequence[Mapping[str, Sequence[Triple]]],
 ) -> ScenarioControls:
     means = {kind: sum(row[kind] for row in rows) / len(rows) for kind in rows[0]}
     blind = means.get("blind")
@@ -245,5 +321,5 @@ def _scenario(
         n=len(rows),
         **means,
         guessable=blind is not None and wilson(blind, len(rows)).low > scenario.chance,
-        kept=kept([{scenario.name: triples}]) if len(triples) >= ENOUGH else None,
+        kept=kept(triples) if triples and len(rows) >= ENOUGH else None,
     )
