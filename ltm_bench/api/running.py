@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
+from ltm_bench.api.controlling import ask_controls, controls_for, count_before
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish
 from ltm_bench.api.runs import Run
@@ -13,14 +14,12 @@ from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, Run
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.judges import find_judges, find_reader
-from ltm_bench.log.controls import parse_controls
-from ltm_bench.log.environment import record_tags, record_window, window_of
+from ltm_bench.log.environment import record_tags, record_window
 from ltm_bench.log.reader import logs, read_events
 from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.runner.control_costs import control_lines
-from ltm_bench.runner.controls import check_controls, run_controls
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.estimate import forecast
 from ltm_bench.runner.locking import run_locked
@@ -28,7 +27,6 @@ from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.progress import Tracker
-from ltm_bench.runner.standing import cost_of
 from ltm_bench.score.audits.judgements import blind_readings, judgements, ratings
 
 CACHE = "answers.sqlite"
@@ -55,8 +53,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     If the run must stop, the partial run is published before the error is raised.
     """
     judges, reader = find_judges(options.judges), find_reader(options.reader, plan.manifest.agent)
-    controls = parse_controls(options.controls)
-    check_controls(controls, isolated=plan.manifest.suite.isolated)
+    controls = controls_for(plan, options)
     check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
     _check_records(folder)
     said = ""
@@ -86,20 +83,10 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
                 concurrent=1 if plan.agents.sample.interactive else options.connections,
             )
             if controls:
-                if verdicts is None:  # nothing has counted yet what the run has cost
-                    await plan.agents.find_window(window_of(folder))
-                    before = cost_of(folder, plan.manifest)
-                    options.budget.count(before.logged + before.charged)
+                count_before(plan, folder, controls, options, run=verdicts is None)
                 for line in await control_lines(plan, controls):
                     options.notify(line)
-                await run_controls(
-                    plan,
-                    folder,
-                    controls,
-                    budget=options.budget,
-                    notify=options.notify,
-                    concurrent=options.connections,
-                )
+                await ask_controls(plan, folder, controls, options)
     except (RunIncomplete, BudgetReached) as error:
         failure = error
     if failure is not None:
@@ -126,7 +113,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         reader=reader,
         judges=judges,
         options=options,
-        charge=verdicts is None and not controls and not controls,
+        charge=verdicts is None and not controls,
     )
 
 

@@ -7,6 +7,7 @@ from rich import box
 from rich.table import Table
 
 from ltm_bench.api import REFERENCES, Run
+from ltm_bench.cli.comparison import print_controls
 from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
@@ -18,9 +19,7 @@ def print_run(run: Run) -> None:
     """Print the scores of a run."""
     results = run.results
     out().print(_table(results))
-    if results.controls is not None:
-        for line in (results.controls.sentence, *results.controls.remarks):
-            out().print(safe(line))
+    print_controls(results.controls)
     out().print(_verdict(results))
     if results.references:
         baseline, oracle = (results.references.get(name, 0.0) for name in REFERENCES)

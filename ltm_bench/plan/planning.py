@@ -19,6 +19,7 @@ from ltm_bench.core.messages import Ask
 from ltm_bench.core.seeds import Seed, checked_seed
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.filler import filler
+from ltm_bench.log.controls import parse_controls
 from ltm_bench.log.differences import differences
 from ltm_bench.log.manifest import (
     BENCH_VERSION,
@@ -70,6 +71,8 @@ class Plan:
     """The run's default name; empty for the plan of an existing run."""
     notes: Sequence[str] = ()
     """Single lines that a person should read before it begins."""
+    controls: Sequence[str] = ()
+    """The controls that its suite asks once it has ended."""
 
 
 def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
@@ -136,6 +139,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         _abouts(manifest, scenarios),
         name=run_name(manifest, usual, suite.fitting(span)),
         notes=tuple(_notes(request, suite, span, hears=alone and manifest.questions == "in-line")),
+        controls=parse_controls(suite.controls),
     )
     rehearsals = _rehearsed(plan)
     # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.

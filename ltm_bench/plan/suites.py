@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.log.controls import parse_controls
 from ltm_bench.log.manifest import Start
 from ltm_bench.plan.tables import PRESETS, config_files, explain, read_toml
 from ltm_bench.plan.values import parse_span
@@ -40,6 +41,8 @@ class Suite(BaseModel):
     """
     span: str = SPAN
     """Default span of its runs."""
+    controls: tuple[str, ...] = ()
+    """Asked once a run has ended, unless --control names others."""
     scenarios: dict[str, dict[str, Any]] = Field(min_length=1)
     """Parameters by scenario; `examples` overrides the suite's, and below `least_span` the scenario is left out.
 
@@ -93,6 +96,10 @@ def read_suite(path: Path) -> Suite:
         parse_span(suite.span)
     except ConfigError:
         raise ConfigError(f"{path}: span = {suite.span!r}: write a number of tokens such as 32k") from None
+    try:
+        parse_controls(suite.controls)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: controls = {[*suite.controls]}: {error}") from None
     for name, table in suite.scenarios.items():
         count = table.get("examples", 1)
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:

@@ -26,7 +26,7 @@ from ltm_bench.log.reader import conversations, is_finished, read_events
 from ltm_bench.log.recorder import Recorder, locked
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
-from ltm_bench.runner.standing import cost_of
+from ltm_bench.runner.standing import Cost, cost_of
 from ltm_bench.script.rehearsal import briefed, ideal_reply, needs_no_agent, rehearse
 from ltm_bench.script.scenario import Example
 from ltm_bench.script.sealed import SealedReply
@@ -159,7 +159,7 @@ async def run_controls(
         plan: The run's plan.
         folder: Its folder.
         kinds: The controls.
-        budget: What may be spent; what the controls have cost so far is counted.
+        budget: What may be spent; it includes what the controls have cost so far.
         notify: Called with single lines.
         concurrent: Maximum concurrent conversations.
 
@@ -167,9 +167,6 @@ async def run_controls(
         RunIncomplete, BudgetReached: A conversation had to stop; the others were finished.
     """
     check_controls(kinds, isolated=plan.manifest.suite.isolated)
-    alone = plan.manifest.model_copy(
-        update={"suite": plan.manifest.suite.model_copy(update={"isolated": True})}
-    )
     sample = plan.agents.sample
     if sample.interactive or isinstance(sample, MemoryProduct):  # which share a person, or a server
         concurrent = 1
@@ -178,8 +175,7 @@ async def run_controls(
         with locked(folder):
             for kind in kinds:
                 home = control_of(folder, kind)
-                cost = cost_of(home, alone)
-                budget.count(cost.logged + cost.charged)
+                cost = cost_of_controls(plan, folder, kind)
                 asked = _asked(plan, folder, kind, home)
                 with Journal(home / "timings.jsonl", time.perf_counter) as journal:
                     calls = partial(
@@ -203,6 +199,12 @@ async def run_controls(
             f"{error.filename or folder}: {error.strerror or error}; `ltm-bench control {folder.name}` continues once "
             "it can be written again"
         ) from error
+
+
+def cost_of_controls(plan: Plan, folder: Path, kind: str) -> Cost:
+    """Return what a control of a run has cost so far. Raises LogError if one of its logs is damaged."""
+    suite = plan.manifest.suite.model_copy(update={"isolated": True})
+    return cost_of(control_of(folder, kind), plan.manifest.model_copy(update={"suite": suite}))
 
 
 def check_controls(kinds: Sequence[str], *, isolated: bool) -> None:

@@ -198,6 +198,72 @@ def test_controls_stay_within_the_budget_and_go_on_with_a_larger_one() -> None:
     assert again.results.costs == done.results.costs
 
 
+def test_a_sweep_asks_the_controls_of_all_its_runs_and_only_what_is_missing(command: "Command") -> None:
+    given = ("--agent", "perfect", "--agent", "diary", "--span", "2k", "--seed", "0", "--seed", "1")
+    words = ("sweep", *given, "--scenario", "colours", "--examples", "2", "--control", "blind,evidence")
+    done = command(*words, "--notify", "touch ended")
+    assert done.exit_code == 0, done.err
+    assert Path("ended").exists()
+    said = " ".join(done.err.split())
+    assert "perfect at 2k: control blind: 2 calls, free, in each of 2 runs" in said
+    for seed in (0, 1):
+        for agent in ("perfect", "diary"):
+            [folder] = Path("reports").glob(f"*-{agent}-seed{seed}")
+            controls = load_run(folder.name).results.controls
+            assert controls is not None
+            assert (controls.n, controls.missing) == (2, 0)
+            assert f"{folder.name}: controls: blind, evidence" in said
+    assert "How much of it is memory" in Path("reports/sweep.html").read_text("utf-8")
+    calls = Path("calls.txt").read_text("utf-8")
+    lost = next(Path("reports").glob("*-diary-seed1/controls/blind/isolated/*.jsonl"))
+    whole = lost.read_bytes()
+    lost.unlink()
+    assert command(*words).exit_code == 0
+    assert lost.read_bytes() == whole
+    assert len(Path("calls.txt").read_text("utf-8").splitlines()) == len(calls.splitlines()) + 1
+
+
+def test_a_sweep_stays_within_the_budget_with_its_controls_and_goes_on(command: "Command") -> None:
+    seeds = ("--seed", "0", "--seed", "1", "--max-connections", "1")
+    words = ("sweep", "--agent", "paid", "--span", "2k", *seeds, "--scenario", "colours", "--examples", "1")
+    assert command(*words).exit_code == 0
+    runs = [load_run(each.name) for each in sorted(Path("reports").glob("*-paid-seed*"))]
+    spent = sum(Decimal(str(each.results.costs.dollars)) for each in runs)
+    price = dollars(Usage(uncached=1000, output=100, model="gpt-4o", provider="openai"))
+    assert price is not None
+
+    def missing() -> list[int | None]:
+        found = [load_run(each.name).results.controls for each in runs]
+        return [None if each is None else each.missing for each in found]
+
+    asked = (*words, "--control", "blind")
+    stopped = command(*asked, "--max-cost", str(spent + price))
+    assert stopped.exit_code == 4, stopped.err
+    assert missing() == [0, None]
+    assert command(*asked, "--max-cost", str(spent + 2 * price)).exit_code == 0
+    assert missing() == [0, 0]
+
+
+def test_a_suite_can_ask_for_controls(command: "Command") -> None:
+    Path("configs").mkdir()
+    suite = Path("configs/mine.toml")
+    suite.write_text('controls = ["blind", "evidence"]\nexamples = 2\n[scenarios.colours]\n', "utf-8")
+    controls = run("perfect", "2k", suite="mine", name="r").results.controls
+    assert controls is not None
+    assert (controls.blind and controls.blind.score, controls.near) == (0, None)
+    assert controls.evidence is not None
+    foreseen = " ".join(
+        command("estimate", "--agent", "perfect", "--suite", "mine", "--span", "2k").out.split()
+    )
+    assert "control evidence: 2 calls, free" in foreseen
+    other = run("perfect", "2k", suite="mine", name="s", controls=["near"]).results.controls
+    assert other is not None
+    assert (other.blind, other.near and other.near.score) == (None, 1)
+    suite.write_text('controls = ["blnd"]\n[scenarios.colours]\n', "utf-8")
+    with pytest.raises(ConfigError, match=r"mine.toml: controls = \['blnd'\]: .*did you mean 'blind'"):
+        run("perfect", "2k", suite="mine")
+
+
 def test_a_script_that_says_something_else_today_is_refused() -> None:
     run(agent="goldfish", **SMALL)
     log = Path("reports/r/events.jsonl")
@@ -214,8 +280,8 @@ def test_what_cannot_be_asked_is_an_error_before_anything_is(command: "Command")
         run(agent="goldfish", **SMALL, isolated=True, controls=["near"])
     assert not Path("reports/r").exists()
     assert command("control", "r").exit_code == 1
-    swept = command("sweep", "--agent", "goldfish", "--control", "blind")
-    assert (swept.exit_code, "asks no controls" in " ".join(swept.err.split())) == (1, True)
+    swept = command("sweep", "--agent", "goldfish", "--control", "blind", "--executor", "ray")
+    assert (swept.exit_code, "is asked from this machine" in " ".join(swept.err.split())) == (1, True)
     Path("reports/r").mkdir(parents=True)
     run(agent="goldfish", **SMALL)
     log = Path("reports/r/events.jsonl")

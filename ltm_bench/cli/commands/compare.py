@@ -7,7 +7,7 @@ from ltm_bench import api
 from ltm_bench.cli.comparison import (
     places_of,
     print_cells,
-    print_memory,
+    print_controls,
     print_pairs,
     print_spread,
     write_comparison,
@@ -67,7 +67,7 @@ def compare(
         print_cells(comparison, span)
         for cell in comparison.at(span):
             print_spread(cell)
-            print_memory(cell)
+            print_controls(cell.controls, cell.entrant)
         print_pairs([pair for pair in comparison.pairs if pair.span == span])
     print_compared(comparison.sets)
     if output is not None:

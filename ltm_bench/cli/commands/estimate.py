@@ -89,7 +89,7 @@ def estimate(
         out().print(
             safe(f"Reader {asked.name}: asked about some 5 % of the replies; about all of them: {every}")
         )
-    for line in asyncio.run(control_lines(plan, controls)):
+    for line in asyncio.run(control_lines(plan, controls or plan.controls)):
         out().print(line)
     if judges:
         out().print("Judges are asked only about undecided replies; their cost is not included.")

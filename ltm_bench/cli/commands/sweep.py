@@ -13,6 +13,7 @@ from rich.table import Table
 
 from ltm_bench.adapters.http import caching
 from ltm_bench.api import CACHE, Options, Run, compare, load_run, publish
+from ltm_bench.api.controlling import ask_controls, controls_for, count_before
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.config_file import values_of
 from ltm_bench.cli.console import err, out, safe
@@ -23,7 +24,14 @@ from ltm_bench.cli.forecasting import sweep_lines
 from ltm_bench.cli.options import LogLevel, Quiet, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, ManifestDiffers, RunIncomplete
+from ltm_bench.core.errors import (
+    BudgetReached,
+    ConfigError,
+    LogError,
+    LtmBenchError,
+    ManifestDiffers,
+    RunIncomplete,
+)
 from ltm_bench.judge.judges import find_judges, find_reader
 from ltm_bench.log.environment import record_tags, record_window
 from ltm_bench.log.remote import is_url
@@ -31,9 +39,10 @@ from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.request import RUN, Conduct, Connections, NewRun, Notify, Repeats, Request
-from ltm_bench.plan.values import seconds
+from ltm_bench.plan.values import seconds, spell_span
 from ltm_bench.report.words import plural
 from ltm_bench.runner import ray as clusters
+from ltm_bench.runner.control_costs import control_lines
 from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, forecast
 from ltm_bench.runner.grid import Grid, Shard, jobs_of, remake, resources_in
 from ltm_bench.runner.measured import seconds_per_reply
@@ -143,10 +152,6 @@ def sweep(
     log_level: LogLevel = None,
 ) -> None:
     """Run every combination of agents, spans, seeds and suites concurrently. Repeat the command to resume."""
-    if conduct.controls:
-        raise ConfigError(
-            "--control: a sweep asks no controls; run `ltm-bench control RUN` on its runs once it has ended"
-        )
     _check_executor(executor, conduct, {"--resources": resources, "--shared": shared})
     if output is not None:
         check_output(output)
@@ -173,8 +178,10 @@ def sweep(
                 err().print(f"{plural(len(jobs), 'run')}, {connections} calls at a time to each provider")
                 with caching(REPORTS / CACHE if conduct.cache else None):
                     jobs = _forecast(jobs)
+                    _foresee_controls(jobs, options)
                     with SweepDisplay(jobs, budget) as display:
                         ended = asyncio.run(run_all(jobs, budget, display, connections=connections))
+                    ended = _controlled(ended, options)
             else:
                 ended = _elsewhere(jobs, budget, cluster)
             runs, thinner = {}, Thinner()
@@ -205,6 +212,11 @@ def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping
     for option, value in for_cluster.items():
         if value is not None and executor is None:
             raise ConfigError(f"{option} {value}: this only applies to a cluster; add --executor ray")
+    if executor is not None and conduct.controls:
+        raise ConfigError(
+            f"--executor {executor}: --control is asked from this machine; run `ltm-bench control RUN` on the runs "
+            "once they have ended"
+        )
     if executor is not None and (conduct.calls or conduct.cache):
         raise ConfigError(
             f"--executor {executor}: --timeout, --max-retries and --cache are for calls from this machine; set the "
@@ -221,9 +233,7 @@ def _forecast(jobs: Sequence[Job]) -> list[Job]:
     alike: dict[str, list[Job]] = {}
     for job in jobs:
         if not (job.folder / "events.jsonl").exists():
-            manifest = job.plan.manifest
-            key = f"{manifest.agent.model_dump_json()} {manifest.suite.model_dump_json()} {manifest.span}"
-            alike.setdefault(key, []).append(job)
+            alike.setdefault(_but_for_the_seed(job), []).append(job)
     groups: list[tuple[Plan, Estimate | None, int]] = []
     foretold: dict[Path, str] = {}
     left = MOST_SIMULATED
@@ -237,6 +247,43 @@ def _forecast(jobs: Sequence[Job]) -> list[Job]:
     for line in sweep_lines(groups):
         err().print(safe(line))
     return [replace(job, outlook=foretold.get(job.folder, "")) for job in jobs]
+
+
+def _foresee_controls(jobs: Sequence[Job], options: Options) -> None:
+    """Print what the controls will take, once for all runs that differ only in the seed."""
+    alike: dict[str, list[Plan]] = {}
+    for job in jobs:
+        alike.setdefault(_but_for_the_seed(job), []).append(job.plan)
+    for plan, *more in alike.values():
+        each = f", in each of {len(more) + 1} runs" if more else ""
+        for line in asyncio.run(control_lines(plan, controls_for(plan, options))):
+            name = f"{plan.manifest.agent.name} at {spell_span(plan.manifest.span)}"
+            err().print(safe(f"{name}: {line}{each}"))
+
+
+def _controlled(ended: Sequence[JobResult], options: Options) -> list[JobResult]:
+    """Ask the controls of all runs that have ended, one run after the other; one that cannot go on is unfinished."""
+    asked = {each.job.folder: controls_for(each.job.plan, options) for each in ended if each.problem is None}
+    for each in ended:  # count all of them before any spends more
+        if kinds := asked.get(each.job.folder):
+            count_before(each.job.plan, each.job.folder, kinds, options, run=each.verdicts is None)
+    found = []
+    for each in ended:
+        problem: LtmBenchError | None = each.problem
+        if kinds := asked.get(each.job.folder):
+            options.notify(f"{each.job.folder.name}: controls: {', '.join(kinds)}")
+            try:
+                asyncio.run(ask_controls(each.job.plan, each.job.folder, kinds, options))
+            except LtmBenchError as error:
+                options.notify(f"{each.job.folder.name}: {error}")
+                problem = error
+        found.append(replace(each, problem=problem))
+    return found
+
+
+def _but_for_the_seed(job: Job) -> str:
+    manifest = job.plan.manifest
+    return f"{manifest.agent.model_dump_json()} {manifest.suite.model_dump_json()} {manifest.span}"
 
 
 def _begun(done: JobResult) -> bool:
@@ -275,6 +322,10 @@ def _raise_if_unfinished(ended: Sequence[JobResult], limit: Decimal | None) -> N
 
 
 def _elsewhere(jobs: Sequence[Job], budget: Budget, cluster: Cluster) -> list[JobResult]:
+    if any(job.plan.controls for job in jobs):
+        err().print(
+            "controls of suites are not asked on a cluster; `ltm-bench control RUN` asks them afterwards"
+        )
     terms = clusters.Terms(remake, cluster.connections, cluster.url, cluster.resources, cluster.checkpoint)
     for job in jobs[:1]:
         terms.shared(job)  # an unusable URL is an error of the command, not of every run

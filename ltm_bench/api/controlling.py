@@ -1,0 +1,44 @@
+"""Asks the controls of runs that have ended, within what all that is done may cost."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ltm_bench.api.options import Options
+from ltm_bench.log.controls import parse_controls
+from ltm_bench.log.environment import window_of
+from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.controls import check_controls, cost_of_controls, run_controls
+from ltm_bench.runner.standing import cost_of
+
+
+def controls_for(plan: Plan, options: Options) -> Sequence[str]:
+    """Return the controls that the options name, or else the suite. Raises ConfigError or CannotCombine."""
+    kinds = parse_controls(options.controls) or plan.controls
+    check_controls(kinds, isolated=plan.manifest.suite.isolated)
+    return kinds
+
+
+def count_before(plan: Plan, folder: Path, kinds: Sequence[str], options: Options, *, run: bool) -> None:
+    """Count what a run's controls have cost so far, and the run itself if nothing has counted that yet."""
+    costs = [cost_of_controls(plan, folder, kind) for kind in kinds]
+    if run:
+        costs.append(cost_of(folder, plan.manifest))
+    for each in costs:
+        options.budget.count(each.logged + each.charged)
+
+
+async def ask_controls(plan: Plan, folder: Path, kinds: Sequence[str], options: Options) -> None:
+    """Ask what is missing of a finished run's controls; their costs so far are counted.
+
+    Raises:
+        RunIncomplete, BudgetReached: A conversation had to stop; the others were finished.
+    """
+    await plan.agents.find_window(window_of(folder))
+    await run_controls(
+        plan,
+        folder,
+        kinds,
+        budget=options.budget,
+        notify=options.notify,
+        concurrent=options.connections,
+    )
