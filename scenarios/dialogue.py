@@ -7,8 +7,10 @@ like those of FactConsolidation. `chosen` lists the ids of the questions to ask;
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 from ltm_bench import Ask, Dice, Script, Tell, scenario
@@ -74,6 +76,7 @@ def dialogue(
         nth_history(set, Path(data), digest, chosen.split(), dice.index, alone=alone) if data else _made(dice)
     )
     told = [(session, list(_parts(session, part))) for session in history.sessions]
+    lines, holding = count(1), defaultdict[str, list[int]](list)
     parts = sum(len(texts) for _, texts in told)
     reply = yield Tell(BEGIN, at=0.0)
     clock, place = _Dates(history.sessions, reply.at), 0
@@ -89,11 +92,15 @@ def dialogue(
             search_by=question.text,  # or an agent that retrieves by similarity would find the other questions
             shows=question.id if question.id in needs.values() else None,
             needs=needs.get(question.id),
+            evidence=_evidence(question, holding),
         )
 
     for nth, (session, texts) in enumerate(told, start=1):
-        for number, text in enumerate(texts):
+        for number, (text, said) in enumerate(texts):
             place += 1
+            line = next(lines)
+            for name in {session.id, *said}:
+                holding[name].append(line)
             apart = number == 0 or len(texts) > SITTING
             reply = yield Tell(
                 text,
@@ -102,6 +109,7 @@ def dialogue(
                 session=str(nth),  # ids such as LongMemEval's `answer_…` give away where the answer lies
             )
         for question in (q for q in history.questions if q.after == session.id):
+            next(lines)
             reply = yield ask(question, None, reply.at)
     for place, question in enumerate(q for q in history.questions if not q.after):
         reply = yield ask(question, None if place else 1.0, reply.at)
@@ -116,6 +124,18 @@ def _needs(questions: Sequence[HistoryQuestion]) -> Mapping[str, str]:
         elif shown:
             found[question.id] = shown
     return found
+
+
+def _evidence(question: HistoryQuestion, holding: Mapping[str, Sequence[int]]) -> tuple[int, ...]:
+    """Return the lines that hold the answer; nothing if the set does not name all that does.
+
+    Args:
+        question: The question.
+        holding: The lines that tell a session or an utterance, by its id.
+    """
+    # LoCoMo names some utterances that no session has, such as D4:36: its session holds them.
+    found = [holding.get(name) or holding.get(name.partition(":")[0]) for name in question.evidence]
+    return tuple(sorted({line for lines in found for line in lines or ()})) if all(found) else ()
 
 
 def _made(dice: Dice) -> History:
@@ -146,18 +166,22 @@ class _Dates:
         return until + self._shift - now
 
 
-def _parts(session: Session, most: int) -> Iterator[str]:
-    """Yield a session in parts, each with its date; of a long utterance, every piece names the speaker."""
+def _parts(session: Session, most: int) -> Iterator[tuple[str, set[str]]]:
+    """Yield a session in parts, each with its date; of a long utterance, every piece names the speaker.
+
+    With each part come the ids of the utterances in it.
+    """
     head = f"[{stamp(session.at)}]\n" if session.at is not None else ""
-    lines: list[str] = []
+    lines, said = list[str](), set[str]()
     for utterance in session.utterances:
         for line in _lines(utterance, most):
             if lines and sum(map(len, lines)) + len(line) > most:
-                yield head + "\n".join(lines)
-                lines = []
+                yield head + "\n".join(lines), said
+                lines, said = [], set()
             lines.append(line)
+            said |= {utterance.id} - {""}
     if lines:
-        yield head + "\n".join(lines)
+        yield head + "\n".join(lines), said
 
 
 def _lines(utterance: Utterance, most: int) -> Iterator[str]:

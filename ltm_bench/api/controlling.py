@@ -1,6 +1,7 @@
 """Asks the controls of runs that have ended, within what all that is done may cost."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from ltm_bench.api.options import Options
@@ -18,13 +19,12 @@ def controls_for(plan: Plan, options: Options) -> Sequence[str]:
     return kinds
 
 
-def count_before(plan: Plan, folder: Path, kinds: Sequence[str], options: Options, *, run: bool) -> None:
-    """Count what a run's controls have cost so far, and the run itself if nothing has counted that yet."""
+def spent_before(plan: Plan, folder: Path, kinds: Sequence[str], *, run: bool) -> Decimal:
+    """Return what a run's controls have cost so far, with the `run` itself if nothing has counted that yet."""
     costs = [cost_of_controls(plan, folder, kind) for kind in kinds]
     if run:
         costs.append(cost_of(folder, plan.manifest))
-    for each in costs:
-        options.budget.count(each.logged + each.charged)
+    return sum((each.logged + each.charged for each in costs), Decimal())
 
 
 async def ask_controls(plan: Plan, folder: Path, kinds: Sequence[str], options: Options) -> None:

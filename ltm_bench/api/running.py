@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
-from ltm_bench.api.controlling import ask_controls, controls_for, count_before
+from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish
 from ltm_bench.api.runs import Run
@@ -83,7 +83,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
                 concurrent=1 if plan.agents.sample.interactive else options.connections,
             )
             if controls:
-                count_before(plan, folder, controls, options, run=verdicts is None)
+                options.budget.count(spent_before(plan, folder, controls, run=verdicts is None))
                 for line in await control_lines(plan, controls):
                     options.notify(line)
                 await ask_controls(plan, folder, controls, options)

@@ -325,6 +325,10 @@ class Ask:
     """The text to search a memory by, if the message also says how to answer."""
     aspect: str | None = None
     """Under which name its outcome is counted apart, whatever else the example showed: `2 after it was mentioned`."""
+    evidence: tuple[int, ...] = ()
+    """The lines of the script that hold the answer, counted from 0, where all that was told is too much for one message
+    (see `--control`).
+    """
 
 
 @dataclass(frozen=True, slots=True)

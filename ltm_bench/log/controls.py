@@ -47,7 +47,7 @@ class Control(NamedTuple):
     questions: int = 0
     """Number of questions that it asks."""
     left_out: Mapping[str, str] = {}
-    """Why examples cannot be asked so, by their ids."""
+    """Why examples cannot be asked so, by their ids, and single questions of others, by `example#turn`."""
     replies: Mapping[tuple[str, int], Reply] = {}
     """By example and turn of the run's log."""
 

@@ -121,9 +121,15 @@ def unfit(kind: str, said: Sequence[LoggedLine]) -> str:
         return "one message cannot come from several users"
     if any(isinstance(line, Tell) and line.deletes for line in lines):
         return "one message cannot delete what it says"
-    if any(isinstance(line, Tell) and line.session for line in lines):
-        return "its histories are too long for one message"
+    if all(unnamed(said, each) for each in said if isinstance(each.line, Ask)):
+        return "its set does not name what holds the answers"
     return ""
+
+
+def unnamed(said: Sequence[LoggedLine], asked: LoggedLine) -> bool:
+    """Whether one message cannot hold a history, and nothing says which part of it holds the answer to a question."""
+    told = any(isinstance(each.line, Tell) and each.line.session for each in said)
+    return told and isinstance(asked.line, Ask) and not asked.line.evidence
 
 
 def talks(kind: str, example: Example, said: Sequence[LoggedLine]) -> list[ControlTalk]:
@@ -134,9 +140,12 @@ def talks(kind: str, example: Example, said: Sequence[LoggedLine]) -> list[Contr
         return [ControlTalk(stem, example, said[: places[-1] + 1])] if places else []
     found = []
     for place in places:
-        sent = said[place].sent
+        sent, asked_line = said[place].sent, cast(Ask, said[place].line)
         if kind == "evidence":
-            told = [each.sent for each in said[:place] if not isinstance(each.line, Ask)]
+            if unnamed(said, said[place]):
+                continue
+            held = [said[line] for line in asked_line.evidence] or said[:place]
+            told = [each.sent for each in held if not isinstance(each.line, Ask)]
             listed = "\n".join(f"[{stamp(each.at)}] {each.message}" for each in told)
             sent = replace(sent, message=_IN_HAND.format(told=listed, question=sent.message))
         asked = replace(sent, search_by=None if kind == "evidence" else sent.search_by)
@@ -223,7 +232,10 @@ def _asked(plan: Plan, folder: Path, kind: str, home: Path) -> list[ControlTalk]
         if why := unfit(kind, said):
             left_out[example.id] = why
             continue
-        questions += sum(isinstance(each.line, Ask) for each in said)
+        asked = [each for each in said if isinstance(each.line, Ask)]
+        apart = [each for each in asked if kind == "evidence" and unnamed(said, each)]
+        left_out |= {f"{example.id}#{each.sent.turn}": "its set names no evidence for them" for each in apart}
+        questions += len(asked) - len(apart)
         found += talks(kind, example, said)
     write_scope(home, questions, left_out)
     return [talk for talk in found if not is_finished(_log_of(home, talk))]

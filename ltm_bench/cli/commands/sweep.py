@@ -13,7 +13,7 @@ from rich.table import Table
 
 from ltm_bench.adapters.http import caching
 from ltm_bench.api import CACHE, Options, Run, compare, load_run, publish
-from ltm_bench.api.controlling import ask_controls, controls_for, count_before
+from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.config_file import values_of
 from ltm_bench.cli.console import err, out, safe
@@ -266,7 +266,8 @@ def _controlled(ended: Sequence[JobResult], options: Options) -> list[JobResult]
     asked = {each.job.folder: controls_for(each.job.plan, options) for each in ended if each.problem is None}
     for each in ended:  # count all of them before any spends more
         if kinds := asked.get(each.job.folder):
-            count_before(each.job.plan, each.job.folder, kinds, options, run=each.verdicts is None)
+            before = spent_before(each.job.plan, each.job.folder, kinds, run=each.verdicts is None)
+            options.budget.count(before)
     found = []
     for each in ended:
         problem: LtmBenchError | None = each.problem

@@ -4,6 +4,7 @@ The data (CC BY-NC 4.0) is read from a path and never shipped: `locomo10.json`, 
 and `qa`. Questions have no ids there; they get those of the audit by dial481, `locomo_0_qa1`.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ def _question(name: str, asked: Mapping[str, Any]) -> HistoryQuestion:
         type=category,
         text=str(asked["question"]),
         gold=gold,
-        evidence=tuple(map(str, asked.get("evidence", ()))),
+        evidence=tuple(re.findall(r"[^;\s]+", " ".join(map(str, asked.get("evidence", ()))))),
         unanswerable=unanswerable,
         options=() if trap is None else (NOT_MENTIONED, str(trap)),
     )

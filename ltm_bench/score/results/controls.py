@@ -142,14 +142,16 @@ def controlled(
             found[kind] = ControlAnswer(
                 reply=reply.text, outcome=said.outcome, score=said.score, reason=said.reason
             )
-    return Controlled(by_matcher=verdict.score, **found) if found else None
+    apart = any(f"{place[0]}#{place[1]}" in each.left_out for each in controls.values())
+    return Controlled(by_matcher=verdict.score, left_out=apart, **found) if found or apart else None
 
 
 def scores_of(example: ExampleResult, kinds: Sequence[str]) -> dict[str, float] | None:
     """Return an example's scores in its run (`score`) and in the controls; None if one of these lacks a question."""
     found: dict[str, float] = {}
+    questions = [each for each in example.questions if each.controls is None or not each.controls.left_out]
     for kind in ("score", *kinds):
-        asked = [_as_in(kind, question) for question in example.questions]
+        asked = [_as_in(kind, question) for question in questions]
         known = [each for each in asked if each is not None]
         score = example_score(known) if len(known) == len(asked) else None
         if score is None:
@@ -213,10 +215,17 @@ def controls_of(
         undecided = sum(each is not None and each.outcome is Outcome.UNDECIDED for each in answers)
         spent[kind] = (undecided, sum(known) if len(known) == len(prices) else None)
     left_out = {
-        name.rpartition("/")[0]: why for each in controls.values() for name, why in each.left_out.items()
+        _group(name): why for each in controls.values() for name, why in sorted(each.left_out.items())
     }
     missing = sum(max(0, each.questions - _asked(kind, examples)) for kind, each in controls.items())
     return _put_together([_strata(examples, kinds)], scenarios, spent, left_out, missing)
+
+
+def _group(name: str) -> str:
+    """Return what an example, or one of its questions, is left out with."""
+    example, _, turn = name.partition("#")
+    scenario = example.rpartition("/")[0]
+    return f"some questions of {scenario}" if turn else scenario
 
 
 def pooled_controls(

@@ -75,6 +75,8 @@ class Controlled(BaseModel, frozen=True):
     blind: ControlAnswer | None = None
     evidence: ControlAnswer | None = None
     near: ControlAnswer | None = None
+    left_out: bool = False
+    """Whether one of them cannot ask it, so that the figures are without it."""
 
 
 class Needle(BaseModel, frozen=True):

@@ -1,0 +1,102 @@
+"""Controls of public sets: the sessions that hold a question's evidence, where the set names them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ltm_bench import Run
+from ltm_bench import run as run_it
+from ltm_bench.datasets.public import public_set
+from ltm_bench.log.events import Sent
+from ltm_bench.log.reader import read_events
+from ltm_bench.score.results.controls import Controls
+from tests import sets
+
+if TYPE_CHECKING:
+    from ltm_bench.score.results.examples import Question
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def asked(suite: str, data: Path, agent: str = "perfect") -> tuple[Run, Controls]:
+    done = run_it(agent, "32k", suite=suite, data=str(data), name="r", controls=["blind", "evidence"])
+    assert done.results.controls is not None
+    return done, done.results.controls
+
+
+def message(done: Run, example: str, question: "Question") -> str:
+    log = (
+        done.folder
+        / "controls"
+        / "evidence"
+        / "isolated"
+        / f"{example.replace('/', '-')}-{question.turn}.jsonl"
+    )
+    [sent] = (event for event in read_events(log) if isinstance(event, Sent))
+    return sent.message
+
+
+@pytest.mark.parametrize(
+    ("suite", "make"),
+    [("longmemeval-s", sets.longmemeval), ("locomo", sets.locomo), ("personamem-32k", sets.personamem)],
+)
+def test_evidence_is_the_sessions_that_the_set_names(
+    place: Path, suite: str, make: Callable[[Path], Path]
+) -> None:
+    data = make(place / "data")
+    held = {
+        question.id: (history, {name.partition(":")[0] for name in question.evidence})
+        for history in public_set(suite).read(data, lambda _: None)
+        for question in history.questions
+    }
+    done, controls = asked(suite, data)
+    assert controls.evidence is not None
+    assert controls.evidence.score == 1.0
+    told = 0
+    for example in done.examples:
+        for question in example.questions:
+            assert question.published is not None
+            history, named = held[question.published.id]
+            assert question.controls is not None
+            if not named:
+                assert question.controls.left_out
+                assert question.controls.evidence is None
+                continue
+            text = message(done, example.id, question)
+            told += 1
+            for session in history.sessions:
+                for said in session.utterances:
+                    assert (said.text in text) == (session.id in named), said.text
+            assert text.endswith(question.text)
+    assert told
+    nameless = sum(not named for _, named in held.values())
+    assert ("some questions of" in " ".join(controls.left_out)) == bool(nameless)
+
+
+def test_of_a_long_session_only_the_parts_with_the_evidence_are_said(place: Path) -> None:
+    done, controls = asked("beam-100k", sets.beam(place / "chats"))
+    assert controls.evidence is not None
+    whole = sum(len(turn.text) for turn in next(iter(done.examples)).needles)
+    texts = [
+        message(done, e.id, q)
+        for e in done.examples
+        for q in e.questions
+        if q.controls and not q.controls.left_out
+    ]
+    assert texts
+    assert all(len(text) < whole + 2000 for text in texts)
+    assert controls.missing == 0
+
+
+def test_a_set_that_names_no_evidence_is_left_out_and_said(place: Path) -> None:
+    done, controls = asked("gatemem", sets.gatemem(place / "data"), "goldfish")
+    assert controls.blind is not None
+    assert controls.evidence is None
+    assert "its set does not name what holds the answers" in " ".join(controls.remarks)
+    assert done.results.complete
