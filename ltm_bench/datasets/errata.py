@@ -1,4 +1,7 @@
-"""Known errors in the published keys: `errata.toml` in a dataset's folder, one `[[erratum]]` each."""
+"""Known errors in the published keys: `errata.toml` in a dataset's folder, an `[[erratum]]` for each reason.
+
+`ids` names the questions: a list, or a table with the digest of each.
+"""
 
 import hashlib
 import tomllib
@@ -9,7 +12,7 @@ from typing import NamedTuple
 
 
 class Erratum(NamedTuple):
-    """A question whose published key is wrong."""
+    """A question whose published key, or what it cites, is wrong."""
 
     id: str
     why: str
@@ -21,9 +24,9 @@ class Erratum(NamedTuple):
     """`question_digest` of the question, for files that name questions by their text alone."""
 
 
-def question_digest(history: str, text: str) -> str:
-    """Return a short hash of a question: the text of some sets must not be shipped."""
-    return hashlib.sha256(f"{history}\n{' '.join(text.split()).casefold()}".encode()).hexdigest()[:12]
+def question_digest(text: str) -> str:
+    """Return a short hash of a question: the text of some sets must not be shipped. No two dialogues share one."""
+    return hashlib.sha256(" ".join(text.split()).casefold().encode()).hexdigest()[:12]
 
 
 @cache
@@ -32,5 +35,15 @@ def errata(dataset: str) -> Mapping[str, Erratum]:
     found = resources.files("ltm_bench.datasets").joinpath(dataset, "errata.toml")
     if not found.is_file():
         return {}
-    entries = tomllib.loads(found.read_text("utf-8"))["erratum"]
-    return {each["id"]: Erratum(**each) for each in entries}
+    errors: dict[str, Erratum] = {}
+    for each in tomllib.loads(found.read_text("utf-8"))["erratum"]:
+        ids = each["ids"] if isinstance(each["ids"], dict) else dict.fromkeys(each["ids"], "")
+        for name, digest in ids.items():
+            errors[name] = Erratum(name, each["why"], each["source"], each.get("kind", "wrong"), digest)
+    return errors
+
+
+@cache
+def wrong_keys(dataset: str) -> Mapping[str, Erratum]:
+    """Return the errors that change what a reply scores: not those of cited evidence alone."""
+    return {name: each for name, each in errata(dataset).items() if each.kind != "evidence"}

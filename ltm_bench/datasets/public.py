@@ -15,7 +15,7 @@ from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Matcher
 from ltm_bench.core.seeds import Seed
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad
-from ltm_bench.datasets.errata import errata
+from ltm_bench.datasets.errata import wrong_keys
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +169,7 @@ class Contents(NamedTuple):
 
 def contents(each: PublicSet, path: Path, on_bad: OnBad) -> Contents:
     """Read a set's file from beginning to end, and describe its contents. Raises ConfigError."""
-    known = errata(each.dataset)
+    known = wrong_keys(each.dataset)
     bad = 0
     histories = sessions = utterances = characters = unanswerable = 0
     types: Counter[str] = Counter()

@@ -113,7 +113,7 @@ def _judged(row: Record, known: Known) -> RowCount:
     return RowCount(amounts, _told(row, known), ("reply",) if other else ())
 
 
-def _retrieved(row: Record, known: Known) -> RowCount:
+def retrieved(row: Record, known: Known) -> RowCount:
     """Count how many of the sessions or turns that hold the evidence were retrieved."""
     evidence, found = _texts(row, "evidence"), _texts(row, "retrieved_ids")
     sessions = {f"session_{each[1]}" for each in (re.match(r"D(\d+):", name) for name in evidence) if each}
@@ -243,7 +243,7 @@ SHAPES = (
     Shape("LongMemEval: questions", "question_id question_type question answer", "question_id", _plain, "question"),
     Shape("LongMemEval: hashes of prompts", "question_id prompt_sha256", "question_id", _hashed),
     Shape("LongMemEval: official prompts", "task abstention prompt", "task abstention", _plain, "prompt"),
-    Shape("LoCoMo: retrieved sessions or turns", "sample_id evidence retrieved_ids recall", "", _retrieved),
+    Shape("LoCoMo: retrieved sessions or turns", "sample_id evidence retrieved_ids recall", "", retrieved),
     Shape("LoCoMo: errors in keys", "question_id error_type correct_answer", "question_id", _plain),
     Shape("LoCoMo: answers rated by people", "qid gold answer golden_v2 majority", "qid", _rated),
     Shape("PersonaMem: predicted letters", "question_id answer p r", "question_id", _letters),

@@ -123,7 +123,7 @@ def replies_of(path: Path, questions: Mapping[str, Mapping[str, Any]], on_bad: O
         kind = answer.type or type_of(asked) or type_of(answer.row) or ""
         history = name.split("_")[1] if name.startswith("locomo_") else answer.history or name
         if text and kind not in TYPES:
-            name = question_digest("", text)
+            name = question_digest(text)
         times[name] += 1
         if times[name] > 1:  # LoCoMo asks some questions twice
             name = f"{name} #{times[name]}"

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.errata import errata
 from ltm_bench.datasets.gatemem.files import histories, questions_of
 from ltm_bench.datasets.gatemem.matcher import output_of
 from ltm_bench.datasets.gatemem.scorer import MODES, Output, Rule, example, figures, hits
+from ltm_bench.datasets.gatemem.scoring import rows_of
 from tests import sets
 
 if TYPE_CHECKING:
@@ -187,7 +189,16 @@ def test_every_row_of_the_published_scores_and_every_named_pattern_is_reproduced
     known = {each.id: each for each in questions_of(SHARED / "data", pytest.fail)}
     assert len(known) == 2218
     listed = re.findall(r"\S+", (SHARED / "query_contains_forbidden_ids.txt").read_text("utf-8"))
-    assert set(listed) == {each.id for each in known.values() if each.rule.named}
+    every = {name: Output("refuse", question.text) for name, question in known.items()}
+    rows = rows_of({Path("echo"): iter(every.items())}, list(known.values()), pytest.fail)
+    leaks = {
+        row["domain"]: row["privacy_leak"]
+        for row in rows
+        if (row["scorer"], row["gate"]) == ("official", False)
+    }
+    assert leaks["ALL"] > 0.3
+    assert leaks["without known errors"] == 0
+    assert set(listed) == {each.id for each in known.values() if each.rule.named} == set(errata("gatemem"))
     for path in sorted((SHARED / "constructed").rglob("*.predictions.jsonl")):
         scores = path.with_name(path.name.replace("predictions.jsonl", "scores.jsonl.gz"))
         published = map(json.loads, gzip.decompress(scores.read_bytes()).decode().splitlines())

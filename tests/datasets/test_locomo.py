@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm_bench.datasets.errata import errata
+from ltm_bench.datasets.errata import errata, wrong_keys
 from ltm_bench.datasets.locomo.files import histories
 from ltm_bench.datasets.locomo.porter import stem
 from ltm_bench.datasets.locomo.scorer import official, strict
@@ -237,7 +237,7 @@ def test_a_file_without_answers_is_refused(
 
 def test_the_wrong_keys_are_named_with_reason_and_source() -> None:
     known = errata("locomo")
-    assert len(known) == 99
+    assert (len(known), len(wrong_keys("locomo"))) == (156, 99)
     assert all(each.why and each.source and len(each.digest) == 12 for each in known.values())
 
 

@@ -312,6 +312,36 @@ def _tried(function: Callable[..., T], *given: Any) -> T | None:
         return None
 
 
+@command(
+    app,
+    "score precisionmembench --agent vector_memory --data precisionMemBench/fixtures -o mine",
+    name="precisionmembench",
+)
+def score_precisionmembench(
+    agent: Annotated[
+        str, Option("The agent whose memory is asked: it is told beliefs, and nothing else.", "NAME")
+    ],
+    data: Annotated[Path, _data("the folder with its beliefs, queries and sessions")],
+    output: Annotated[Path, output_option("", "A folder for two reports in the published form.")],
+    max_cost: MaxCost = None,
+) -> None:
+    """Ask an agent's own memory the queries of PrecisionMemBench, through recall(), and score what comes."""
+    from ltm_bench.cli.memory_reports import report_on
+    from ltm_bench.cli.sheets import print_recounts
+
+    print_recounts(list(report_on(agent, data, output, Budget(max_cost))), as_json=False)
+
+
+@command(app, "score retrieval results_locomo_raw.json results_locomo_hybrid.json", name="retrieval")
+def score_retrieval(files: _Published, as_json: Json = False) -> None:
+    """Score what memories retrieved for LoCoMo: recall of the cited evidence, by category, and file against file."""
+    from ltm_bench.cli.sheets import print_sheets
+    from ltm_bench.datasets.locomo.files import CATEGORIES
+    from ltm_bench.datasets.locomo.retrieved import sheet_of
+
+    print_sheets([sheet_of(path) for path in files], as_json=as_json, types=CATEGORIES)
+
+
 @command(app, "score gatemem mine/*.jsonl --data bench/data", name="gatemem")
 def score_gatemem(
     files: _Files,

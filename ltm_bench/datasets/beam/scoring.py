@@ -14,7 +14,7 @@ from ltm_bench.datasets.beam.files import ABILITIES, contradicts, histories
 from ltm_bench.datasets.beam.matcher import meets
 from ltm_bench.datasets.beam.scorer import MODES, ORDER, TAU_F1, order_scores, rubric_score, score_of
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
-from ltm_bench.datasets.errata import errata
+from ltm_bench.datasets.errata import wrong_keys
 from ltm_bench.datasets.judging import Ask, conduct, together
 from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.datasets.streaming import read_value
@@ -153,7 +153,7 @@ def score_file(
 def _mark(
     name: str, ability: str, conversation: str, scores: Mapping[str, float], question: HistoryQuestion | None
 ) -> AnswerMark:
-    wrong = name in errata("beam") or (question is not None and contradicts(question))
+    wrong = name in wrong_keys("beam") or (question is not None and contradicts(question))
     return AnswerMark(name, ability, conversation, scores, wrong_key=wrong)
 
 

@@ -6,13 +6,14 @@ from typing import Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import said_in_run
+from ltm_bench.datasets.errata import wrong_keys
 from ltm_bench.datasets.gatemem.files import Checkpoint
 from ltm_bench.datasets.gatemem.matcher import output_in, output_of
 from ltm_bench.datasets.gatemem.scorer import MODES, Output, figures
 from ltm_bench.datasets.predictions import OnBad, read_predictions
 
-ALL = "ALL"
-"""The name of the row over every domain."""
+ALL, SOUND = "ALL", "without known errors"
+"""The names of the rows over every domain, and over the questions whose key is sound."""
 
 
 def predicted(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Output]]:
@@ -65,16 +66,23 @@ def rows_of(
     rows = [row for path, replies in kept.items() for row in _rows(str(path), replies, known)]
     together = {name: said for replies in kept.values() for name, said in replies.items()}
     if len(kept) > 1 and len(together) == sum(map(len, kept.values())):
-        rows += _rows(ALL, together, known)[-len(MODES) * 2 :]
+        rows += (row for row in _rows(ALL, together, known) if row["domain"] in (ALL, SOUND))
     return rows
 
 
 def _rows(file: str, replies: Mapping[str, Output], known: Mapping[str, Checkpoint]) -> list[dict[str, Any]]:
-    domains = list(dict.fromkeys(known[name].domain for name in replies))
+    told: dict[str, dict[str, Output]] = {}
+    for name, said in replies.items():
+        told.setdefault(known[name].domain, {})[name] = said
+    if len(told) > 1:
+        told[ALL] = dict(replies)
+    wrong = wrong_keys("gatemem")
+    if any(name in wrong for name in replies):
+        told[SOUND] = {name: said for name, said in replies.items() if name not in wrong}
     return [
-        {"file": file, "domain": domain, "scorer": mode, "gate": gate} | figures(told, mode, gate=gate)
-        for domain in (*domains, *((ALL,) if len(domains) > 1 else ()))
-        for told in [[(known[n].rule, s) for n, s in replies.items() if domain in (ALL, known[n].domain)]]
+        {"file": file, "domain": domain, "scorer": mode, "gate": gate}
+        | figures([(known[name].rule, said) for name, said in of.items()], mode, gate=gate)
+        for domain, of in told.items()
         for mode in MODES
         for gate in (False, True)
     ]

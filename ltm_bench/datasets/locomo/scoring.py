@@ -8,7 +8,7 @@ from pathlib import Path
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import Answer, majority, read_answers
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
-from ltm_bench.datasets.errata import errata, question_digest
+from ltm_bench.datasets.errata import errata, question_digest, wrong_keys
 from ltm_bench.datasets.locomo.files import ADVERSARIAL, CATEGORIES, NOT_MENTIONED, histories
 from ltm_bench.datasets.locomo.scorer import chosen, official, strict
 from ltm_bench.datasets.marks import AnswerMark, Sheet
@@ -28,16 +28,17 @@ class Keys:
 
     def __init__(self, data: Path | None, wrong: Path | None, on_bad: OnBad) -> None:
         self.questions: dict[str, HistoryQuestion] = {}
-        self._by_text: dict[tuple[str, str], list[str]] = {}
+        self._by_text: dict[str, list[str]] = {}
         self._samples: dict[str, str] = {}
         for index, history in enumerate(histories(data, on_bad) if data else ()):
             self._samples[history.id] = str(index)
             for question in history.questions:
                 self.questions[question.id] = question
-                self._by_text.setdefault((str(index), _squeezed(question.text)), []).append(question.id)
-        self.wrong = frozenset(_audited(wrong) if wrong else errata("locomo"))
+                self._by_text.setdefault(question_digest(question.text), []).append(question.id)
+        self.wrong = frozenset(_audited(wrong) if wrong else wrong_keys("locomo"))
         for each in errata("locomo").values():
-            self._by_text.setdefault((each.digest, ""), []).append(each.id)
+            if each.id not in self.questions:
+                self._by_text.setdefault(each.digest, []).append(each.id)
 
     def ids_of(self, answer: Answer) -> tuple[str, Sequence[str]]:
         """Return the id of the dialogue, and those of the question: several if it is asked more than once."""
@@ -47,14 +48,8 @@ class Keys:
         if not history and (found := _NUMBERED.search(answer.history or "")):
             history = found[1]
         text = answer.question or ""
-        named = self._by_text.get((history, _squeezed(text))) or self._by_text.get(
-            (question_digest(history, text), "")
-        )
+        named = self._by_text.get(question_digest(text))
         return history, named or (f"{answer.history or ''}/{text or answer.id or answer.place}",)
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split()).casefold()
 
 
 def _audited(path: Path) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import Answer, majority, read_answers
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
-from ltm_bench.datasets.errata import errata
+from ltm_bench.datasets.errata import wrong_keys
 from ltm_bench.datasets.judging import Ask, together
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, question_of
 from ltm_bench.datasets.longmemeval.scorer import prompt, strict, verdict_of
@@ -93,7 +93,7 @@ def score_file(
             scores["strict"] = own
         judge = judge or answer.judge
         marks[answer.id] = AnswerMark(
-            answer.id, kind, answer.id, scores, unanswerable, answer.id in errata("longmemeval")
+            answer.id, kind, answer.id, scores, unanswerable, answer.id in wrong_keys("longmemeval")
         )
     columns = tuple(
         each for each in ("judge", "strict") if any(each in mark.scores for mark in marks.values())

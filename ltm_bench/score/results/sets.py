@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from ltm_bench.datasets.errata import errata
+from ltm_bench.datasets.errata import wrong_keys
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.score.audits.judgements import Opinion
 from ltm_bench.score.statistics.published import FileFigures
@@ -45,7 +45,7 @@ def set_question(expect: SetMatcher, reply: str | None, opinions: Sequence[Opini
         reply: The reply.
         opinions: Judges' opinions; the mean of several counts.
     """
-    known = errata(expect.dataset).get(expect.id)
+    known = wrong_keys(expect.dataset).get(expect.id)
     text = {} if reply is None else expect.scores(reply)
     judged = [opinion.scores for opinion in opinions if opinion.scores]
     scores: dict[str, float] = {}

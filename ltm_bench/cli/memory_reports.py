@@ -1,0 +1,58 @@
+"""Asks an agent's memory what a published benchmark of memories asks, and writes reports in its form."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ltm_bench.cli.console import err
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.recounting import Recounts, explaining, learn, read_published, recount
+from ltm_bench.plan.agents import resolve_agent
+from ltm_bench.report.publishing import replace_file
+from ltm_bench.runner.recalling import ask_queries, ask_sessions, has_retrieval
+
+_Ask = Callable[..., Coroutine[Any, Any, list[dict[str, Any]]]]
+
+_REPORTS: Mapping[str, tuple[str, _Ask]] = {
+    "retrieval-report": ("case", ask_queries),
+    "session-retrieval-report": ("session", ask_sessions),
+}
+"""Their names, the role of the rows that they are about, and what fills them."""
+
+
+def report_on(agent: str, data: Path, folder: Path, budget: Budget) -> Iterator[Recounts]:
+    """Yield the figures of an agent's reports on queries and on sessions, which are written into a folder.
+
+    Raises:
+        ConfigError: The data lacks something, or the agent has no retrieval.
+        AgentError: The agent failed.
+        BudgetReached: The next call could exceed the budget.
+    """
+    known = learn(list(explaining(data)))
+    lacking = [role for role in ("belief", "case", "session") if role not in known]
+    if lacking:
+        raise ConfigError(
+            f"--data {data}: PrecisionMemBench's {lacking[0]} rows are not in it; see src/fixtures there"
+        )
+    source = resolve_agent(agent).source
+    has_retrieval(source.sample, agent)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (role, ask) in _REPORTS.items():
+        try:
+            rows = asyncio.run(ask(source, known["belief"], known[role], budget))
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+        ) as error:  # the agent's own are AgentErrors
+            raise ConfigError(f"--data {data}: a belief or {role} cannot be read: {error!r}") from error
+        path = folder / f"{name}-{re.sub(r'[^A-Za-z0-9._-]+', '-', agent)}.json"
+        text = json.dumps({"provider": agent, "cases" if role == "case" else "turns": rows}, indent=2)
+        replace_file(path, text.encode())
+        err().print(f"{path} is written")
+        yield recount(read_published(path), known)
