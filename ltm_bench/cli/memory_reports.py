@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.cli.console import err
+from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.recounting import Recounts, explaining, learn, read_published, recount
 from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.report.publishing import replace_file
-from ltm_bench.runner.recalling import ask_queries, ask_sessions, has_retrieval
+from ltm_bench.runner.recalling import ask_queries, ask_sessions
 
 _Ask = Callable[..., Coroutine[Any, Any, list[dict[str, Any]]]]
 
@@ -39,7 +40,10 @@ def report_on(agent: str, data: Path, folder: Path, budget: Budget) -> Iterator[
             f"--data {data}: PrecisionMemBench's {lacking[0]} rows are not in it; see src/fixtures there"
         )
     source = resolve_agent(agent).source
-    has_retrieval(source.sample, agent)
+    if type(source.sample).recall is Agent.recall:
+        raise ConfigError(
+            f"--agent {agent}: it has no retrieval to ask; name one with recall(), such as vector_memory"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     for name, (role, ask) in _REPORTS.items():
         try:

@@ -9,17 +9,10 @@ from typing import Any
 
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import AgentError, ConfigError
+from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Message, Reply, Turn
-from ltm_bench.datasets.precisionmembench.context import (
-    USER,
-    Belief,
-    most_of,
-    row_of,
-    row_of_turn,
-    surfaced,
-    text_of,
-)
+from ltm_bench.datasets.precisionmembench import context
+from ltm_bench.datasets.precisionmembench.context import USER, Belief
 from ltm_bench.runner.guarding import guarded
 
 _AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -40,7 +33,7 @@ class _Believer:
         """Tell a belief, or a newer form of one."""
         name = str(belief["_id"])
         self.beliefs[name] = belief
-        message = Message(text_of(belief), _AT, len(self._told), user=str(belief["user_id"]))
+        message = Message(context.text_of(belief), _AT, len(self._told), user=str(belief["user_id"]))
         self._told.append((name, message))
         with self._budget.paying(self._agent, message, at_once=not self._agent.observes) as payment:
             if self._agent.observes:
@@ -53,7 +46,7 @@ class _Believer:
     async def found(self, case: Mapping[str, Any]) -> list[str]:
         """Return the beliefs that the agent's retrieval gives for a query or a turn, the nearest first."""
         query, user = str(case.get("query", case.get("userMessage"))), case.get("userId", USER)
-        if not (most := most_of(case)):
+        if not (most := context.most_of(case)):
             return []
         message = Message(query, _AT, len(self._told), user=user)
         with self._budget.paying(self._agent, message, at_once=False):
@@ -94,7 +87,10 @@ async def ask_queries(
     """Return a report's rows about queries, to a memory of all beliefs. Raises AgentError or BudgetReached."""
     async with _believing(make, beliefs, budget) as memory:
         found = [(case, await memory.found(case)) for case in cases.values()]
-        return [row_of(case, surfaced(case, memory.beliefs, came), beliefs) for case, came in found]
+        return [
+            context.row_of(case, context.surfaced(case, memory.beliefs, came), beliefs)
+            for case, came in found
+        ]
 
 
 async def ask_sessions(
@@ -108,8 +104,8 @@ async def ask_sessions(
     async with _believing(make, beliefs, budget) as memory:
         for case in sessions.values():
             for turn in case["turns"]:
-                context = surfaced(turn, memory.beliefs, await memory.found(turn))
-                rows.append(row_of_turn(case, turn, context))
+                held = context.surfaced(turn, memory.beliefs, await memory.found(turn))
+                rows.append(context.row_of_turn(case, turn, held))
                 if new := turn.get("createBeliefAtTurn"):
                     await memory.tell(new)
                 if more := turn.get("updateBeliefAtTurn"):
@@ -117,11 +113,3 @@ async def ask_sessions(
                     names = [*old.get("aliases", ()), *more.get("addAliases", ())]
                     await memory.tell({**old, "aliases": names})
     return rows
-
-
-def has_retrieval(agent: Agent, name: str) -> None:
-    """Raise ConfigError if an agent has no retrieval to ask."""
-    if type(agent).recall is Agent.recall:
-        raise ConfigError(
-            f"--agent {name}: it has no retrieval to ask; name one whose adapter has recall(), such as vector_memory"
-        )

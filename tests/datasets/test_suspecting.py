@@ -39,6 +39,57 @@ def test_a_key_without_a_word_in_its_evidence_is_odd(tmp_path: Path) -> None:
     assert (new.rule, new.key) == ("the key is not in the evidence", "Zeppelin")
 
 
+def changed(path: Path, number: int, **parts: object) -> dict[str, str]:
+    """Return what is odd about a question of a dialogue with these parts, and was not before."""
+    talk = json.loads(path.read_text())
+    before = {each.rule for each in suspects(path, pytest.fail) if each.id == f"locomo_0_qa{number}"}
+    talk[0]["qa"][number] |= parts
+    path.write_text(json.dumps(talk))
+    found = [each for each in suspects(path, pytest.fail) if each.id == f"locomo_0_qa{number}"]
+    return {each.rule: each.key for each in found if each.rule not in before}
+
+
+@pytest.mark.parametrize(
+    ("number", "parts", "rule"),
+    [
+        (3, {"evidence": ["D2:1; D2:2"]}, "it cites what does not exist"),
+        (3, {"question": "What is Ada's boat called?"}, "the evidence is what another said"),
+        (3, {"question": "What is Ben's boat called on 3 June, 2023?"}, "the evidence is of another day"),
+        (3, {"question": "What is Ben's boat called in March 2024?"}, "the evidence is of another day"),
+        (3, {"answer": "Heron, Zeppelin"}, "a part of the key is not in the evidence"),
+    ],
+)
+def test_a_key_that_its_evidence_cannot_hold_is_odd(
+    tmp_path: Path, number: int, parts: dict[str, object], rule: str
+) -> None:
+    assert rule in changed(sets.locomo(tmp_path / "a.json", histories=1), number, **parts)
+
+
+@pytest.mark.parametrize(
+    ("number", "parts"),
+    [
+        (3, {"question": "What is Ben's boat called on 2 May, 2023?"}),
+        (3, {"question": "What is Ben's boat called in May?"}),
+        (3, {"question": "What is the boat called that Ada and Ben spoke of?"}),
+        (3, {"question": "Is the boat fast?", "answer": "Likely yes", "evidence": ["D2:3"]}),
+        (0, {"answer": "Ben, roses", "evidence": ["D1:1", "D2:1"], "question": "Who sails?"}),
+    ],
+)
+def test_a_key_that_its_evidence_may_hold_is_left_alone(
+    tmp_path: Path, number: int, parts: dict[str, object]
+) -> None:
+    assert not changed(sets.locomo(tmp_path / "a.json", histories=1), number, **parts)
+
+
+def test_a_day_of_the_week_that_is_not_said_is_odd(tmp_path: Path) -> None:
+    path = sets.locomo(tmp_path / "a.json", histories=1)
+    talk = json.loads(path.read_text())
+    talk[0]["conversation"]["session_3"][0]["text"] = "My sister Clara came last Saturday."
+    path.write_text(json.dumps(talk))
+    assert "the evidence is of another day" in changed(path, 1, answer="The Sunday before 4 May 2023")
+    assert not changed(path, 1, answer="The saturday before 4 May 2023")
+
+
 def test_a_date_of_the_session_is_part_of_the_evidence(tmp_path: Path) -> None:
     path = sets.locomo(tmp_path / "a.json", histories=1)
     assert "locomo_0_qa1" not in {each.id for each in suspects(path, pytest.fail)}
@@ -78,10 +129,10 @@ def test_every_erratum_has_a_class_and_a_source() -> None:
 
 
 @pytest.mark.long
-def test_of_the_errors_that_an_audit_lists_in_locomo_the_rules_find_a_fifth() -> None:
+def test_of_the_errors_that_an_audit_lists_in_locomo_the_rules_find_more_than_half() -> None:
     listed = {
         each["question_id"]
         for each in json.loads(shared("locomo_answers_verdicts/data/locomo_key_errors.json").read_text())
     }
     found = {each.id for each in suspects(shared("locomo/locomo10.json.gz"), pytest.fail)}
-    assert (len(listed & found), len(listed), len(found)) == (33, 156, 153)
+    assert (len(listed & found), len(listed), len(found)) == (89, 156, 235)

@@ -116,7 +116,7 @@ def test_a_context_holds_what_came_and_what_the_program_adds(
     assert rows["wall"]["relevantBeliefs"] == ["roses", *([] if users else ["theirs"]), "both", "boat"]
     assert rows["wall"]["passed"] is users, "a memory that does not keep users apart lets another's belief in"
     assert (rows["wall"]["pinnedBeliefs"], rows["wall"]["retrievedQuestions"]) == (["kept"], ["asked"])
-    assert rows["theirs"]["failures"] == ["1 rule is broken"]
+    assert rows["theirs"]["failures"] == ["1 rules are broken"]
     assert (rows["none"]["relevantBeliefs"], rows["none"]["retrievalPrecision"]) == ([], None)
     assert rows["one"]["relevantBeliefs"] == ["roses"], "a pinned belief takes one of two places"
 

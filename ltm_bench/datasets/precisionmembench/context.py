@@ -4,10 +4,10 @@ The memory returns beliefs for a query; the program adds the pinned ones and the
 scope, and the participants of a relation that came (`src/adapters/baseAdapter.ts`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ltm_bench.datasets.precisionmembench.scorer import Surfaced, score_case, score_turn
+from ltm_bench.datasets.precisionmembench.scorer import CaseScore, Surfaced, score_case, score_turn
 
 Belief = Mapping[str, Any]
 
@@ -43,13 +43,16 @@ def surfaced(case: Mapping[str, Any], beliefs: Mapping[str, Belief], found: Sequ
     def here(belief: Belief) -> bool:
         return belief["user_id"] == user and bool({*belief["scope"]} & {*case["scope"]})
 
-    def kept(name: str, *, question: bool) -> bool:
-        belief = beliefs[name]
-        open_ = not belief.get("resolved_at") and (question or not belief.get("superseded_by"))
-        return belief["pinned"] and here(belief) and open_ and (belief["type"] == "open_question") is question
+    def kept(*, question: bool) -> list[str]:
+        shut = ("resolved_at",) if question else ("resolved_at", "superseded_by")
+        return [
+            name
+            for name, each in beliefs.items()
+            if each["pinned"] and here(each) and not any(map(each.get, shut))
+            if (each["type"] == "open_question") is question
+        ]
 
-    pinned = [name for name in beliefs if kept(name, question=False)]
-    questions = [name for name in beliefs if kept(name, question=True)]
+    pinned = kept(question=False)
     came = [name for name in list(dict.fromkeys(found))[: most_of(case)] if name not in pinned]
     related = (name for each in came for name in beliefs[each].get("participants") or ())
     relevant = [
@@ -58,43 +61,29 @@ def surfaced(case: Mapping[str, Any], beliefs: Mapping[str, Belief], found: Sequ
     ]
     most = int(budget.get("maxBeliefs", MOST))
     room = max(0, most - len(pinned))
-    return Surfaced(relevant[:room], pinned[:most], questions[: int(budget.get("maxQuestions", QUESTIONS))])
+    questions = kept(question=True)[: int(budget.get("maxQuestions", QUESTIONS))]
+    return Surfaced(relevant[:room], pinned[:most], questions)
 
 
 def row_of(case: Mapping[str, Any], context: Surfaced, beliefs: Mapping[str, Belief]) -> dict[str, Any]:
     """Return the row of a published report about a query, as `score published` reads it."""
     pinned = {name for name, each in beliefs.items() if each["pinned"] and each["user_id"] == USER}
-    score = score_case(case["expect"], context, pinned)
-    return {
-        "caseId": case["caseId"],
-        "category": case["category"],
-        "pinnedBeliefs": context.pinned,
-        "relevantBeliefs": context.relevant,
-        "retrievedQuestions": context.questions,
-        "retrievalPrecision": score.precision,
-        "retrievalRecall": score.recall,
-        "passed": not score.failures,
-        "failures": list(_said(score.failures)),
-    }
+    ids = {"pinnedBeliefs": context.pinned, "relevantBeliefs": context.relevant}
+    ids["retrievedQuestions"] = context.questions or ()
+    return {"category": case["category"], **ids, **_scored(case, score_case(case["expect"], context, pinned))}
 
 
 def row_of_turn(case: Mapping[str, Any], turn: Mapping[str, Any], context: Surfaced) -> dict[str, Any]:
     """Return the row of a published report about a turn of a session."""
     score = score_turn(turn["expect"], context)
-    return {
-        "caseId": case["caseId"],
-        "category": "Session-level noise isolation",
-        "turnIndex": turn["turnIndex"],
-        "retrievedBeliefIds": context.relevant,
-        "pinnedBeliefIds": context.pinned,
-        "driftScore": 0.0 if score.precision is None else 1 - score.precision,
-        "retrievalPrecision": score.precision,
-        "retrievalRecall": score.recall,
-        "passed": not score.failures,
-        "failures": list(_said(score.failures)),
-    }
+    ids = {"pinnedBeliefIds": context.pinned, "retrievedBeliefIds": context.relevant}
+    drift = 0.0 if score.precision is None else 1 - score.precision
+    kind = {"category": "Session-level noise isolation", "turnIndex": turn["turnIndex"], "driftScore": drift}
+    return {**kind, **ids, **_scored(case, score)}
 
 
-def _said(failures: int) -> Iterator[str]:
-    if failures:
-        yield "1 rule is broken" if failures == 1 else f"{failures} rules are broken"
+def _scored(case: Mapping[str, Any], score: CaseScore) -> dict[str, Any]:
+    """Return the part of a row that all reports have; failures are counted, not told."""
+    means = {"retrievalPrecision": score.precision, "retrievalRecall": score.recall}
+    failures = [f"{score.failures} rules are broken"] if score.failures else []
+    return {"caseId": case["caseId"], **means, "passed": not failures, "failures": failures}
