@@ -3,9 +3,8 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ltm_bench.cli.console import err
 from ltm_bench.core.agent import Agent
@@ -14,15 +13,10 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.recounting import Recounts, explaining, learn, read_published, recount
 from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.report.publishing import replace_file
-from ltm_bench.runner.recalling import ask_queries, ask_sessions
+from ltm_bench.runner.recalling import ask_memory
 
-_Ask = Callable[..., Coroutine[Any, Any, list[dict[str, Any]]]]
-
-_REPORTS: Mapping[str, tuple[str, _Ask]] = {
-    "retrieval-report": ("case", ask_queries),
-    "session-retrieval-report": ("session", ask_sessions),
-}
-"""Their names, the role of the rows that they are about, and what fills them."""
+_REPORTS = {"retrieval-report": "case", "session-retrieval-report": "session"}
+"""Their names, and the role of the rows that they are about."""
 
 
 def report_on(agent: str, data: Path, folder: Path, budget: Budget) -> Iterator[Recounts]:
@@ -45,9 +39,9 @@ def report_on(agent: str, data: Path, folder: Path, budget: Budget) -> Iterator[
             f"--agent {agent}: it has no retrieval to ask; name one with recall(), such as vector_memory"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (role, ask) in _REPORTS.items():
+    for name, role in _REPORTS.items():
         try:
-            rows = asyncio.run(ask(source, known["belief"], known[role], budget))
+            rows = asyncio.run(ask_memory(source, known["belief"], known[role], budget))
         except (
             LookupError,
             TypeError,

@@ -1,8 +1,7 @@
-"""Asks an agent's own memory the queries of PrecisionMemBench through `recall`, in two conversations of its own."""
+"""Asks an agent's own memory the queries of PrecisionMemBench through `recall`."""
 
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,7 @@ from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Message, Reply, Turn
-from ltm_bench.datasets.precisionmembench import context
-from ltm_bench.datasets.precisionmembench.context import USER, Belief
+from ltm_bench.datasets.precisionmembench.context import USER, Belief, most_of, row_of, surfaced, text_of
 from ltm_bench.runner.guarding import guarded
 
 _AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -33,7 +31,7 @@ class _Believer:
         """Tell a belief, or a newer form of one."""
         name = str(belief["_id"])
         self.beliefs[name] = belief
-        message = Message(context.text_of(belief), _AT, len(self._told), user=str(belief["user_id"]))
+        message = Message(text_of(belief), _AT, len(self._told), user=str(belief["user_id"]))
         self._told.append((name, message))
         with self._budget.paying(self._agent, message, at_once=not self._agent.observes) as payment:
             if self._agent.observes:
@@ -46,7 +44,7 @@ class _Believer:
     async def found(self, case: Mapping[str, Any]) -> list[str]:
         """Return the beliefs that the agent's retrieval gives for a query or a turn, the nearest first."""
         query, user = str(case.get("query", case.get("userMessage"))), case.get("userId", USER)
-        if not (most := context.most_of(case)):
+        if not (most := most_of(case)):
             return []
         message = Message(query, _AT, len(self._told), user=user)
         with self._budget.paying(self._agent, message, at_once=False):
@@ -62,54 +60,36 @@ class _Believer:
         """Return the beliefs that a memory comes from: by its turns if known, else by their texts."""
         if memory.turn is None:
             said = " ".join(memory.text.split())
-            return [name for name, message in self._told if " ".join(message.text.split()) in said]
+            texts = [(name, " ".join(message.text.split())) for name, message in self._told]
+            return [name for name, text in texts if text in said or (said and said in text)]
         first = memory.turn if memory.since is None else memory.since
         return [name for name, _ in self._told[max(0, first) : memory.turn + 1]]
 
 
-@asynccontextmanager
-async def _believing(make: Callable[[], Agent], beliefs: Rows, budget: Budget) -> AsyncIterator[_Believer]:
-    agent = make()
+async def ask_memory(
+    make: Callable[[], Agent], beliefs: Rows, cases: Rows, budget: Budget
+) -> list[dict[str, Any]]:
+    """Return a report's rows about queries or sessions, put to a new agent that was told all beliefs.
+
+    In sessions beliefs are added, and get other names. Raises AgentError or BudgetReached.
+    """
+    agent, rows = make(), []
     with tempfile.TemporaryDirectory() as home:
         try:
             await guarded(lambda: agent.open(Path(home)))
-            believer = _Believer(agent, budget)
+            memory = _Believer(agent, budget)
             for belief in beliefs.values():
-                await believer.tell(belief)
-            yield believer
+                await memory.tell(belief)
+            for case in cases.values():
+                for asked in case.get("turns", (case,)):
+                    held = surfaced(asked, memory.beliefs, await memory.found(asked))
+                    rows.append(row_of(case, asked, held, beliefs))
+                    if new := asked.get("createBeliefAtTurn"):
+                        await memory.tell(new)
+                    if more := asked.get("updateBeliefAtTurn"):
+                        old = memory.beliefs[more["beliefId"]]
+                        names = [*old.get("aliases", ()), *more.get("addAliases", ())]
+                        await memory.tell({**old, "aliases": names})
         finally:
             await guarded(agent.close)
-
-
-async def ask_queries(
-    make: Callable[[], Agent], beliefs: Rows, cases: Rows, budget: Budget
-) -> list[dict[str, Any]]:
-    """Return a report's rows about queries, to a memory of all beliefs. Raises AgentError or BudgetReached."""
-    async with _believing(make, beliefs, budget) as memory:
-        found = [(case, await memory.found(case)) for case in cases.values()]
-        return [
-            context.row_of(case, context.surfaced(case, memory.beliefs, came), beliefs)
-            for case, came in found
-        ]
-
-
-async def ask_sessions(
-    make: Callable[[], Agent], beliefs: Rows, sessions: Rows, budget: Budget
-) -> list[dict[str, Any]]:
-    """Return a report's rows about the turns of sessions, in which beliefs are added and get other names.
-
-    Raises AgentError or BudgetReached.
-    """
-    rows = []
-    async with _believing(make, beliefs, budget) as memory:
-        for case in sessions.values():
-            for turn in case["turns"]:
-                held = context.surfaced(turn, memory.beliefs, await memory.found(turn))
-                rows.append(context.row_of_turn(case, turn, held))
-                if new := turn.get("createBeliefAtTurn"):
-                    await memory.tell(new)
-                if more := turn.get("updateBeliefAtTurn"):
-                    old = memory.beliefs[more["beliefId"]]
-                    names = [*old.get("aliases", ()), *more.get("addAliases", ())]
-                    await memory.tell({**old, "aliases": names})
     return rows

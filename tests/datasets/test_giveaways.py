@@ -3,10 +3,12 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench import datasets
 from ltm_bench.datasets.public import public_sets
 from tests import sets
 
@@ -65,6 +67,58 @@ MADE: Mapping[str, tuple[str, Callable[[Path], Path]]] = {
 """By dataset: one of its sets, and a file of it."""
 
 
+def _goodai(home: Path) -> list[str]:
+    definition = {
+        "script": ["My colour is red.", "Which colour is mine?"],
+        "is_question": [False, True],
+        "waits": [],
+        "expected_responses": ["Red"],
+    }
+    path = home / "definitions-2k" / "Colours" / f"{GIVEAWAY}.def.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(definition))
+    return ["--suite", f"goodai:{home}", "--span", "2k"]
+
+
+def _infinitebench(home: Path) -> list[str]:
+    record = {
+        "id": f"{GIVEAWAY}_1",
+        "context": "The goat sleeps.",
+        "input": "Who sleeps?",
+        "answer": ["the goat"],
+    }
+    path = home / "longbook_qa_eng.jsonl"
+    path.write_text(json.dumps({**record, "options": []}))
+    words = [f"infinitebench.{key}={value}" for key, value in (("task", path.stem), ("data", path))]
+    return [
+        "--span",
+        "2k",
+        "--scenario",
+        "infinitebench",
+        "--examples",
+        "1",
+        *(part for word in words for part in ("-P", word)),
+    ]
+
+
+OTHERS: Mapping[str, Callable[[Path], list[str]]] = {"goodai": _goodai, "infinitebench": _infinitebench}
+"""Sets that are not read into dialogues: files of them, and how they are run."""
+
+ELSEWHERE = {
+    "counting_stars": "it has no file",
+    "precisionmembench": "tests/runner/test_recalling.py, since it is no run",
+    "swim": "its documents are one's own, and their names are told on purpose",
+}
+
+
+def test_every_folder_of_a_set_is_tried() -> None:
+    folders = {each.name for each in iter_modules(datasets.__path__) if each.ispkg}
+    assert folders == {*MADE, *OTHERS, *ELSEWHERE}, (
+        "a new set needs a file here, so that its ids are looked for"
+    )
+    assert {each.dataset for each in public_sets().values()} == set(MADE)
+
+
 def marked(value: Any, *, is_id: bool = False) -> Any:
     """Return a JSON value whose ids say what they give away."""
     if isinstance(value, dict):
@@ -75,24 +129,32 @@ def marked(value: Any, *, is_id: bool = False) -> Any:
 
 
 @pytest.mark.parametrize("sessions", ["", SESSIONS], ids=["turns", "sessions"])
-@pytest.mark.parametrize("dataset", sorted({each.dataset for each in public_sets().values()}))
+@pytest.mark.parametrize("dataset", sorted({*MADE, *OTHERS}))
 def test_no_id_and_no_name_of_a_file_reaches_an_agent(
     command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dataset: str, sessions: str
 ) -> None:
-    assert dataset in MADE, "a new set needs a file here, so that its ids are looked for"
-    suite, make = MADE[dataset]
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "spy.py").write_text(SPY.replace("    SESSIONS\n", sessions), "utf-8")
     home = tmp_path / GIVEAWAY
     home.mkdir()
-    data = make(home)
+    if dataset in OTHERS:
+        words = OTHERS[dataset](home)
+    else:
+        suite, make = MADE[dataset]
+        data = make(home)
+        words = ["--suite", suite, "--data", str(data)]
+        hide(data)
+    done = command("run", *words, "--agent", "spy", "--name", "r")
+    assert done.exit_code == 0, done.err
+    heard = (tmp_path / "heard.txt").read_text("utf-8")
+    assert heard.count("\n") > 1
+    assert GIVEAWAY not in heard
+
+
+def hide(data: Path) -> None:
+    """Mark the ids in all files of a set."""
     for path in [data] if data.is_file() else filter(Path.is_file, data.rglob("*.json*")):
         text = path.read_text("utf-8")
         parts = text.splitlines() if path.suffix == ".jsonl" else [text]
         path.write_text("\n".join(json.dumps(marked(json.loads(part))) for part in parts), "utf-8")
-    done = command("run", "--suite", suite, "--data", str(data), "--agent", "spy", "--name", "r")
-    assert done.exit_code == 0, done.err
-    heard = (tmp_path / "heard.txt").read_text("utf-8")
-    assert heard.count("\n") > 2
-    assert GIVEAWAY not in heard

@@ -116,7 +116,7 @@ def test_a_context_holds_what_came_and_what_the_program_adds(
     assert rows["wall"]["relevantBeliefs"] == ["roses", *([] if users else ["theirs"]), "both", "boat"]
     assert rows["wall"]["passed"] is users, "a memory that does not keep users apart lets another's belief in"
     assert (rows["wall"]["pinnedBeliefs"], rows["wall"]["retrievedQuestions"]) == (["kept"], ["asked"])
-    assert rows["theirs"]["failures"] == ["1 rules are broken"]
+    assert rows["theirs"]["failures"] == ["rules broken: 1"]
     assert (rows["none"]["relevantBeliefs"], rows["none"]["retrievalPrecision"]) == ([], None)
     assert rows["one"]["relevantBeliefs"] == ["roses"], "a pinned belief takes one of two places"
 
@@ -136,6 +136,18 @@ def test_a_written_report_is_read_like_a_published_one(command: "Command", data:
         command("score", "published", "mine/retrieval-report-finder.json", "--data", str(data), "--json").out
     )
     assert (found[0]["what"], found[0]["notes"]) == ("PrecisionMemBench: a report on queries", [])
+
+
+def test_no_id_reaches_the_agent(command: "Command", data: Path) -> None:
+    telling = OBSERVING + "\n        with open('heard.txt', 'a') as file:\n            print(turn, file=file)"
+    finder(observe=telling)
+    renamed = [{**each, "_id": f"answer_key_{each['_id']}", "canonical_name": "plain"} for each in BELIEFS]
+    Path(data, "b.json").write_text(json.dumps(renamed))
+    Path(data, "s.json").write_text(json.dumps([{"caseId": "s", "turns": TURNS[1:]}]))
+    reports(command, data)
+    heard = Path("heard.txt").read_text("utf-8")
+    assert heard.count("\n") == 2 * len(BELIEFS)
+    assert "answer_key" not in heard
 
 
 def test_what_cannot_be_asked_or_read_is_said_in_one_line(command: "Command", data: Path) -> None:
@@ -179,7 +191,7 @@ def test_published_contexts_are_put_together_as_the_program_does() -> None:
             if "driftScore" in stored or "relevantBeliefs" not in stored:
                 continue
             case = cases[stored["caseId"]]
-            row = row_of(case, surfaced(case, beliefs, stored["relevantBeliefs"]), beliefs)
+            row = row_of(case, case, surfaced(case, beliefs, stored["relevantBeliefs"]), beliefs)
             for key in ("pinnedBeliefs", "retrievedQuestions", "relevantBeliefs"):
                 assert sorted(row[key]) == sorted(stored[key]), (path.name, stored["caseId"])
             for key in ("retrievalPrecision", "retrievalRecall", "passed"):

@@ -7,7 +7,7 @@ scope, and the participants of a relation that came (`src/adapters/baseAdapter.t
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ltm_bench.datasets.precisionmembench.scorer import CaseScore, Surfaced, score_case, score_turn
+from ltm_bench.datasets.precisionmembench.scorer import Surfaced, score_case, score_turn
 
 Belief = Mapping[str, Any]
 
@@ -65,25 +65,31 @@ def surfaced(case: Mapping[str, Any], beliefs: Mapping[str, Belief], found: Sequ
     return Surfaced(relevant[:room], pinned[:most], questions)
 
 
-def row_of(case: Mapping[str, Any], context: Surfaced, beliefs: Mapping[str, Belief]) -> dict[str, Any]:
-    """Return the row of a published report about a query, as `score published` reads it."""
-    pinned = {name for name, each in beliefs.items() if each["pinned"] and each["user_id"] == USER}
-    ids = {"pinnedBeliefs": context.pinned, "relevantBeliefs": context.relevant}
-    ids["retrievedQuestions"] = context.questions or ()
-    return {"category": case["category"], **ids, **_scored(case, score_case(case["expect"], context, pinned))}
+def row_of(
+    case: Mapping[str, Any], asked: Mapping[str, Any], context: Surfaced, beliefs: Mapping[str, Belief]
+) -> dict[str, Any]:
+    """Return the row of a published report, as `score published` reads it; failures are counted, not told.
 
-
-def row_of_turn(case: Mapping[str, Any], turn: Mapping[str, Any], context: Surfaced) -> dict[str, Any]:
-    """Return the row of a published report about a turn of a session."""
-    score = score_turn(turn["expect"], context)
-    ids = {"pinnedBeliefIds": context.pinned, "retrievedBeliefIds": context.relevant}
-    drift = 0.0 if score.precision is None else 1 - score.precision
-    kind = {"category": "Session-level noise isolation", "turnIndex": turn["turnIndex"], "driftScore": drift}
-    return {**kind, **ids, **_scored(case, score)}
-
-
-def _scored(case: Mapping[str, Any], score: CaseScore) -> dict[str, Any]:
-    """Return the part of a row that all reports have; failures are counted, not told."""
+    Args:
+        case: A query, or a session.
+        asked: The query itself, or a turn of the session.
+        context: What the context holds for it.
+        beliefs: All that were known at first, by id.
+    """
+    if asked is case:
+        kept = {name for name, each in beliefs.items() if each["pinned"] and each["user_id"] == USER}
+        score = score_case(case["expect"], context, kept)
+        more = {
+            "category": case["category"],
+            "relevantBeliefs": context.relevant,
+            "pinnedBeliefs": context.pinned,
+        }
+        more["retrievedQuestions"] = context.questions
+    else:
+        score = score_turn(asked["expect"], context)
+        more = {"category": "Session-level noise isolation", "turnIndex": asked["turnIndex"]}
+        more |= {"retrievedBeliefIds": context.relevant, "pinnedBeliefIds": context.pinned}
+        more["driftScore"] = 0.0 if score.precision is None else 1 - score.precision
     means = {"retrievalPrecision": score.precision, "retrievalRecall": score.recall}
-    failures = [f"{score.failures} rules are broken"] if score.failures else []
-    return {"caseId": case["caseId"], **means, "passed": not failures, "failures": failures}
+    failures = [f"rules broken: {score.failures}"] if score.failures else []
+    return {"caseId": case["caseId"], **more, **means, "passed": not failures, "failures": failures}
