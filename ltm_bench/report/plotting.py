@@ -16,7 +16,7 @@ from ltm_bench.score.comparison.entrants import Scored, entrants
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.statistics.intervals import Interval
 
-Chart: TypeAlias = alt.Chart | alt.LayerChart
+Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 
 Row: TypeAlias = dict[str, Any]
 
@@ -119,9 +119,9 @@ def against_score(cells: Sequence[Cell], x: Callable[[Cell], float | None], titl
     return chart
 
 
-def _frontier(rows: Sequence[Row]) -> alt.Chart:
+def pareto(rows: Sequence[Row]) -> list[Row]:
     """Return the Pareto frontier of each `span`: rows that no other beats in both `x` (less) and `share` (more)."""
-    best = [
+    return [
         row
         for row in rows
         if not any(
@@ -132,8 +132,11 @@ def _frontier(rows: Sequence[Row]) -> alt.Chart:
             for other in rows
         )
     ]
+
+
+def _frontier(rows: Sequence[Row]) -> alt.Chart:
     line: alt.Chart = (
-        alt.Chart(inline(best))
+        alt.Chart(inline(pareto(rows)))
         .mark_line(color="#8a8a8a", strokeDash=[3, 3])
         .encode(x="x:Q", y="share:Q", detail="span:N")
     )

@@ -12,7 +12,9 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.report.charts import draw, known
 from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.scoring import narrowed
+from ltm_bench.score.statistics.intervals import amount_interval
 
 if TYPE_CHECKING:
     from tests.made import Made
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
+from ltm_bench.report.charts import frontier
 from ltm_bench.report.plotting import agent_colour, agent_shape
 
 Make = Callable[..., Scored]
@@ -120,6 +123,35 @@ def test_agents_of_unknown_cost_are_named_and_are_not_in_the_legend(make: Make) 
 
 def read(picture: bytes) -> set[str]:
     return {element.text for element in ElementTree.fromstring(picture).iter() if element.text}
+
+
+def test_the_frontier_has_intervals_in_both_directions_for_cost_and_latency(make: Make) -> None:
+    runs = [make(agent) for agent in ("gpt-4o", "goldfish")]
+    known = amount_interval([1.0, 1.2, 1.4, 1.6])
+    assert known is not None
+    chart = frontier.drawn(
+        [
+            cell.model_copy(
+                update={"dollars": 1.3, "dollars_interval": known, "latency": 2.0, "latency_interval": known}
+            )
+            if cell.entrant == "gpt-4o"
+            else cell.model_copy(update={"dollars": None, "latency": 0.5, "latency_interval": None})
+            for cell in compare(runs).cells
+        ]
+    ).to_dict()
+    [values] = chart["datasets"].values()
+    rows = {(row["against"], row["agent"]): row for row in values}
+    assert set(rows) == {
+        ("US dollars per run", "gpt-4o"),
+        ("median seconds per reply", "gpt-4o"),
+        ("median seconds per reply", "goldfish"),
+    }
+    paid = rows["US dollars per run", "gpt-4o"]
+    assert (paid["low"], paid["x"], paid["high"]) == (known.low, 1.3, known.high)
+    assert paid["worst"] < paid["share"] < paid["most"]
+    free = rows["median seconds per reply", "goldfish"]
+    assert (free["low"], free["high"]) == (0.5, 0.5)
+    assert "cost unknown: goldfish" in json.dumps(chart["title"])
 
 
 @pytest.mark.parametrize("kind", ["scenarios", "skills", "spans", "distance"])

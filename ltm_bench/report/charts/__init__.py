@@ -64,9 +64,13 @@ def _specification(kind: str, chart: Chart, width: int) -> dict[str, Any]:
     """Return a chart in Vega-Lite. A chart that sets no height gets the usual one."""
     import altair as alt
 
-    height = 300 if chart.height is alt.Undefined else chart.height
-    columns = 1 if chart.to_dict().get("encoding", {}).get("facet") is None else 2
-    sized = chart.properties(width=width // columns, height=height)
+    if isinstance(chart, alt.FacetChart):  # whose panels are beside each other
+        sized: Chart = chart.copy()
+        sized.spec = chart.spec.properties(width=width // 2, height=300)
+    else:
+        height = 300 if chart.height is alt.Undefined else chart.height
+        columns = 1 if chart.to_dict().get("encoding", {}).get("facet") is None else 2
+        sized = chart.properties(width=width // columns, height=height)
     specification: dict[str, Any] = sized.configure(font="sans-serif", background="white").to_dict()
     data = [*specification.get("datasets", {}).values(), specification.get("data", {}).get("values")]
     if not any(data):

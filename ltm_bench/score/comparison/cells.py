@@ -19,6 +19,7 @@ from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import (
     Interval,
     Spread,
+    amount_interval,
     clustered_sum_interval,
     spread,
     wilson,
@@ -63,6 +64,15 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
+def _mean_interval(intervals: Sequence[Interval | None]) -> Interval | None:
+    """Return the means of both ends; None if one of the intervals is unknown, or there is none."""
+    known = [each for each in intervals if each is not None]
+    if not known or len(known) < len(intervals):
+        return None
+    low, high = (sum(getattr(each, end) for each in known) / len(known) for end in ("low", "high"))
+    return Interval(low=low, high=high)
+
+
 class Cell(BaseModel):
     """An entrant at one span, over all its runs."""
 
@@ -91,8 +101,12 @@ class Cell(BaseModel):
     """None if a question was not reached."""
     dollars: float | None
     """Mean over the runs; None if a price is unknown."""
+    dollars_interval: Interval | None = None
+    """95 % interval of that mean; None for fewer than four runs, which say too little."""
     latency: float | None
     """Median latency of a reply in seconds, averaged over the runs."""
+    latency_interval: Interval | None = None
+    """95 % interval of it, at most: the mean of those of the runs."""
     spread: Spread | None
     """How much the runs or their judges differ; None for one run with one judge, or if a run is incomplete."""
     retest: Retest | None = None
@@ -118,10 +132,8 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     pooled = {name: _pooled(clusters, name) for name in scenarios}
     by_scenario = {name: sum(scores) / len(scores) for name, scores in pooled.items() if scores}
     complete = all(each.complete for each in results)
-    waits = [each.latency.median for each in results if each.latency is not None]
-    by_seed: dict[Seed, list[float]] = defaultdict(list)
-    for each in results:
-        by_seed[each.seed].append(each.score_so_far)
+    waits = [each.latency for each in results if each.latency is not None]
+    dollars = [each.costs.dollars for each in results]
     return Cell(
         entrant=entrant,
         span=span,
@@ -137,14 +149,23 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         scenario_intervals={name: wilson(mean, len(pooled[name])) for name, mean in by_scenario.items()},
         n=sum(map(len, pooled.values())),
         chance=_mean([None if Outcome.NOT_REACHED in each.outcomes else each.chance for each in results]),
-        dollars=_mean([each.costs.dollars for each in results]),
-        latency=_mean(waits),
+        dollars=_mean(dollars),
+        dollars_interval=amount_interval(dollars),
+        latency=_mean([each.median for each in waits]),
+        latency_interval=_mean_interval([each.interval for each in waits]),
         controls=pooled_controls([(each.controls, each.examples) for each in results], [*scenarios.values()]),
         operations=operated(results),
         skills=skills(list(scenarios.values()), examples),
-        spread=spread(by_seed, [list(each.by_judge.values()) for each in results]) if complete else None,
+        spread=_spread(results) if complete else None,
         retest=retest(results),
     )
+
+
+def _spread(results: Sequence[Results]) -> Spread | None:
+    by_seed: dict[Seed, list[float]] = defaultdict(list)
+    for each in results:
+        by_seed[each.seed].append(each.score_so_far)
+    return spread(by_seed, [list(each.by_judge.values()) for each in results])
 
 
 def _pooled(clusters: Sequence[Mapping[str, Sequence[float]]], scenario: str) -> list[float]:

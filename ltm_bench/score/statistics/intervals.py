@@ -288,6 +288,16 @@ def student(freedom: float, confidence: float = CONFIDENCE) -> float:
     return sum(term / freedom**power for power, term in enumerate(terms))
 
 
+def amount_interval(amounts: Sequence[float | None]) -> Interval | None:
+    """Return Student's interval for a mean of amounts such as costs; None for fewer than four, or unknown ones."""
+    known = [each for each in amounts if each is not None]
+    if len(known) < max(4, len(amounts)):
+        return None
+    mean = sum(known) / len(known)
+    arm = student(len(known) - 1) * math.sqrt(sample_variance(known) / len(known))
+    return Interval(low=max(0.0, mean - arm), high=mean + arm)
+
+
 class Spread(BaseModel, frozen=True):
     """How much the scores of several runs of one agent vary, as standard deviations."""
 

@@ -1,0 +1,81 @@
+"""The score against both cost and latency, with 95 % intervals in both directions and the Pareto frontiers."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import altair as alt
+
+from ltm_bench.report.plotting import (
+    Chart,
+    Row,
+    agent_colour,
+    agent_shape,
+    inline,
+    pareto,
+    share_y,
+    unique,
+    with_note,
+)
+from ltm_bench.report.words import short_tokens
+from ltm_bench.score.comparison.cells import Cell
+from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.runs import compare
+from ltm_bench.score.statistics.intervals import Interval
+
+_PANELS: Mapping[str, Callable[[Cell], tuple[float | None, Interval | None]]] = {
+    "US dollars per run": lambda cell: (cell.dollars, cell.dollars_interval),
+    "median seconds per reply": lambda cell: (cell.latency, cell.latency_interval),
+}
+
+
+def draw(runs: Sequence[Scored]) -> Chart:
+    """Draw a point with two whiskers for each agent and span, beside each other for cost and for latency.
+
+    The cost of fewer than four runs has no interval, and an agent of unknown cost no point among the costs.
+    """
+    return drawn([cell for cell in compare(runs).cells if cell.complete])
+
+
+def drawn(cells: Sequence[Cell]) -> Chart:
+    """Return the chart of complete cells."""
+    rows = [row for panel in _PANELS for row in _rows(panel, cells)]
+    names = unique([cell.entrant for cell in cells])
+    data = alt.Chart(inline(rows)).encode(
+        x=alt.X("x:Q", title=None, scale=alt.Scale(type="symlog", constant=0.01)), color=agent_colour(names)
+    )
+    share = share_y("share", "score, as a share")
+    layers = alt.layer(
+        data.transform_filter("datum.best")
+        .mark_line(strokeDash=[3, 3])
+        .encode(y=share, detail="span:N", color=alt.value("#8a8a8a")),
+        data.mark_rule(opacity=0.6).encode(x="low:Q", x2="high:Q", y=share),
+        data.mark_rule(opacity=0.6).encode(y=share_y("worst", "score, as a share"), y2="most:Q"),
+        data.mark_point(filled=True, size=60, opacity=1).encode(y=share, shape=agent_shape(names)),
+        data.mark_text(dx=7, dy=-6, align="left", fontSize=9).encode(y=share, text="span:N"),
+    )
+    chart: Chart = layers.facet(alt.Facet("against:N", title=None), columns=2).resolve_scale(x="independent")
+    unknown = unique([cell.entrant for cell in cells if cell.dollars is None])
+    return with_note(chart, f"cost unknown: {', '.join(unknown)}") if unknown else chart
+
+
+def _rows(panel: str, cells: Sequence[Cell]) -> list[Row]:
+    rows = []
+    for cell in cells:
+        x, interval = _PANELS[panel](cell)
+        if x is None:
+            continue
+        share, ends = cell.score / cell.out_of, cell.interval
+        row = {
+            "against": panel,
+            "agent": cell.entrant,
+            "span": short_tokens(cell.span),
+            "x": x,
+            "share": share,
+        }
+        row |= {"low": interval.low, "high": interval.high} if interval else {"low": x, "high": x}
+        row |= {
+            "worst": ends.low / cell.out_of if ends else share,
+            "most": ends.high / cell.out_of if ends else share,
+        }
+        rows.append(row)
+    best = pareto(rows)
+    return [row | {"best": row in best} for row in rows]
