@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench import Agent, AgentError, Message, Reply, Turn
-from ltm_bench.adapters import json_of, scrubbed, too_long
+from ltm_bench.adapters import json_of, program_environment, scrubbed, too_long
 
 _PATIENCE = 5.0
 """Seconds that a program gets to exit once its input is closed."""
@@ -140,7 +140,7 @@ class Command(Agent):
                 stderr=asyncio.subprocess.PIPE,
                 limit=self.max_bytes,
                 start_new_session=True,  # a shell's own programs end with it
-                env={**os.environ, "LTM_BENCH_HOME": str(self._home.resolve())},
+                env={**program_environment(), "LTM_BENCH_HOME": str(self._home.resolve())},
             )
         except OSError as error:
             raise AgentError(f"{self._words[0]} cannot be started: {error.strerror or error}") from error

@@ -2,6 +2,7 @@
 
     python -m perf.billing                 # 12 seeds, some five minutes
     python -m perf.billing --seeds 3 --limit 0.10
+    python -m perf.billing --gateway --seeds 30        # a program behind the gateway, with streams
 
 The provider on this machine bills a request as soon as it has read it. Then its dice decide: it answers, cuts the
 answer off, answers after the client's timeout, answers with unreadable data, or without a text. It does not bill for
@@ -55,6 +56,29 @@ class Billed(OpenAIChat):
         super().__init__(
             model="gpt-4o", base_url=base_url, window=16000, max_output={OUTPUT}, timeout=0.4, max_retries=3
         )
+'''
+
+PROGRAM = f'''"""A program that calls a model, every other time in a stream, and repeats what fails."""
+
+import json, os, sys
+from urllib.request import Request, urlopen
+
+url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+headers = {{"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}}
+for count, line in enumerate(sys.stdin):
+    body = {{"model": "gpt-4o", "max_tokens": {OUTPUT}, "stream": count % 2 == 1}}
+    body["messages"] = [{{"role": "user", "content": json.loads(line)["message"]}}]
+    said = "I could not ask."
+    for _ in range(4):
+        try:
+            with urlopen(Request(url, json.dumps(body).encode(), headers), timeout=0.4) as answer:
+                said = answer.read().decode()
+            break
+        except OSError:
+            continue
+        except Exception:
+            break
+    print(json.dumps({{"reply": said[-300:]}}), flush=True)
 '''
 
 FAULTS = (
@@ -136,7 +160,7 @@ def counted(run: Path) -> Decimal:
     return cost.logged + cost.charged
 
 
-def trial(seed: int, limit: Decimal, kills: int) -> Result:
+def trial(seed: int, limit: Decimal, kills: int, *, gateway: bool = False) -> Result:
     """Run, kill and resume with one seed."""
     dice = random.Random(f"kills/{seed}")
     with tempfile.TemporaryDirectory() as folder, billing(seed) as provider:
@@ -144,12 +168,18 @@ def trial(seed: int, limit: Decimal, kills: int) -> Result:
         (place / "agents").mkdir()
         (place / "agents" / "billed.py").write_text(ADAPTER, "utf-8")
         start = ["run", "--suite", "smoke", "--span", "2k", "--isolated", "--examples", "4", "--name", "r"]
-        start += ["--agent", "billed", "--base-url", provider.openai_url, "--max-cost", str(limit)]
+        more = ["--max-cost", str(limit)]
+        if gateway:
+            (place / "program.py").write_text(PROGRAM, "utf-8")
+            more += ["--gateway", "--upstream", f"openai={provider.openai_url}"]
+            start += ["--agent", "command", "-A", f"command={sys.executable} program.py", *more]
+        else:
+            start += ["--agent", "billed", "--base-url", provider.openai_url, *more]
         environment = {**os.environ, "OPENAI_API_KEY": "no-key-at-all"}
         killed, codes = 0, []
         for _ in range(60):
             there = (place / "reports" / "r" / "events.jsonl").exists()
-            words = ["resume", "r", "--max-cost", str(limit)] if there else start
+            words = ["resume", "r", *more] if there else start
             before = len(provider.requests)
             with subprocess.Popen(
                 [sys.executable, "-m", "ltm_bench", *words],
@@ -185,14 +215,18 @@ def trial(seed: int, limit: Decimal, kills: int) -> Result:
 def main() -> None:
     """Print a line for every seed; exit with 1 where the provider billed too much."""
     options = parser_for(
-        __doc__, seeds=12, limit=Decimal("0.30"), kills=(4, "how often each run is killed")
+        __doc__,
+        seeds=12,
+        limit=Decimal("0.30"),
+        kills=(4, "how often each run is killed"),
+        gateway=(False, "ask a program behind the gateway"),
     ).parse_args()
     print("seed   billed  counted    limit  requests  undelivered  kills  exits")
     failed = 0
     for seed in range(options.seeds):
         # Every third limit is small, so that it is reached at once.
         limit = options.limit if seed % 3 else options.limit / 5
-        found = trial(seed, limit, options.kills)
+        found = trial(seed, limit, options.kills, gateway=options.gateway)
         good = found.billed <= found.counted <= found.limit
         failed += not good
         print(

@@ -147,6 +147,8 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.product_process import ProcessFailed as ProcessFailed
     from ltm_bench.adapters.product_process import ProductProcess as ProductProcess
     from ltm_bench.adapters.prompt_cache import PromptCache as PromptCache
+    from ltm_bench.adapters.routing import program_environment as program_environment
+    from ltm_bench.adapters.routing import through_gateway as through_gateway
     from ltm_bench.adapters.scratchpad import WRITE_NOTES as WRITE_NOTES
     from ltm_bench.adapters.scratchpad import WRITE_QUERIES as WRITE_QUERIES
     from ltm_bench.adapters.scratchpad import Scratchpad as Scratchpad

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ltm_bench.adapters.overflow import is_rate_limit
+from ltm_bench.adapters.routing import route
 from ltm_bench.core.errors import AgentError, ConfigError, LtmBenchError
 from ltm_bench.core.keys import read_key, scrubbed
 
@@ -57,7 +58,7 @@ class Endpoint:
         self.hint: tuple[re.Pattern[str], str] | None = None
         """Wording of a rejection, and the advice that it deserves instead of the usual one."""
         self._key_variable = key_variable
-        self._host = _host_of(self.url)
+        self._host = host_of(self.url)
         if timeout <= 0 or max_retries < 0:
             raise ConfigError(
                 f"timeout={timeout:g}, max_retries={max_retries}: the first must be above 0, the second 0 or more"
@@ -70,6 +71,9 @@ class Endpoint:
         self.connections = self._host if self.is_vendor else scrubbed(self.url)
         """What a call connects to (see `Agent.connections`)."""
         self.key = read_key(key_variable)
+        through = route()
+        if through is not None and (instead := through.instead_of(base_url, url_variable)) is not None:
+            self.url, self.key = instead, through.key
         if not self.key:
             if self.is_vendor:
                 raise ConfigError(
@@ -269,7 +273,7 @@ class Endpoint:
         return AgentError(scrubbed(f"{self.model} at {self._host}: {what}; {advice}", [self.key]))
 
 
-def _host_of(url: str) -> str:
+def host_of(url: str) -> str:
     """Return a URL's host. Raises ConfigError unless the URL can be called."""
     try:
         parts = urlsplit(url)

@@ -10,11 +10,12 @@ Operations do not overlap. For an adapter that reports none, observing a turn co
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ltm_bench.adapters.routing import route
 from ltm_bench.core.keys import cleaned
 from ltm_bench.core.messages import Usage
 
@@ -38,8 +39,9 @@ class Done:
 @contextmanager
 def operating(name: Operation) -> Iterator[Done]:
     """Time an operation, and report it to the listener, if any. A failed operation is not reported."""
-    done, begun = Done(name), time.perf_counter()
-    yield done
+    done, begun, through = Done(name), time.perf_counter(), route()
+    with nullcontext() if through is None else through.doing(name):
+        yield done
     done.seconds = time.perf_counter() - begun
     if (noted := _noted.get()) is not None:
         noted.append(done)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, cast, get_
 from ltm_bench.api.loading import load, load_each
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import REFERENCES, publish, rescore
-from ltm_bench.api.running import CACHE, check_price, execute, start
+from ltm_bench.api.running import check_price, equipped, execute, start
 from ltm_bench.api.runs import Run, framed
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.remote import is_url
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from ltm_bench.score.comparison.runs import Comparison
 
 __all__ = [
-    "CACHE",
     "REFERENCES",
     "Options",
     "Run",
@@ -51,6 +50,7 @@ __all__ = [
     "arun",
     "check_price",
     "compare",
+    "equipped",
     "execute",
     "frame",
     "load_run",

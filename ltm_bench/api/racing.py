@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ltm_bench.api import blocking
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish
-from ltm_bench.api.running import caching_with, check_price
+from ltm_bench.api.running import check_price, equipped
 from ltm_bench.api.runs import Run
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import (
@@ -115,7 +115,8 @@ class RunningRace:
         self._request, self._options, self._new = quickly(request), options, new
         jobs = self._jobs(agents, 0)
         for job in jobs:
-            check_price(job.plan.agents.sample, options.budget.limit, job.plan.manifest.agent.name)
+            if not options.gateway:
+                check_price(job.plan.agents.sample, options.budget.limit, job.plan.manifest.agent.name)
             find_reader(options.reader, job.plan.manifest.agent)
         find_judges(options.judges)
         scenarios = [entry.examples for entry in jobs[0].plan.manifest.suite.scenarios]
@@ -163,7 +164,7 @@ class RunningRace:
         budget, left = self._options.budget, list(jobs)
         verdicts: dict[Path, Verdicts | None] = {}
         for tried in range(1, TRIES + 1):
-            with caching_with(self._options), watch(left, budget) as observer:
+            with equipped(self._options), watch(left, budget) as observer:
                 ended = await sweep(left, budget, observer, connections=self._options.connections)
             verdicts |= {each.job.folder: each.verdicts for each in ended if each.problem is None}
             problems = [each.problem for each in ended if each.problem is not None]

@@ -1,10 +1,12 @@
 """Plans a request, runs it in its folder, and publishes it."""
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
+from ltm_bench.adapters.gateway import Gateway, serving, upstreams
 from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish
@@ -19,6 +21,7 @@ from ltm_bench.log.reader import logs, read_events
 from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import Request
+from ltm_bench.report.words import plural
 from ltm_bench.runner.control_costs import control_lines
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.estimate import forecast
@@ -54,7 +57,8 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     """
     judges, reader = find_judges(options.judges), find_reader(options.reader, plan.manifest.agent)
     controls = controls_for(plan, options)
-    check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
+    if not options.gateway:
+        check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
     _check_records(folder)
     said = ""
     failure: LtmBenchError | None = None
@@ -71,7 +75,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         return Silent() if options.progress is None else Tracker(plan, options.budget, options.progress)
 
     try:
-        with caching_with(options):
+        with equipped(options):
             if not (folder / "events.jsonl").exists():
                 said = await _foreseen(plan, options)
             verdicts = await run_locked(
@@ -129,13 +133,32 @@ async def _foreseen(plan: Plan, options: Options) -> str:
     return said
 
 
-def caching_with(options: Options) -> AbstractContextManager[None]:
-    """Keep providers' answers inside the block, if the options say so."""
-    if not options.cache:
-        return nullcontext()
+@contextmanager
+def equipped(options: Options) -> Iterator[None]:
+    """Keep providers' answers inside the block, and serve a gateway, if the options say so.
+
+    Raises ConfigError if one of them cannot be used.
+    """
     from ltm_bench.adapters.http import caching
 
-    return caching(options.reports / CACHE)
+    cache = options.reports / CACHE if options.cache else None
+    with ExitStack() as equipment:
+        equipment.enter_context(caching(cache))
+        if options.gateway:
+            through = Gateway(upstreams(options.upstream), options.budget, cache=cache)
+            equipment.enter_context(serving(through, options.gateway_port))
+            equipment.callback(_note_unseen, through, options.notify)
+        elif options.upstream or options.gateway_port:
+            raise ConfigError("--upstream and --gateway-port are for a gateway; add --gateway")
+        yield
+
+
+def _note_unseen(through: Gateway, notify: Callable[[str], None]) -> None:
+    if through.unseen:
+        notify(
+            f"No call arrived at the gateway in {plural(through.unseen, 'conversation')}: if the agent calls a "
+            "provider, see docs/gateway.md for how to point it there."
+        )
 
 
 def check_price(agent: Agent, limit: Decimal | None, name: str) -> None:

@@ -11,6 +11,7 @@ from ltm_bench.cli.comparison import print_controls
 from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
+from ltm_bench.score.results.headline import Leaks
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import NOBODY, Results
 
@@ -31,15 +32,12 @@ def print_run(run: Run) -> None:
     if results.mode != IN_LINE:
         out().print(f"mode: {results.mode}; compare this score only with scores in the same mode")
     out().print(f"heard: {results.hearing}")
+    if results.costs.gateway is not None:
+        out().print(results.costs.gateway.words)
     if results.overruns and results.overruns <= len(results.examples) / 2:  # a remark covers most of them
         out().print(f"last questions after the end of their span (overrun): {results.overruns}")
     if results.leaks is not None:
-        apart = {None: "", True: "; the agent says that it keeps users apart"}.get(
-            results.leaks.keeps_users, "; the agent does not say that it keeps users apart"
-        )
-        out().print(
-            f"leaked: {results.leaks.leaked} of {results.leaks.questions} questions that could leak{apart}"
-        )
+        out().print(_leaked(results.leaks))
     for aspect in results.aspects:
         counted = f"{aspect.right.count} right, {aspect.leaked.count} leaked, {aspect.stale.count} outdated"
         out().print(safe(f"{aspect.scenario}: {aspect.name}: {aspect.questions} replies, {counted}"))
@@ -77,6 +75,13 @@ def print_run(run: Run) -> None:
     if results.overridden:
         out().print(f"verdicts by hand: {results.overridden}")
     print_page(run.folder / "report.html")
+
+
+def _leaked(leaks: Leaks) -> str:
+    apart = {None: "", True: "; the agent says that it keeps users apart"}.get(
+        leaks.keeps_users, "; the agent does not say that it keeps users apart"
+    )
+    return f"leaked: {leaks.leaked} of {leaks.questions} questions that could leak{apart}"
 
 
 def print_raters(results: Results) -> None:

@@ -56,3 +56,13 @@ def provider_at(url: str) -> str | None:
         return get_snapshot().find_provider(None, None, url).id
     except LookupError:
         return None
+
+
+def context_window(model: str, provider: str | None) -> int | None:
+    """Return the tokens of a model's window; None if the price list does not know it."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        return get_snapshot().find_provider_model(model, None, provider, None)[1].context_window
+    except LookupError:
+        return None

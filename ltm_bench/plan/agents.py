@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ltm_bench.adapters.routing import route
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.manifest import AgentEntry
@@ -42,8 +43,8 @@ class AgentSource:
             self.sample = self._unused = make_agent(self._adapter, self._settings)
 
     def __call__(self) -> Agent:
-        """Return an unused agent."""
-        unused, self._unused = self._unused, None
+        """Return an unused agent. The first instance knows no gateway, so a conversation with one gets another."""
+        unused, self._unused = self._unused if route() is None else None, None
         return unused if unused is not None else make_agent(self._adapter, self._settings)
 
 

@@ -114,6 +114,22 @@ Again = Annotated[
     ),
 ]
 
+Gateway = Annotated[
+    bool,
+    Option(
+        "Have the agent's own calls to its providers go through an endpoint on this machine: it sees what they cost, "
+        "keeps to --max-cost, and keeps the providers' keys from the agent. Needs the extra gateway."
+    ),
+]
+Upstream = Annotated[
+    Sequence[str],
+    Option(
+        "Where the gateway forwards to: a URL, or PROVIDER=URL if that provider's prices apply there; by default "
+        "OPENAI_BASE_URL and ANTHROPIC_BASE_URL, or the vendors.",
+        "URL",
+    ),
+]
+
 Notify = Annotated[
     str | None,
     Option(
@@ -218,6 +234,17 @@ class Conduct:
             "Keep the provider's answers in reports/answers.sqlite, and answer the same requests from there."
         ),
     ] = False
+    gateway: Gateway = False
+    upstream: Upstream = ()
+    gateway_port: Annotated[
+        int,
+        Option(
+            "The gateway's port, for an agent that is told its address beforehand; any free one by default.",
+            "N",
+            least=0,
+            most=65535,
+        ),
+    ] = 0
     connections: Connections = 8
     tags: Annotated[
         Mapping[str, str] | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.adapters.http import Traffic
-from ltm_bench.adapters.operations import Done, noting
+from ltm_bench.adapters.operations import Done, Operation, noting
+from ltm_bench.adapters.routing import OpenTurn, route
 from ltm_bench.core.agent import Agent, SessionKey, session_of
 from ltm_bench.core.budget import NOTHING, Budget, Payment
 from ltm_bench.core.errors import AgentError
@@ -76,6 +77,9 @@ class Caller:
             charged: Logged replies that were charged without a usage, by conversation and turn.
         """
         self.agent = agent
+        self._route = route()
+        if self._route is not None:
+            agent.free = True  # the gateway pays for each of its calls
         self.live = False
         """Whether the agent has caught up with the log and can be asked."""
         self.opened = False
@@ -140,10 +144,11 @@ class Caller:
         # All that it hears: what embedding or storing it may cost depends on that, not on the last message.
         heard = "\n".join(f"{turn.message.text}\n{turn.reply.text}" for turn in turns)
         begun = self._journal.clock()
-        with noting() as noted:
+        with noting() as noted, self._seeing(last.turn, "write") as seen:
             await self._payments.pay_for(call, replace(last, text=heard))
         if self.live and self.agent.observes:
             done = noted or [Done("write", self._journal.clock() - begun)]
+            _share_out(seen, done)
             self._notes.did(last.turn, done)
 
     async def catch_up(self, turn: int, turns: int, going_on: SessionKey | None = None) -> None:
@@ -238,8 +243,10 @@ class Caller:
             await self._tell_session()
             recalled = await self._settled(message)
             async with self._payments.granted(message) as granted:
-                with noting() as noted:
+                with noting() as noted, self._seeing(message.turn, "retrieve") as seen:
                     call = await guarded(lambda: self.agent.fork(message), message.turn)
+                if noted:
+                    _share_out(seen, noted)
                 frozen.set()  # the conversation goes on while the call is answered
                 asked = _Outgoing(message, "forked question", lost, recalled, noted)
                 return await self._called(asked, call, record, granted)
@@ -277,9 +284,11 @@ class Caller:
     async def _settled(self, message: Message) -> Found | None:
         """Wait for the agent's indexers, and return what retrieval gives for a question."""
         begun = self._journal.clock()
-        await self._payments.pay_for(self.agent.settle, message)
+        with self._seeing(message.turn, "settle") as seen:
+            await self._payments.pay_for(self.agent.settle, message)
         if type(self.agent).settle is not Agent.settle:
             settled = Done("settle", self._journal.clock() - begun)
+            _share_out(seen, [settled])
             self._notes.did(message.turn, [settled])
         # No money was reserved for a look-up, and an embedder may bill it.
         if self._budget.limit is not None and not self.agent.free:
@@ -303,13 +312,20 @@ class Caller:
                 self._doubt(turn, asked.lost, asked.what)
             # After the log has the message: if the process dies in between, nothing was sent, and no turn is in doubt.
             payment.calling()
-            with noting() as noted, answers_of(self.agent.max_bytes):
+            with (
+                noting() as noted,
+                answers_of(self.agent.max_bytes),
+                self._seeing(turn, "answer", asked=True) as seen,
+            ):
                 reply = await guarded(call, turn)
             if problem := unusable(reply, self.agent.max_bytes):
                 raise AgentError(f"the agent failed at turn {turn}: reply() returned {problem}")
-        except BaseException:  # any exception ends the call
+            self._check_money()  # whatever it says: it was refused a call for lack of it
+        except BaseException as error:  # any exception ends the call
             payment.fail()
             self._notes.call(turn, "failed_after", self._journal.clock() - begun, heard)
+            if isinstance(error, AgentError):
+                self._check_money()
             raise
         seconds, before = self._journal.clock() - begun, payment.charged
         payment.settle(reply.usage)
@@ -318,7 +334,23 @@ class Caller:
         if all(each.name != "answer" for each in noted):
             rest = seconds - sum(each.seconds for each in noted)
             done.append(Done("answer", max(0.0, rest), [] if self.agent.free or noted else [reply.usage]))
+        if seen is not None:
+            _share_out(seen, done)
+            reply = replace(reply, usage=None)  # what it says of itself would be counted twice
         return CallResult(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)
+
+    def _seeing(
+        self, turn: int, operation: Operation, *, asked: bool = False
+    ) -> AbstractContextManager[OpenTurn | None]:
+        """Tie what the gateway sees inside the block to a turn."""
+        if self._route is None:
+            return nullcontext()
+        return self._route.turn(turn, operation, asked=asked)
+
+    def _check_money(self) -> None:
+        """Raise BudgetReached if the gateway had no money for a call."""
+        if self._route is not None and self._route.stopped is not None:
+            raise self._route.stopped
 
     def note_fork(self, number: int, answer: CallResult) -> None:
         """Record how long the answer to a fork took."""
@@ -327,8 +359,9 @@ class Caller:
     async def note(self, turn: int, answer: CallResult) -> None:
         """Record how long a logged reply took, and sync a paid one."""
         self.note_fork(turn, answer)
-        if not self.agent.free:
-            self._recorder.sync_soon(self._journal.path)
+        if not self.agent.free or self._route is not None:
+            beside = [] if self._route is None else [self._route.path]
+            self._recorder.sync_soon(self._journal.path, *beside)
             await asyncio.sleep(0)  # an agent that never awaits would starve the sync
 
     def replayed(self, turn: int, reply: Reply) -> None:
@@ -341,6 +374,14 @@ class Caller:
         """Report a turn or fork that the agent has heard, or may have heard, and now gets again."""
         self._notes.doubted(turn, lost)
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
+
+
+def _share_out(seen: OpenTurn | None, done: Sequence[Done]) -> None:
+    """Give operations the usage of the calls that the gateway saw for them, and the last one that of all others."""
+    if seen is not None:
+        for each in done:
+            each.usage = seen.used(each.name)
+        done[-1].usage += [usage for _, usage in seen.calls]
 
 
 class _Outgoing(NamedTuple):

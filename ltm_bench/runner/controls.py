@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from ltm_bench.adapters.gateway import conversing
 from ltm_bench.adapters.product import MemoryProduct
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.clock import stamp
@@ -21,6 +22,7 @@ from ltm_bench.core.messages import AnsweredBy, Ask, Chat, Kind, Line, Message, 
 from ltm_bench.log.controls import control_of, write_scope
 from ltm_bench.log.events import Finished, Forked, Replied, Sent
 from ltm_bench.log.forks import answers_in
+from ltm_bench.log.gateway import GATEWAY
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.reader import conversations, is_finished, read_events
 from ltm_bench.log.recorder import Recorder, locked
@@ -186,7 +188,11 @@ async def run_controls(
                 home = control_of(folder, kind)
                 cost = cost_of_controls(plan, folder, kind)
                 asked = _asked(plan, folder, kind, home)
-                with Journal(home / "timings.jsonl", time.perf_counter) as journal:
+                clock = time.perf_counter
+                with (
+                    Journal(home / "timings.jsonl", clock) as journal,
+                    Journal(home / GATEWAY, clock) as seen,
+                ):
                     calls = partial(
                         Caller,
                         journal=journal,
@@ -197,7 +203,7 @@ async def run_controls(
                     )
                     open_ones = asyncio.Semaphore(concurrent)
                     outcomes = await asyncio.gather(
-                        *(_converse(plan, kind, home, talk, calls, open_ones) for talk in asked),
+                        *(_converse(plan, kind, home, talk, calls, open_ones, seen) for talk in asked),
                         return_exceptions=True,  # a failure waits for the others, which are paid for
                     )
                 for outcome in outcomes:
@@ -256,8 +262,9 @@ async def _converse(
     talk: ControlTalk,
     make_calls: Callable[..., Caller],
     open_ones: asyncio.Semaphore,
+    seen: Journal,
 ) -> None:
-    async with open_ones:
+    async with open_ones, conversing(seen, talk.name):
         with Recorder(_log_of(home, talk)) as recorder:
             own = home / "agent" / talk.name
             calls = make_calls(plan.agents(), recorder, home=own, conversation=talk.name)

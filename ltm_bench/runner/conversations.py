@@ -5,11 +5,13 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ltm_bench.adapters.gateway import conversing
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Verdict
 from ltm_bench.log.forks import ForkFile
+from ltm_bench.log.gateway import GATEWAY
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.plan.planning import Plan
@@ -74,20 +76,22 @@ async def run_conversations(
         with Recorder(log) as recorder, ForkFile(log) as forks:
             if recorder.cut:
                 notify(f"A torn last line of {recorder.cut} bytes was cut off the log.")
-            calls = Caller(
-                make_agent(),
-                recorder,
-                journal,
-                home=home,
-                budget=budget,
-                places=places,
-                conversation=log.stem if plan.manifest.suite.isolated else None,
-                on_doubt=lambda where: notify(_doubtful(where)),
-                charged=cost.replies,
-            )
-            conversation = Conversation(plan, examples, calls, recorder, forks, observer)
+            name = log.stem if plan.manifest.suite.isolated else None
             try:
-                await conversation.run()
+                async with conversing(seen, name):
+                    calls = Caller(
+                        make_agent(),
+                        recorder,
+                        journal,
+                        home=home,
+                        budget=budget,
+                        places=places,
+                        conversation=name,
+                        on_doubt=lambda where: notify(_doubtful(where)),
+                        charged=cost.replies,
+                    )
+                    conversation = Conversation(plan, examples, calls, recorder, forks, observer)
+                    await conversation.run()
             except AgentError as error:
                 if error.__cause__ is not None:
                     with (folder / TRACEBACKS).open("a", encoding="utf-8", errors="backslashreplace") as file:
@@ -100,7 +104,7 @@ async def run_conversations(
         async with open_ones:
             return await converse(folder / "isolated" / f"{name}.jsonl", [example], home / name, journal)
 
-    with Journal(folder / "timings.jsonl", clock) as journal:
+    with Journal(folder / "timings.jsonl", clock) as journal, Journal(folder / GATEWAY, clock) as seen:
         if not plan.manifest.suite.isolated:
             return await converse(folder / "events.jsonl", plan.examples, home, journal)
         talks = (alone(example, journal) for example in plan.examples)

@@ -10,6 +10,7 @@ from ltm_bench.core.errors import LogError
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import Replied
 from ltm_bench.log.forks import answers_in
+from ltm_bench.log.gateway import read_gateway
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, is_finished, read_events, read_manifest
 from ltm_bench.plan.planning import Plan
@@ -22,9 +23,9 @@ class Cost(NamedTuple):
     logged: Decimal = Decimal()
     """For its logged replies with known prices."""
     charged: Decimal = Decimal()
-    """In addition, at most: for attempts without a usage, and for calls cut off by a crash."""
+    """In addition, at most: for attempts without a usage, for calls cut off by a crash, and through the gateway."""
     replies: Set[Place] = frozenset()
-    """Logged replies that are in `charged`, because they have no usage."""
+    """Replies whose cost is in `charged`, because they have no usage."""
 
 
 def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
@@ -43,7 +44,9 @@ def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
             for number, usage in chain(turns, forks):
                 replied.add((name, number))
                 logged += (dollars(usage) if usage is not None else None) or 0
-    return Cost(logged, *unsettled(folder / "timings.jsonl", replied))
+    owed, replies = unsettled(folder / "timings.jsonl", replied)
+    seen = read_gateway(folder)
+    return Cost(logged, owed + seen.spent, replies | seen.opened)
 
 
 def cost_before(plan: Plan, folder: Path) -> Cost:

@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ltm_bench.adapters.testing.faults import Fault
@@ -107,6 +108,16 @@ class OpenAIProtocol:
             },
         }
 
+    def stream(self, answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield an answer as the events of a stream: all of it in one, then why it stopped, then usage."""
+        choice, usage = answer["choices"][0], answer["usage"]
+        said = {key: value for key, value in choice["message"].items() if value is not None}
+        said["tool_calls"] = [{"index": n, **call} for n, call in enumerate(said.get("tool_calls", ()))]
+        head = {**answer, "object": "chat.completion.chunk", "usage": None}
+        yield {**head, "choices": [{"index": 0, "delta": said, "finish_reason": None}]}
+        yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]}
+        yield {**head, "choices": [], "usage": usage}
+
 
 class ResponsesProtocol(OpenAIProtocol):
     """The shapes of OpenAI's Responses."""
@@ -166,6 +177,17 @@ class ResponsesProtocol(OpenAIProtocol):
             },
         }
 
+    def stream(self, answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield an answer as the events of a stream: its text in one, then all of it."""
+        begun = {**answer, "status": "in_progress", "output": [], "usage": None}
+        yield {"type": "response.created", "sequence_number": 0, "response": begun}
+        for place, item in enumerate(answer["output"]):
+            for part in item.get("content", ()):
+                at = {"item_id": item["id"], "output_index": place, "content_index": 0, "logprobs": []}
+                said = part.get("text", "")
+                yield {"type": "response.output_text.delta", "sequence_number": 1, "delta": said, **at}
+        yield {"type": f"response.{answer['status']}", "sequence_number": 2, "response": answer}
+
 
 class AnthropicProtocol:
     """The shapes of Anthropic's Messages."""
@@ -207,6 +229,26 @@ class AnthropicProtocol:
             "usage": {**_spent(tokens), **passes},
         }
 
+    def stream(self, answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield an answer as the events of a stream: each block in one, then why it stopped."""
+        usage = answer["usage"]
+        begun = {**answer, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
+        yield {"type": "message_start", "message": begun}
+        for place, block in enumerate(answer["content"]):
+            text = "text" in block
+            empty = {**block, "text": ""} if text else {**block, "input": {}}
+            said = (
+                {"type": "text_delta", "text": block["text"]}
+                if text
+                else {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            )
+            yield {"type": "content_block_start", "index": place, "content_block": empty}
+            yield {"type": "content_block_delta", "index": place, "delta": said}
+            yield {"type": "content_block_stop", "index": place}
+        ended = {"stop_reason": answer["stop_reason"], "stop_sequence": None}
+        yield {"type": "message_delta", "delta": ended, "usage": {"output_tokens": usage["output_tokens"]}}
+        yield {"type": "message_stop"}
+
 
 def _spent(tokens: Tokens) -> dict[str, Any]:
     return {
@@ -243,15 +285,8 @@ def described(name: str, *, anthropic: bool) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 1, "owned_by": "nobody", "shutdown_date": None}
 
 
-def streamed(answer: dict[str, Any]) -> bytes:
-    """Return an answer of Chat Completions as a stream: all of it in one event, then why it stopped, then usage."""
-    choice, usage = answer["choices"][0], answer["usage"]
-    said = {key: value for key, value in choice["message"].items() if value is not None}
-    said["tool_calls"] = [{"index": n, **call} for n, call in enumerate(said.get("tool_calls", ()))]
-    head = {**answer, "object": "chat.completion.chunk", "usage": None}
-    chunks = [
-        {**head, "choices": [{"index": 0, "delta": said, "finish_reason": None}]},
-        {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]},
-        {**head, "choices": [], "usage": usage},
-    ]
-    return "".join(f"data: {line}\n\n" for line in [*map(json.dumps, chunks), "[DONE]"]).encode()
+def streamed(events: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return the events of a stream as they are sent."""
+    lines = ((each.get("type"), json.dumps(each)) for each in events)
+    named = (f"event: {kind}\ndata: {line}\n\n" if kind else f"data: {line}\n\n" for kind, line in lines)
+    return "".join(named).encode()

@@ -90,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
         if fault is not None and fault.kind not in ("slow", "empty", "refusal"):
             if fault.kind in ("hang", "cut"):  # answered, as far as its conversation knows
                 server.keep(request, [{"role": "assistant", "content": "This answer never arrived."}])
-            self._fail(fault, protocol)
+            self._fail(fault, protocol, streams=bool(body.get("stream")))
             return
         self._reply(request, protocol, whole, fault)
 
@@ -150,9 +150,17 @@ class Handler(BaseHTTPRequestHandler):
         answer = server.edit(protocol.answer(given))
         server.keep(request, answer.get("output", ()))
         if body.get("stream"):
-            self._send(200, streamed(answer), kind="text/event-stream")
+            self._stream(
+                protocol.stream(answer), chat="choices" in answer, options=body.get("stream_options")
+            )
             return
         self._send(200, answer, seconds=fault.seconds if fault is not None and slow else 0.0)
+
+    def _stream(self, events: Iterator[dict[str, Any]], *, chat: bool, options: Any) -> None:
+        """Answer with the events of a stream; a chat's usage comes only if it is asked for."""
+        wished = bool((options or {}).get("include_usage"))
+        sent = streamed(each for each in events if wished or each.get("choices") != [])
+        self._send(200, sent + b"data: [DONE]\n\n" if chat else sent, kind="text/event-stream")
 
     def do_DELETE(self) -> None:
         """Delete a conversation."""
@@ -167,14 +175,21 @@ class Handler(BaseHTTPRequestHandler):
     def _headers(self) -> dict[str, str]:
         return {name.lower(): value for name, value in self.headers.items()}
 
-    def _fail(self, fault: Fault, protocol: OpenAIProtocol | AnthropicProtocol) -> None:
+    def _fail(
+        self, fault: Fault, protocol: OpenAIProtocol | AnthropicProtocol, *, streams: bool = False
+    ) -> None:
         match fault.kind:
             case "hang":
                 self.server.provider.stopping.wait(fault.seconds)
                 self.close_connection = True
             case "cut":
+                kind, half = (
+                    (b"text/event-stream", b": it begins\n\n")
+                    if streams
+                    else (b"application/json", b'{"id":')
+                )
                 self.wfile.write(
-                    b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"id":'
+                    b"HTTP/1.1 200 OK\r\nContent-Type: " + kind + b"\r\nContent-Length: 999\r\n\r\n" + half
                 )
                 self.close_connection = True
             case "garbage":

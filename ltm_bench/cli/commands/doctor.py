@@ -5,21 +5,28 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import Any
 
+from ltm_bench.adapters.gateway import Gateway as Endpoint
+from ltm_bench.adapters.gateway import conversing, serving, upstreams
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.findings import print_finding
 from ltm_bench.core.agent import Agent, Finding
-from ltm_bench.core.errors import ConfigError, LtmBenchError
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import ConfigError, LtmBenchError, described
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars, price_list
 from ltm_bench.core.tokens import DEFAULT, counter
 from ltm_bench.filler.filler import shipped
+from ltm_bench.log.gateway import GATEWAY
+from ltm_bench.log.journal import Journal
 from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.plan.folders import REPORTS
-from ltm_bench.plan.request import AgentName, BaseUrl, Settings, Span, Tokenizer
+from ltm_bench.plan.request import AgentName, BaseUrl, Gateway, Settings, Span, Tokenizer
 from ltm_bench.plan.suites import SPAN
 from ltm_bench.plan.values import parse_span
 from ltm_bench.plugins.functions import FunctionAgent
@@ -41,16 +48,22 @@ def doctor(
     tokenizer: Tokenizer = DEFAULT,
     settings: Settings = None,
     base_url: BaseUrl = None,
+    gateway: Gateway = False,
 ) -> None:
     """Check that a run would work, before it costs anything. Asks the provider, but makes no paid call.
 
-    An agent that runs on this machine, or is a function of yours, is also told and asked something.
+    An agent that runs on this machine, or is a function of yours, is also told and asked something. With --gateway, any
+    agent is: the gateway forwards none of its calls, and says whether they arrive.
     """
     tokens = parse_span(span or SPAN)
     failed = False
     for finding in _findings(agent, tokens, tokenizer, settings or {}, base_url):
         failed = failed or not finding.ok
         print_finding(finding)
+    if gateway:
+        arrives = asyncio.run(_arriving(agent, settings or {}, base_url))
+        failed = failed or not arrives.ok
+        print_finding(arrives)
     if failed:
         raise ConfigError(f"agent {agent} cannot run here as it stands; see the lines marked FAIL")
 
@@ -92,6 +105,30 @@ def _findings(
             found.append(asyncio.run(second_conversation(source, Path(folder))))
     for each in found:  # adapters' errors mention the run, which does not exist yet
         yield Finding(each.ok, _RESUME.sub("", each.text), each.lacks)
+
+
+async def _arriving(agent: str, settings: Mapping[str, Any], base_url: str | None) -> Finding:
+    """Ask an agent something behind a gateway without any money, and return whether a call arrives there."""
+    source = resolve_agent(agent, settings, base_url).source
+    hello = Message("Hello, can you hear me?", datetime(2026, 1, 5, 9, tzinfo=UTC), 0)
+    through, said = Endpoint(upstreams(), Budget(Decimal())), ""
+    with (
+        TemporaryDirectory(prefix="ltm-bench-") as folder,
+        serving(through),
+        Journal(Path(folder) / GATEWAY, perf_counter) as journal,
+    ):
+        async with conversing(journal):
+            made = source()
+            try:
+                await made.open(Path(folder))
+                await made.reply(hello)
+            except Exception as error:  # its call was refused, and an adapter can raise anything
+                said = f"; it says: {described(error)}"
+            finally:
+                await made.close()
+    if through.unseen:
+        return Finding(False, f"no call of it arrives at the gateway{said}; see docs/gateway.md")
+    return Finding(True, "its calls arrive at the gateway")
 
 
 async def _examine(agent: Agent, home: Path) -> list[Finding]:

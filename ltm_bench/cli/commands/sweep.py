@@ -11,8 +11,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from ltm_bench.adapters.http import caching
-from ltm_bench.api import CACHE, Options, Run, compare, load_run, publish
+from ltm_bench.api import Options, Run, compare, equipped, load_run, publish
 from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.config_file import values_of
@@ -176,7 +175,7 @@ def sweep(
         try:
             if cluster is None:
                 err().print(f"{plural(len(jobs), 'run')}, {connections} calls at a time to each provider")
-                with caching(REPORTS / CACHE if conduct.cache else None):
+                with equipped(options):
                     jobs = _forecast(jobs)
                     _foresee_controls(jobs, options)
                     with SweepDisplay(jobs, budget) as display:
@@ -217,10 +216,10 @@ def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping
             f"--executor {executor}: --control is asked from this machine; run `ltm-bench control RUN` on the runs "
             "once they have ended"
         )
-    if executor is not None and (conduct.calls or conduct.cache):
+    if executor is not None and (conduct.calls or conduct.cache or conduct.gateway):
         raise ConfigError(
-            f"--executor {executor}: --timeout, --max-retries and --cache are for calls from this machine; set the "
-            "agents' own settings, such as -A timeout=300"
+            f"--executor {executor}: --timeout, --max-retries, --cache and --gateway are for calls from this machine; "
+            "set the agents' own settings, such as -A timeout=300"
         )
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars, price_list
+from ltm_bench.log.gateway import GatewayCall
 from ltm_bench.score.audits.judgements import FIGURES
 from ltm_bench.score.results.examples import ExampleResult
 
@@ -38,6 +39,28 @@ class Account(BaseModel, frozen=True):
     """None if a price is unknown."""
 
 
+class Passed(BaseModel, frozen=True):
+    """The agent's own calls that went through a gateway."""
+
+    calls: int = 0
+    unassigned: int = 0
+    """Calls that came while no turn was open, or several."""
+    lost: int = 0
+    """Calls without a usage, which were charged the most that they could cost."""
+    retries: int = 0
+    """Calls that an agent's library repeated."""
+
+    @property
+    def words(self) -> str:
+        """All of it in words."""
+        parts = (
+            f"{self.unassigned:,} of them tied to no turn",
+            f"{self.lost:,} cut off and charged the most that they could cost" if self.lost else "",
+            f"{self.retries:,} repeated" if self.retries else "",
+        )
+        return ", ".join([f"{self.calls:,} calls through the gateway", *filter(None, parts)])
+
+
 class Costs(BaseModel, frozen=True):
     """The agent's usage and cost."""
 
@@ -53,6 +76,8 @@ class Costs(BaseModel, frozen=True):
     """Name and date of the price list."""
     accounts: list[Account] = Field(default_factory=list)
     """All of it by purpose and model."""
+    gateway: Passed | None = None
+    """None without a gateway."""
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
@@ -68,8 +93,8 @@ class _Sum:
     figures: dict[str, int] = field(default_factory=dict)
     dollars: Decimal | None = Decimal()
 
-    def add(self, usage: Usage | None, price: Decimal | None) -> None:
-        self.calls += 1
+    def add(self, usage: Usage | None, price: Decimal | None, calls: int = 1) -> None:
+        self.calls += calls
         if usage is None:
             self.unknown += 1
         else:
@@ -95,6 +120,7 @@ class Bookkeeping:
     def __init__(self, *, free: bool, on: datetime | None) -> None:
         self._free, self._on = free, on
         self._all = _Sum()
+        self._passed: list[GatewayCall] = []
         self._accounts: dict[tuple[str, str | None], _Sum] = {}
 
     def add(self, usage: Usage | None) -> Decimal | None:
@@ -114,9 +140,29 @@ class Bookkeeping:
         """What all calls of the agent cost; None if a price is unknown, and as long as there is none to know."""
         return self._all.dollars if self._free or self._all.calls else None
 
+    def answered(self) -> None:
+        """Count a reply whose cost a gateway saw."""
+        self._all.calls += 1
+
+    def pass_through(self, call: GatewayCall) -> None:
+        """Add one call that went through a gateway."""
+        price = self.price_of([call])
+        self._all.add(call.usage, price, calls=0)
+        self._accounts.setdefault(("agent", call.model), _Sum()).add(call.usage, price)
+        self._passed.append(call)
+
     def price(self, usage: Usage | None) -> Decimal | None:
         """Return the price of one call; None if unknown."""
         return None if usage is None else dollars(usage, self._on)
+
+    def price_of(self, calls: Sequence[GatewayCall]) -> Decimal | None:
+        """Return what calls through a gateway cost; None if any of it is unknown."""
+        known = [
+            price
+            for each in calls
+            if (price := each.dollars if each.usage is None else self.price(each.usage)) is not None
+        ]
+        return sum(known, Decimal()) if len(known) == len(calls) else None
 
     def _account(self, purpose: str, usage: Usage | None, model: str | None) -> None:
         price = Decimal() if self._free else None if usage is None else dollars(usage, self._on)
@@ -137,4 +183,28 @@ class Bookkeeping:
             judge_dollars=None if None in judged else round(sum(each or 0.0 for each in judged), 6),
             price_list=price_list(self._on),
             accounts=[each.account(*key) for key, each in (self._accounts | judges).items()],
+            gateway=self._gateway,
         )
+
+    @property
+    def _gateway(self) -> Passed | None:
+        if not self._passed:
+            return None
+        return Passed(
+            calls=len(self._passed),
+            unassigned=sum(each.turn is None for each in self._passed),
+            lost=sum(each.lost for each in self._passed),
+            retries=sum(each.retry for each in self._passed),
+        )
+
+
+def used_by(calls: Sequence[GatewayCall]) -> Usage | None:
+    """Return what calls used together, other models `besides` the first one; None if any of them did not say."""
+    models: dict[str | None, Usage] = {}
+    for each in calls:
+        if each.usage is None:
+            return None
+        model = each.usage.model
+        models[model] = models[model] + each.usage if model in models else each.usage
+    first, *others = models.values() or [Usage()]
+    return replace(first, besides=tuple(others))

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from ltm_bench.log.controls import Control, read_controls
 from ltm_bench.log.environment import begun_in, environment_of
+from ltm_bench.log.gateway import GatewayCalls, read_gateway
 from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations
@@ -74,6 +75,11 @@ class RunFiles:
     def timings(self) -> Timings:
         """How long its replies and operations took."""
         return Timings(records(self.folder / "timings.jsonl"), self.begun)
+
+    @cached_property
+    def gateway(self) -> GatewayCalls:
+        """The agent's own calls, as far as a gateway saw them."""
+        return read_gateway(self.folder)
 
     @cached_property
     def controls(self) -> Mapping[str, Control]:

@@ -6,9 +6,10 @@ The log is read once; a `TurnListener` gets every turn, for example to write the
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import partial
 
-from ltm_bench.core.messages import Matcher, Reply, Turn, Verdict
+from ltm_bench.core.messages import Matcher, Reply, Turn, Usage, Verdict
 from ltm_bench.log.events import Answered, Ended, Finished, Forked, Jumped, PublishedScore, Replied, Sent
 from ltm_bench.log.journal import retrieval_trace_of, written_of
 from ltm_bench.log.manifest import Manifest
@@ -25,7 +26,7 @@ from ltm_bench.score.audits.judgements import (
     overrides,
 )
 from ltm_bench.score.audits.verdicts import decisive, verdict_on
-from ltm_bench.score.results.accounts import Bookkeeping
+from ltm_bench.score.results.accounts import Bookkeeping, used_by
 from ltm_bench.score.results.controls import controlled
 from ltm_bench.score.results.course import CourseFold
 from ltm_bench.score.results.evidence import traces, writings
@@ -94,6 +95,8 @@ class Fold:
         self._heard, self._blind = dict(files.judgements), dict(files.blind)
         self._verdicts, self._explain, self._listeners = verdicts or {}, explain, listeners
         self.vague = files.vague
+        for call in files.gateway.calls:
+            self.books.pass_through(call)
         self.digest = self._read()
 
     def hear(
@@ -142,6 +145,7 @@ class Fold:
         """Take all events of one conversation, and the replies to its forks, which come last."""
         self._guard = Guard()
         self._trace, self._beside = traces(retrieval_trace_of(log.path)), 0
+        self._seen = self.files.gateway.turns(stem)
         self._taken, self._spent = self.files.timings.seconds(stem), self.files.timings.spent(stem)
         answers: Mapping[int, Answered] | None = None
         sent: Sent | None = None
@@ -209,7 +213,7 @@ class Fold:
             self.course.filled(sent, replied)
         itself = self.hearing.add(sent, replied)
         if itself:
-            self.course.called(sent, replied.usage, self.books.add(replied.usage))
+            self._called(sent, replied)
         if sent.example is None:
             return None
         # the histories of public sets are long, and published scorers ask about them
@@ -223,12 +227,28 @@ class Fold:
             example.plant(sent)
         return self._question(sent, replied) if sent.kind == "ask" else None
 
+    def _called(self, sent: Sent, replied: Replied) -> None:
+        """Take the cost of a reply; what a gateway saw is in the books already."""
+        usage, price = self._used(sent, replied)
+        if sent.turn in self._seen:
+            self.books.answered()
+        else:
+            self.books.add(usage)
+        self.course.called(sent, usage, price)
+
+    def _used(self, sent: Sent, replied: Replied) -> tuple[Usage | None, Decimal | None]:
+        """Return what a reply used and cost; None if unknown."""
+        seen = self._seen.get(sent.turn)
+        if seen is None:
+            return replied.usage, self.books.price(replied.usage)
+        return used_by(seen), self.books.price_of(seen)
+
     def _fork(self, sent: Sent, replied: Replied | None) -> Question:
         """Take a forked question: neither it nor its reply is a turn."""
         self.forks += 1
         if replied is None:
             return self._question(sent, None)
-        self.course.called(sent, replied.usage, self.books.add(replied.usage))
+        self._called(sent, replied)
         question = self._question(sent, replied, forked=True)
         self.fork_tokens += sent.tokens + replied.tokens
         self._beside += sent.tokens + replied.tokens
@@ -252,7 +272,7 @@ class Fold:
         matched = self._verdicts.get(place) or verdict_on(expect, reply, turns)
         verdict = self._guard.checked(matched, expect, reply.text, turns)
         again = controlled(self.files.controls, place, verdict, partial(self._again, expect, turns))
-        price, usage = self.books.price(replied.usage), replied.usage
+        usage, price = self._used(sent, replied)
         question = question.model_copy(
             update={
                 "reply": replied.reply,

@@ -1,0 +1,78 @@
+"""Show what an agent's own calls to its providers cost."""
+
+import threading
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated
+
+from rich import box
+from rich.table import Table
+
+from ltm_bench.adapters.gateway import PORT, PUBLIC, upstreams
+from ltm_bench.adapters.gateway import Gateway as Endpoint
+from ltm_bench.adapters.routing import Route
+from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.declared import command, group
+from ltm_bench.core.budget import Budget
+from ltm_bench.log.gateway import GATEWAY, GatewayCalls, read_gateway
+from ltm_bench.log.journal import Journal
+from ltm_bench.plan.declaring import Option
+from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.request import MaxCost, Upstream
+
+app = group()
+
+
+@command(app, "gateway --max-cost 5", "gateway --upstream http://localhost:8000/v1 --port 7751")
+def gateway(
+    upstream: Upstream = (),
+    port: Annotated[int, Option("The port.", "N", least=1, most=65535)] = PORT,
+    max_cost: MaxCost = None,
+    folder: Annotated[
+        Path, Option("Where the calls are recorded; what was spent there before counts.", "FOLDER")
+    ] = REPORTS / "gateway",
+) -> None:
+    """Serve an endpoint for an agent that ltm-bench does not run: it forwards the agent's calls to its providers.
+
+    It sees what they cost, keeps to --max-cost, and keeps the providers' keys from the agent. Needs the extra gateway.
+    """
+    budget, routes = Budget(max_cost), dict[str, Route]()
+    budget.count(read_gateway(folder).spent)
+    folder.mkdir(parents=True, exist_ok=True)
+    with Journal(folder / GATEWAY, perf_counter) as journal:
+
+        def adopt(name: str) -> Route:
+            named = name or None
+            return routes.setdefault(
+                name, Route(endpoint.url, name, PUBLIC, journal, budget, conversation=named)
+            )
+
+        endpoint = Endpoint(upstreams(upstream), budget, adopt=adopt)
+        with endpoint.listening(port):
+            out().print(
+                f"OPENAI_BASE_URL={endpoint.url}/v1 OPENAI_API_KEY={PUBLIC}\n"
+                f"ANTHROPIC_BASE_URL={endpoint.url} ANTHROPIC_API_KEY={PUBLIC}\n"
+                f"with {endpoint.url}/c/NAME in place of {endpoint.url}, a conversation is counted apart; "
+                "stop with Ctrl-C",
+                soft_wrap=True,
+            )
+            with suppress(KeyboardInterrupt):
+                threading.Event().wait()
+    _print(read_gateway(folder))
+
+
+def _print(seen: GatewayCalls) -> None:
+    """Print what the calls cost, by conversation and model."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("conversation", "model", "calls", "cost"):
+        table.add_column(column, justify="right" if column in ("calls", "cost") else "left")
+    rows: dict[tuple[str, str], list[Decimal | None]] = {}
+    for call in seen.calls:
+        rows.setdefault((call.conversation or "", call.model), []).append(call.dollars)
+    for (conversation, model), prices in sorted(rows.items()):
+        known = [price for price in prices if price is not None]
+        cost = f"${sum(known):.4f}" if len(known) == len(prices) else "unknown"
+        table.add_row(safe(conversation), safe(model), f"{len(prices):,}", cost)
+    out().print(table)
