@@ -42,7 +42,6 @@ from ltm_bench.plan.request import Request
 from ltm_bench.runner import ray
 from ltm_bench.runner.estimate import estimate
 from ltm_bench.runner.grid import Grid, jobs_of, remake
-from ltm_bench.runner.sweep import Job
 from perf.arguments import parser_for
 from perf.sweep import SilentSweep
 
@@ -237,7 +236,7 @@ def drive(at_once: int, limit: str) -> int:
 class Mute(SilentSweep):
     """Observes a sweep on a cluster, and does nothing."""
 
-    def again(self, job: Job) -> None:
+    def stopping(self, runs: int, seconds: float) -> None:
         """Do nothing."""
 
     def heard(self, turns: int, examples: int) -> None:

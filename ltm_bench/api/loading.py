@@ -1,17 +1,16 @@
 """Loads existing runs: from results.json if it is still what their logs would give, otherwise from their logs."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from ltm_bench.api.runs import Run, stored_references
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import manifest_in, read_manifest
-from ltm_bench.log.remote import Remote, is_url
+from ltm_bench.log.remote import Remote, copied, is_url
 from ltm_bench.plan.folders import find_runs
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.score.results.run import Results
@@ -57,21 +56,9 @@ def _behind(url: str) -> Iterator[Run]:
         stored = each.contents[FILE] if is_newest(each.changed) else b""
         results = results_in(stored, each.name, manifest)
         if results is None:
-            with _fetched(each.url, each.changed) as folder:
+            with copied(each.url, is_source) as folder:
                 results = _scored(folder, manifest)
         yield Run(Path(each.name), manifest, results, url=each.url)
-
-
-@contextmanager
-def _fetched(url: str, files: Iterable[str] | None = None) -> Iterator[Path]:
-    """Copy a run that lies behind a URL, without its pages and its agent, into a folder for the time of the block."""
-    place = Remote(url)
-    with TemporaryDirectory(prefix="ltm-bench-") as scratch:
-        folder = Path(scratch, url.rpartition("/")[2])
-        for name in place.changed() if files is None else files:
-            if is_source(name):
-                place.get(name, folder / name)
-        yield folder
 
 
 @contextmanager
@@ -80,5 +67,5 @@ def at_hand(run: Run) -> Iterator[Path]:
     if run.url is None:
         yield run.folder
     else:
-        with _fetched(run.url) as folder:
+        with copied(run.url, is_source) as folder:
             yield folder

@@ -1,5 +1,6 @@
 """Publishes a run: scores it, asks judges, and writes everything that is derived from its log, once."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -102,6 +103,11 @@ async def publish(
             finally:  # a judge that cannot be paid leaves the run as it is, with a page
                 results = publication.publish(about, references)
         return Run(folder, manifest, results)
+
+
+def publish_at_once(folder: Path, plan: Plan, verdicts: Mapping[tuple[str, int], Verdict]) -> None:
+    """Publish a run that was just carried out, where that was."""
+    asyncio.run(publish(folder, plan, verdicts))
 
 
 async def _played(

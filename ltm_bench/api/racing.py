@@ -32,7 +32,6 @@ from ltm_bench.report.race_page import render_race
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.grid import Grid, jobs_of
 from ltm_bench.runner.observer import Observer, Silent
-from ltm_bench.runner.standing import cost_before
 from ltm_bench.runner.sweep import Job, SweepObserver, sweep
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.racing import End, Race, Rules
@@ -161,23 +160,20 @@ class RunningRace:
 
     async def _round(self, jobs: Sequence[Job], watch: Watch) -> list[Run]:
         """Carry out a round; what an agent's error stopped is resumed, not left out."""
-        budget, left = self._options.budget, list(jobs)
-        verdicts: dict[Path, Verdicts | None] = {}
-        for tried in range(1, TRIES + 1):
-            with equipped(self._options), watch(left, budget) as observer:
-                ended = await sweep(left, budget, observer, connections=self._options.connections)
-            verdicts |= {each.job.folder: each.verdicts for each in ended if each.problem is None}
-            problems = [each.problem for each in ended if each.problem is not None]
-            left = [each.job for each in ended if each.problem is not None]
-            if not left:
-                break
-            other = [each for each in problems if not isinstance(each, AgentError)]
-            if other or tried == TRIES:
-                raise (other or problems)[0]
-            for job in left:  # counted once more when it is resumed
-                before = cost_before(job.plan, job.folder)
-                budget.count(-before.logged - before.charged)
-        return [await self._published(job, verdicts[job.folder]) for job in jobs]
+        options = self._options
+        with equipped(options), watch(jobs, options.budget) as observer:
+            ended = await sweep(
+                jobs,
+                options.budget,
+                observer,
+                connections=options.connections,
+                limit=options.run_timeout,
+                retries=TRIES - 1,
+            )
+        problems = [each.problem for each in ended if each.problem is not None]
+        if problems:
+            raise next((each for each in problems if not isinstance(each, AgentError)), problems[0])
+        return [await self._published(each.job, each.verdicts) for each in ended]
 
     async def _published(self, job: Job, verdicts: Verdicts | None) -> Run:
         options = self._options

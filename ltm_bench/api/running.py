@@ -85,6 +85,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
                 observer=observer,
                 notify=options.notify,
                 concurrent=1 if plan.agents.sample.interactive else options.connections,
+                limit=options.run_timeout,
             )
             if controls:
                 options.budget.count(spent_before(plan, folder, controls, run=verdicts is None))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from ltm_bench.cli.console import err, safe
 from ltm_bench.cli.forecasting import forecast_lines
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import LtmBenchError
+from ltm_bench.core.errors import BudgetReached, LtmBenchError
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.values import spell_span
 from ltm_bench.report.words import plural
@@ -190,7 +190,7 @@ class SweepDisplay:
         self._running: set[Path] = set()
         self._progress: dict[Path, Progress] = {}
         self._before: set[Path] = set()  # finished before
-        self._done = self._failed = self._turns = self._examples = 0
+        self._done = self._failed = self._unpaid = self._turns = self._examples = 0
         self._planned = sum(len(job.plan.examples) for job in jobs)
         self._began = time.monotonic()
         self._clock = Remaining()
@@ -222,7 +222,9 @@ class SweepDisplay:
         """Count a run that ended, and name it, unless it was finished before."""
         self._running.discard(job.folder)  # a run locked by another process never began
         self._done += problem is None
-        self._failed += problem is not None
+        unpaid = isinstance(problem, BudgetReached)
+        self._unpaid += unpaid
+        self._failed += problem is not None and not unpaid
         if problem is not None:
             err().print(f"{job.folder.name}: {safe(str(problem))}")
         elif job.folder not in self._before:
@@ -232,9 +234,11 @@ class SweepDisplay:
         if err().is_terminal:
             self._screen.show(self._line())
 
-    def again(self, job: Job) -> None:
-        """Report a run whose worker was lost."""
-        err().print(f"{job.folder.name}: its worker was lost; another continues from its log")
+    def stopping(self, runs: int, seconds: float) -> None:
+        """Say what an interruption waits for."""
+        err().print(
+            f"interrupted: waiting {seconds:g} seconds at most for the logs of {plural(runs, 'run')} on the cluster"
+        )
 
     def heard(self, turns: int, examples: int) -> None:
         """Count progress made elsewhere."""
@@ -257,13 +261,16 @@ class SweepDisplay:
 
     def _line(self) -> str:
         cost = money(self._budget.spent, free=self._free, known=not self._budget.unknown)
-        failed = f", {self._failed} failed" if self._failed else ""
+        stopped = f", {self._failed} failed" if self._failed else ""
+        stopped += f", {self._unpaid} stopped by --max-cost" if self._unpaid else ""
         seconds = time.monotonic() - self._began
         turns = self._turns + sum(each.turns for each in self._progress.values())
         examples = self._examples + sum(each.done for each in self._progress.values())
-        left = "" if self._done + self._failed == self._runs else self._clock.left(self._fraction)
+        left = (
+            "" if self._done + self._failed + self._unpaid == self._runs else self._clock.left(self._fraction)
+        )
         return (
-            f"{self._done}/{self._runs} runs done{failed}, {len(self._running)} under way · "
+            f"{self._done}/{self._runs} runs done{stopped}, {len(self._running)} under way · "
             f"{examples}/{self._planned} examples · {turns:,} turns "
             f"({turns / max(seconds, 0.001):.1f} a second) · {cost}{' · ' if left else ''}{left}"
         )

@@ -74,7 +74,8 @@ def sweep_lines(groups: Sequence[tuple[Plan, Estimate | None, int]]) -> Iterator
     elif all(plan.manifest.agent.free for plan, *_ in known):
         spent = "free"
     else:
-        most = "at most " if any(found.bounded for _, found, _ in known) else ""
+        bounds = [plan.manifest.agent.free or found.bounded for plan, found, _ in known]
+        most = "at most " if all(bounds) else ""
         spent = f"{most}${sum(filter(None, prices)):.2f}"
     yield f"in all: about {about(tokens)} tokens of conversation, {calls:,} calls, {spent}{_longest(known)}"
 

@@ -1,9 +1,10 @@
 """Files behind a URL, read where they lie: whatever fsspec knows, such as s3:// with s3fs."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError, RunIncomplete
@@ -118,6 +119,26 @@ class Remote:
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._reaching():
             self._fs.get_file(f"{self._root}/{name}", str(path))
+
+
+@contextlib.contextmanager
+def copied(url: str, is_wanted: Callable[[str], bool]) -> Iterator[Path]:
+    """Copy the wanted ones of the files behind a URL into a folder of the same name, for the time of the block.
+
+    Args:
+        url: The URL.
+        is_wanted: Whether a file is wanted, by its path there.
+
+    Raises:
+        RunIncomplete: It cannot be reached.
+    """
+    place = Remote(url)
+    with TemporaryDirectory(prefix="ltm-bench-") as scratch:
+        folder = Path(scratch, place.url.rpartition("/")[2])
+        folder.mkdir()
+        for name in filter(is_wanted, place.changed()):
+            place.get(name, folder / name)
+        yield folder
 
 
 def is_passed_over(name: str) -> bool:

@@ -228,6 +228,15 @@ class Conduct:
     max_retries: Annotated[
         int | None, Option("Retries of a failed request, instead of the agent's own setting.", "N", least=0)
     ] = None
+    run_timeout: Annotated[
+        float | None,
+        Option(
+            "Stop a run after this many seconds, from its start or its continuation on; it can be resumed. The runs of "
+            "a sweep take turns, so allow for all of them; on a cluster, only for those with the same provider.",
+            "SECONDS",
+            seconds,
+        ),
+    ] = None
     cache: Annotated[
         bool,
         Option(

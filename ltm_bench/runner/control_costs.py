@@ -27,6 +27,7 @@ async def simulate_controls(
     sample = plan.agents.sample
     model, scripted = sample.usage_model(), plan.manifest.acknowledge == "scripted"
     found = {kind: Estimate() for kind in kinds}
+    longest = ""
     for example in plan.examples:
         said = rehearsed(example, plan)
         for kind, total in found.items():
@@ -40,8 +41,9 @@ async def simulate_controls(
                         await alone.reply(each.sent.said)
                     else:
                         total.calls += 1
+                        longest = max(longest, each.sent.said.text, key=len)
     for total in found.values() if model is None else ():
-        total.dollars, total.bounded = most(sample, total.calls), not sample.free
+        total.dollars, total.bounded = most(sample, total.calls, longest), not sample.free
     return found
 
 

@@ -240,11 +240,35 @@ def _plus(total: Decimal | None, usage: Usage) -> Decimal | None:
     return None if total is None or price is None else total + price
 
 
-def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Estimate) -> None:
-    """Walk through a conversation and count its calls, for agents whose prompts are unknown."""
+def bound(plan: Plan) -> Decimal | None:
+    """Return what a run's agent costs at most; None if that is unknown.
+
+    The shortest replies leave room for the most calls, each of which is taken for one with the longest message.
+    """
+    agent = plan.agents.sample
+    if agent.free:
+        return Decimal()
+    found = Estimate()
+    longest = _walk_all(plan, 1, found)
+    return most(agent, found.calls, longest)
+
+
+def _walk_all(plan: Plan, reply_tokens: int, found: Estimate) -> str:
+    """Walk through all conversations of a run; return the longest message."""
+    isolated = plan.manifest.suite.isolated
+    talks = [[each] for each in plan.examples] if isolated else [plan.examples]
+    return max((_walk(plan, examples, reply_tokens, found) for examples in talks), key=len)
+
+
+def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Estimate) -> str:
+    """Walk through a conversation and count its calls, for agents whose prompts are unknown.
+
+    Returns the longest message.
+    """
     manifest, count = plan.manifest, plan.counter.count
     scheduler, filler = scheduler_of(plan, examples), filler_of(plan)
     heard: Counter[str] = Counter()
+    longest = ""
     said = (Reply((_WORDS * reply_tokens).strip()), reply_tokens)
     while not isinstance(decision := scheduler.decide(), Over):
         if isinstance(decision, Jump):
@@ -253,18 +277,21 @@ def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Est
         reply, asked = said, True
         if isinstance(decision, Fill):
             trivia = filler.compose(decision.tokens)
+            text = trivia.text
             tokens, asked = filler.tokens(trivia), manifest.filler.mode == "live"
             found.filler += asked
             if not asked:
                 reply = Reply(trivia.answers), filler.answer_tokens(trivia)
         else:
-            tokens = count(decision.text) if decision.tokens is None else decision.tokens
+            text = decision.text
+            tokens = count(text) if decision.tokens is None else decision.tokens
         if isinstance(decision, Send):
             name = decision.example.id
             if manifest.acknowledge == "scripted" and needs_no_agent(decision.line):
-                text = acknowledgement(decision.example, heard[name])
-                reply, asked = (Reply(text), count(text)), False
+                said_back = acknowledgement(decision.example, heard[name])
+                reply, asked = (Reply(said_back), count(said_back)), False
             heard[name] += 1
+        longest = max(longest, text, key=len) if asked else longest
         found.calls += asked
         found.output += asked * reply_tokens
         if isinstance(decision, Fork):
@@ -277,6 +304,7 @@ def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Est
             ended = scheduler.take(tokens, *reply)
         found.examples += len(ended)
         found.overruns += sum(each.overrun > 0 for each in ended)
+    return longest
 
 
 @dataclass
@@ -330,9 +358,8 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
         if not isolated:
             sight.count(verdicts.keys(), found)
     else:
-        for examples in [[each] for each in plan.examples] if isolated else [plan.examples]:
-            _walk(plan, examples, reply_tokens, found)
-        found.dollars = found.dollars_uncached = most(agent, found.calls)
+        _walk_all(plan, reply_tokens, found)
+        found.dollars = found.dollars_uncached = bound(plan)
         found.bounded = not agent.free
     waited = found.calls - found.beside + bool(found.beside)  # of the forked ones, only the last
     if latency is not None:
@@ -358,13 +385,13 @@ async def forecast(plan: Plan, latency: float | None = None) -> Estimate | None:
         return None
 
 
-_HELLO = Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0)
-
-
-def most(agent: Agent, calls: int) -> Decimal | None:
-    """Return an upper bound for the cost of these calls, from what the agent reserves for a short message."""
+def most(agent: Agent, calls: int, longest: str) -> Decimal | None:
+    """Return an upper bound for the cost of these calls, from what the agent reserves for the longest message."""
     if agent.free:
         return Decimal()
-    most = agent.reserve(_HELLO)
+    most = agent.reserve(Message(longest, _ANY_TIME, 0))
     price = None if most is None else dollars(most)
     return None if price is None else price * calls
+
+
+_ANY_TIME = datetime(2026, 1, 1, tzinfo=UTC)

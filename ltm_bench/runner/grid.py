@@ -149,6 +149,6 @@ def resources_in(path: Path | None, agents: Sequence[str], everybody: str | None
     return tables if everybody is None else tables | {EVERYBODY: read_resources(everybody)}
 
 
-def remake(folder: Path) -> Job:
+def remake(folder: Path, calls: Mapping[str, Any] | None = None) -> Job:
     """Return the job of a run's folder, on a machine other than the one that planned it. Raises ManifestDiffers."""
-    return Job(plan_of(folder), folder)
+    return Job(plan_of(folder, calls), folder)

@@ -1,8 +1,8 @@
 """Starts or resumes one run in its folder, with exclusive access."""
 
 import asyncio
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 from ltm_bench.core.budget import Budget
@@ -26,6 +26,7 @@ async def run_locked(
     places: asyncio.Semaphore | None = None,
     concurrent: int = CONCURRENT,
     counted: bool = False,
+    limit: float | None = None,
 ) -> Verdicts | None:
     """Start a run, or resume it, while no other process can.
 
@@ -38,6 +39,7 @@ async def run_locked(
         places: Limits concurrent calls to agents; several runs may share it.
         concurrent: Maximum concurrent examples of an isolated run.
         counted: Whether the budget already includes the run's cost so far.
+        limit: Seconds after which it stops.
 
     Returns:
         The matchers' verdicts on every reply; None if the run was finished before, so that nothing was done.
@@ -61,22 +63,40 @@ async def run_locked(
         if already:
             return None
         try:
-            await plan.agents.find_window(window_of(folder))
-            record_window(folder, window=plan.agents.window)
-            record_environment(folder)
-            return await run_conversations(
-                plan,
-                plan.agents,
-                folder,
-                budget=budget,
-                observer=watching,
-                notify=notify,
-                places=places,
-                concurrent=concurrent,
-                counted=counted,
-            )
+            async with at_work(plan, folder, limit):
+                return await run_conversations(
+                    plan,
+                    plan.agents,
+                    folder,
+                    budget=budget,
+                    observer=watching,
+                    notify=notify,
+                    places=places,
+                    concurrent=concurrent,
+                    counted=counted,
+                )
         except OSError as error:  # a full disk
             raise RunIncomplete(
                 f"{error.filename or folder}: {error.strerror or error}; "
                 f"`ltm-bench resume {folder.name}` continues once it can be written again"
             ) from error
+
+
+@asynccontextmanager
+async def at_work(plan: Plan, folder: Path, limit: float | None) -> AsyncIterator[None]:
+    """Record where a locked run runs, and stop it after so many seconds. Raises RunIncomplete."""
+    try:
+        async with asyncio.timeout(limit) as clock:
+            await plan.agents.find_window(window_of(folder))
+            record_window(folder, window=plan.agents.window)
+            record_environment(folder)
+            yield
+    except TimeoutError:
+        if not clock.expired():
+            raise
+        raise RunIncomplete(timed_out(limit)) from None
+
+
+def timed_out(limit: float | None) -> str:
+    """Say that a run was stopped for its time."""
+    return f"stopped after {limit:g} seconds (--run-timeout)"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import BudgetReached, LtmBenchError
+from ltm_bench.core.errors import BudgetReached, CannotResume, LtmBenchError, RunIncomplete
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.plan.planning import Plan
@@ -62,10 +62,21 @@ def too_late(job: Job, budget: Budget) -> BudgetReached | None:
     price = None if most is None else dollars(most)
     if price is None or budget.spent + price <= budget.limit:
         return None
+    state = "continued" if (job.folder / "events.jsonl").exists() else "started"
     return BudgetReached(
-        f"not started: ${budget.spent:.4f} of --max-cost {budget.limit} is spent, and its first call could cost "
+        f"not {state}: ${budget.spent:.4f} of --max-cost {budget.limit} is spent, and its first call could cost "
         f"${price:.4f}"
     )
+
+
+def pause(tries: int) -> float:
+    """Return the seconds before a run that failed is tried again: 0 at first, then 3, 15, and 60."""
+    return min(60.0, 4.0 ** (tries - 1) - 1)
+
+
+def is_worth_trying(problem: LtmBenchError | None) -> bool:
+    """Whether a run that stopped with this could go on if it were continued at once."""
+    return isinstance(problem, RunIncomplete) and not isinstance(problem, CannotResume)
 
 
 class SweepObserver(Protocol):
@@ -82,7 +93,13 @@ class SweepObserver(Protocol):
 
 
 async def sweep(
-    jobs: Sequence[Job], budget: Budget, observer: SweepObserver, *, connections: int
+    jobs: Sequence[Job],
+    budget: Budget,
+    observer: SweepObserver,
+    *,
+    connections: int,
+    limit: float | None = None,
+    retries: int = 0,
 ) -> list[JobResult]:
     """Execute all runs.
 
@@ -91,15 +108,16 @@ async def sweep(
         budget: The budget they share.
         observer: Observes the sweep.
         connections: Maximum concurrent calls to one provider.
+        limit: Seconds after which a run stops.
+        retries: How often a run that fails is continued.
     """
     for job in jobs:  # count all of them before any spends more
         before = cost_before(job.plan, job.folder)
         budget.count(before.logged + before.charged)
     places = {name: asyncio.Semaphore(connections) for name in {job.connections for job in jobs}}
 
-    async def one(job: Job) -> JobResult:
+    async def tried(job: Job) -> JobResult:
         if not finished(job.plan, job.folder) and (short := too_late(job, budget)):
-            observer.done(job, short)
             return JobResult(job, short)
         try:
             verdicts = await run_locked(
@@ -111,12 +129,23 @@ async def sweep(
                 places=places[job.connections],
                 concurrent=connections,
                 counted=True,
+                limit=limit,
             )
         except LtmBenchError as error:
-            observer.done(job, error)
             return JobResult(job, error)
-        observer.done(job, None)
         return JobResult(job, verdicts=verdicts)
+
+    async def one(job: Job) -> JobResult:
+        for tries in range(1, retries + 1):
+            result = await tried(job)
+            if not is_worth_trying(result.problem):
+                break
+            observer.noted(job, f"{result.problem}; retry {tries} of {retries}")
+            await asyncio.sleep(pause(tries))
+        else:
+            result = await tried(job)
+        observer.done(job, result.problem)
+        return result
 
     runs = [asyncio.ensure_future(one(job)) for job in jobs]
     try:

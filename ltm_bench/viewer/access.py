@@ -12,6 +12,7 @@ import hmac
 import ipaddress
 import os
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,19 +78,18 @@ def find_file(reports: Path, wanted: str) -> Path | None:
     return path if allowed and not hidden and not foreign else None
 
 
-def headers_for(reports: Path, path: Path) -> dict[str, str]:
+def headers_for(parts: Sequence[str]) -> dict[str, str]:
     """Return what is sent with a file: only our own script runs, and only on the pages of a run.
 
     Args:
-        reports: The runs folder.
-        path: A file in it, as `find_file` returns it.
+        parts: The file's path in the runs folder.
     """
-    if path.name in PAGES and path.parent.parent == reports.resolve():
+    if len(parts) == 2 and parts[1] in PAGES:
         ours = f"script-src 'sha256-{script('filter.js').hash}'"
         return HEADERS | {"Content-Security-Policy": f"{POLICY}; {ours}"}
     # Without `allow-scripts` nothing runs; as another origin, links of a page would lack the token's cookie.
     found = HEADERS | {"Content-Security-Policy": f"{POLICY}; sandbox allow-same-origin"}
-    if path.suffix == ".pdf":  # browsers' viewers refuse sandboxed documents
+    if parts[-1].endswith(".pdf"):  # browsers' viewers refuse sandboxed documents
         found["Content-Disposition"] = "attachment"
     return found
 

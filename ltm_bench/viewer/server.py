@@ -16,10 +16,12 @@ from ltm_bench.report.templating import macro, script, templates
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.scoring import score_run
-from ltm_bench.viewer.access import HEADERS, MEDIA, HostGate, TokenGate, find_file, headers_for
+from ltm_bench.viewer.access import HEADERS, HostGate, TokenGate
+from ltm_bench.viewer.listing import listed
 from ltm_bench.viewer.live import Look, ShownTurn
 from ltm_bench.viewer.search import search_runs
-from ltm_bench.viewer.states import RunState, Watch, has_page
+from ltm_bench.viewer.shelves import LocalShelf, RemoteShelf
+from ltm_bench.viewer.states import RunState, has_page
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -44,20 +46,21 @@ UNREADABLE = (LtmBenchError, OSError, ValueError, TypeError, RecursionError, Ove
 """Exceptions of reading a log or results."""
 
 
-def application(reports: Path, token: str | None = None) -> Starlette:
+def application(reports: Path | str, token: str | None = None) -> Starlette:
     """Return the server of a folder of runs.
 
     Args:
-        reports: The folder.
+        reports: The folder, or a URL.
         token: Required for every page; None serves only this machine.
     """
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.middleware import Middleware
     from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, StreamingResponse
+    from starlette.responses import Response as PlainResponse
     from starlette.routing import Route
 
-    watch = Watch(reports)
+    shelf = RemoteShelf(reports) if isinstance(reports, str) else LocalShelf(reports)
 
     def html(text: str, status: int = 200) -> HTMLResponse:
         return HTMLResponse(text.encode("utf-8", "replace"), status, headers=HEADERS)
@@ -78,66 +81,78 @@ def application(reports: Path, token: str | None = None) -> Starlette:
 
         return StreamingResponse(events(), media_type="text/event-stream", headers=HEADERS)
 
-    def named(name: str) -> Path | None:
-        """Return a run's folder, None if it does not exist."""
-        log = None if "/" in name else find_file(reports, f"{name}/events.jsonl")
-        return None if log is None else reports / name
-
-    def chosen(request: Request) -> list[Path] | None:
-        """Return the folders of the runs in a request, None if one of them does not exist."""
-        folders = [named(name) for name in dict.fromkeys(request.query_params.getlist("run"))]
-        return None if None in folders else [folder for folder in folders if folder is not None]
+    def chosen(request: Request) -> list[str]:
+        return list(dict.fromkeys(request.query_params.getlist("run")))
 
     async def index(request: Request) -> Response:
-        states = await run_in_threadpool(watch.states)
-        others = await run_in_threadpool(lambda: sorted(path.name for path in reports.glob("*.html")))
+        states = await run_in_threadpool(shelf.states)
+        listing = listed(states, request.query_params)
+        others = await run_in_threadpool(shelf.others)
         page = templates().get_template("runs.html.jinja")
-        return html(page.render(states=states, others=others, script=script("runs.js")))
+        asked = {name: value for name, value in request.query_params.items() if name != "page"}
+        return html(
+            page.render(
+                states=listing.rows,
+                listing=listing,
+                asked=asked,
+                all=len(states),
+                others=others,
+                script=script("runs.js"),
+            )
+        )
 
     async def progress(request: Request) -> Response:
-        return stream(request, lambda: [asdict(state) for state in watch.states()])
+        return stream(
+            request, lambda: [asdict(state) for state in listed(shelf.states(), request.query_params).rows]
+        )
 
     async def live(request: Request) -> Response:
-        run = await run_in_threadpool(named, request.path_params["name"])
-        if run is None:
+        found = await run_in_threadpool(shelf.live, request.path_params["name"])
+        if found is None:
             return refusal("There is no such run.", 404)
-        state, look = await run_in_threadpool(watch.live, run)
+        state, look = found
         page = templates().get_template("live.html.jinja")
         turns = [] if look is None else [_turn(said) for said in look.said]
         return html(page.render(state=state, look=look, turns=turns, script=script("live.js")))
 
     async def following(request: Request) -> Response:
-        run = await run_in_threadpool(named, request.path_params["name"])
-        if run is None:
+        name = request.path_params["name"]
+        if await run_in_threadpool(shelf.live, name) is None:
             return refusal("There is no such run.", 404)
-        return stream(request, lambda: _news(*watch.live(run)))
+        return stream(request, lambda: _news(*(shelf.live(name) or (RunState(name), None))))
+
+    def compared(names: Sequence[str]) -> Response:
+        with shelf.at_hand(names) as folders:
+            return refusal("There is no such run.", 404) if folders is None else html(_compared(folders))
 
     async def comparison(request: Request) -> Response:
-        folders = await run_in_threadpool(chosen, request)
-        if folders is None:
-            return refusal("There is no such run.", 404)
-        if len(folders) < 2:
+        if len(names := chosen(request)) < 2:
             return refusal("Choose at least two runs to compare.", 400)
         try:
-            return html(await run_in_threadpool(_compared, folders))
+            return await run_in_threadpool(compared, names)
         except UNREADABLE as error:
             return refusal(f"{error}", 500)
 
+    def searched(names: Sequence[str], words: str) -> Response:
+        with shelf.at_hand(names or shelf.searchable()) as folders:
+            if folders is None:
+                return refusal("There is no such run.", 404)
+            if not folders and words and shelf.states():
+                return refusal("Choose the runs to search: behind a URL, their logs are fetched for it.", 400)
+            hits = search_runs(folders, words, MOST_HITS)
+        return html(templates().get_template("search.html.jinja").render(runs=names, words=words, found=hits))
+
     async def found(request: Request) -> Response:
         words = request.query_params.get("q", "").strip()
-        folders = await run_in_threadpool(chosen, request)
-        if folders is None:
-            return refusal("There is no such run.", 404)
-        every = folders or [reports / s.name for s in watch.states() if named(s.name)]
-        hits = await run_in_threadpool(search_runs, every, words, MOST_HITS)
-        page = templates().get_template("search.html.jinja")
-        return html(page.render(runs=[folder.name for folder in folders], words=words, found=hits))
+        return await run_in_threadpool(searched, chosen(request), words)
 
     async def file(request: Request) -> Response:
-        path = await run_in_threadpool(find_file, reports, request.path_params["path"])
-        if path is None:
+        served = await run_in_threadpool(shelf.file, request.path_params["path"])
+        if served is None:
             return PlainTextResponse(NOT_SERVED, 404, headers=HEADERS)
-        return FileResponse(path, media_type=MEDIA[path.suffix], headers=headers_for(reports, path))
+        if isinstance(served.content, Path):
+            return FileResponse(served.content, media_type=served.media, headers=served.headers)
+        return PlainResponse(served.content, media_type=served.media, headers=served.headers)
 
     gate = Middleware(HostGate) if token is None else Middleware(TokenGate, token=token)
     return Starlette(

@@ -14,7 +14,7 @@ from ltm_bench.log.environment import environment_of
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, is_finished, manifest_in, read_manifest
 from ltm_bench.log.remote import Remote
-from ltm_bench.score.results.stored import FILE, is_newest, pages_are_own
+from ltm_bench.score.results.stored import FILE, PAGES, SUMS, is_newest, pages_are_own
 from ltm_bench.viewer.live import Look, Lookout
 
 LIVELY = 120.0
@@ -144,7 +144,8 @@ def states_at(url: str) -> Iterator[RunState]:
             results = json_of(run.contents[FILE]) if is_newest(run.changed) else None
             done = 0 if results is None or results["outcomes"].get("not_reached") else None
             state = _planned(run.name, manifest, environment, done)
-            yield replace(state, **({} if results is None else _figures(results)))
+            page = PAGES[0] in run.changed and SUMS not in run.changed
+            yield replace(state, report=page, **({} if results is None else _figures(results)))
         except Exception as error:  # one unreadable run, for whatever reason, is one bad row
             yield _unreadable(run.name, error)
 

@@ -201,9 +201,9 @@ def test_a_run_whose_first_call_cannot_be_paid_for_does_not_start(command: "Comm
     more = command(*words, "--seed", "0", "--seed", "1", "--seed", "2")
     assert more.exit_code == 4
     assert Path("opened.txt").read_text() == "xx", "no agent was opened that could not be paid for"
-    assert (
-        more.err.count("not started: $0.3000 of --max-cost 0.30 is spent, and its first call could cost") == 3
-    )
+    assert more.err.count(": not started: $0.3000 of --max-cost 0.30 is spent, and its first call") == 1
+    assert more.err.count(": not continued: $0.3000 of --max-cost 0.30 is spent, and its ") == 2
+    assert "3/6 runs done, 3 stopped by --max-cost" in more.err
     assert more.out.count("unfinished") == 2
     assert more.out.count("not begun") == 1
     assert not Path("reports/smoke-2k-metered-seed2").exists()
@@ -351,7 +351,7 @@ def test_calls_can_be_tuned_and_answers_cached(command: "Command") -> None:
     refused = command("sweep", "--agent", "goldfish", *SMALL, "--timeout", "9")
     assert (refused.exit_code, "no setting 'timeout'" in refused.err) == (1, True)
     refused = command("sweep", "--agent", "goldfish", *SMALL, "--cache", "--on", "ray")
-    assert (refused.exit_code, "for calls from this machine" in refused.err) == (1, True)
+    assert (refused.exit_code, "--cache and --gateway work on this machine alone" in refused.err) == (1, True)
 
 
 def test_the_parts_of_a_sweep_are_disjoint_alike_and_together_the_whole(command: "Command") -> None:
@@ -379,3 +379,108 @@ def test_a_range_of_seeds_stands_for_all_of_them(command: "Command") -> None:
     assert command(*one, "--seed", "5", "--seed", "0..1", "--seed", "train:7..8").exit_code == 0
     seeds = {json.loads(path.read_text())["seed"] for path in Path("reports").glob("*/results.json")}
     assert seeds == {0, 1, 5, "train:7", "train:8"}
+
+
+SHY = '''
+"""Shy: hangs or fails in the middle of some conversations."""
+
+import asyncio
+from pathlib import Path
+
+from ltm_bench import Agent, Message, Reply, Turn
+
+
+class Shy(Agent):
+    free = True
+
+    def __init__(self, *, fails: int = 0, hangs: bool = False) -> None:
+        self.fails, self.hangs = fails, hangs
+
+    async def reply(self, message: Message) -> Reply:
+        if message.turn == 4 and self.hangs:
+            await asyncio.Event().wait()
+        failures = Path("failures")
+        if message.turn == 4 and (before := len(failures.read_text()) if failures.exists() else 0) < self.fails:
+            failures.write_text("x" * (before + 1))
+            raise RuntimeError("not now")
+        return Reply("Okay.")
+
+    async def observe(self, turn: Turn) -> None:
+        return
+'''
+
+
+@pytest.fixture
+def shy() -> tuple[str, ...]:
+    Path("agents").mkdir()
+    Path("agents/shy.py").write_text(SHY)
+    return "sweep", "--agent", "shy", *SMALL
+
+
+def test_a_run_that_hangs_ends_with_its_time_and_can_be_continued(
+    command: "Command", shy: tuple[str, ...]
+) -> None:
+    done = command(*shy, "-A", "hangs=true", "--run-timeout", "0.5")
+    assert done.exit_code == 3
+    assert ": stopped after 0.5 seconds (--run-timeout)\n" in done.err
+    assert "0/1 runs done, 1 failed" in done.err
+
+
+def test_a_run_that_fails_is_continued_as_often_as_asked(
+    command: "Command", shy: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ltm_bench.runner.sweep.pause", lambda tries: 0.0)
+    done = command(*shy, "-A", "fails=3", "--retries", "2")
+    assert done.exit_code == 3
+    assert done.err.count("RuntimeError: not now") == 3
+    assert "; retry 2 of 2\n" in done.err
+    done = command(*shy, "-A", "fails=3")
+    assert done.exit_code == 0, done.err
+    [run] = Path("reports").glob("smoke-2k-shy-*")
+    log = (run / "events.jsonl").read_bytes()
+    Path("failures").unlink()
+    run.rename("one")
+    assert command(*shy, "-A", "fails=3", "--retries", "3").exit_code == 0
+    assert (run / "events.jsonl").read_bytes() == log
+
+
+def test_pages_that_cannot_be_written_cost_no_other_run_its_own(command: "Command") -> None:
+    words = ("sweep", "--agent", "goldfish", *SMALL, "--seed", "0..2")
+    Path("reports/smoke-2k-goldfish-seed1/report.html").mkdir(parents=True)  # as if the disk were full
+    Path("reports/sweep.html").mkdir()
+    done = command(*words)
+    assert done.exit_code == 3
+    assert (
+        "smoke-2k-goldfish-seed1: reports/smoke-2k-goldfish-seed1/report.html: it is not an ordinary file"
+        in " ".join(done.err.split("\n"))
+    )
+    assert "1 of 3 runs are not finished" in done.err
+    assert done.out.count("smoke-2k-goldfish-seed") == 3
+    assert all(Path(f"reports/smoke-2k-goldfish-seed{seed}/report.html").is_file() for seed in (0, 2))
+    Path("reports/smoke-2k-goldfish-seed1/report.html").rmdir()
+    done = command(*words)
+    assert done.exit_code == 1, "only the page of all is missing now"
+    assert "reports/sweep.html: it is not an ordinary file" in done.err
+
+
+def test_what_runs_cost_at_most_holds_for_every_seed_and_every_length_of_message(command: "Command") -> None:
+    Path("agents").mkdir()
+    Path("agents/wordy.py").write_text(
+        METERED.replace(
+            "return CENT", "return Usage(output=9 * len(message.text), model='gpt-4o', provider='openai')"
+        )
+        .replace('Reply("Noted.", CENT)', "Reply('No.', self.reserve(message))")
+        .replace("class Metered", "class Wordy")
+        .replace("Metered:", "Wordy:")
+    )
+    done = command("sweep", "--agent", "wordy", *SMALL, "--seed", "0..5")
+    assert done.exit_code == 0, done.err
+    [line] = [line for line in done.err.splitlines() if line.startswith("in all: ")]
+    most = float(line.partition("at most $")[2].split(",")[0])
+    each = float(done.err.partition(" calls, at most $")[2].split(",")[0])
+    spent = [
+        json.loads(path.read_text())["costs"]["dollars"] for path in Path("reports").glob("*/results.json")
+    ]
+    assert len(spent) == 6
+    assert max(spent) <= each
+    assert sum(spent) <= most

@@ -568,3 +568,25 @@ def test_a_run_with_a_training_seed_is_refused_with_the_reason(tmp_path: Path) -
     assert isinstance(entered, BoardEntry)
     assert isinstance(refused, Refusal)
     assert "train:3 is a training seed, on which an agent may have been trained" in refused.reason
+
+
+def test_bundles_behind_a_url_give_the_same_pages(bundles: Path, tmp_path: Path, command: "Command") -> None:
+    pytest.importorskip("fsspec")
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "one.zip").write_bytes((bundles / "goldfish-2k.zip").read_bytes())
+    (tmp_path / "far" / "notes").mkdir()
+    places = {"near": f"{tmp_path / 'far'}", "url": f"file://{tmp_path / 'far'}"}
+    for name, place in places.items():
+        done = command("leaderboard", "build", place, "-o", str(tmp_path / name))
+        assert done.exit_code == 0, done.err
+    near, url = (
+        {
+            path.relative_to(tmp_path / name): path.read_bytes()
+            for path in (tmp_path / name).rglob("*")
+            if path.is_file()
+        }
+        for name in places
+    )
+    assert near == url
+    done = command("leaderboard", "build", f"file://{tmp_path / 'far' / 'notes'}")
+    assert (done.exit_code, "it has no bundle" in done.err) == (1, True)

@@ -587,6 +587,7 @@ def test_a_killed_worker_is_replaced_and_the_bytes_are_the_same(
     assert code == 0, said
     assert "2/2 runs done" in said
     assert said.count("its worker was lost; another continues from its log") == 2
+    assert all((log.parent / "environment.json").exists() for log in place.glob("*/events.jsonl"))
     assert len(logs(alone / "reports")) == 2
     assert logs(place) == logs(alone / "reports")
     seen = [line.split() for line in calls.read_text().splitlines()]
@@ -661,3 +662,105 @@ def test_no_worker_starts_once_the_money_is_gone(tmp_path: Path, cluster: str) -
 def test_a_folder_that_a_worker_does_not_see_is_named() -> None:
     with pytest.raises(RunIncomplete, match="set --shared to a folder that all nodes see, or to a URL"):
         worker.wait_for(Path("/nowhere/events.jsonl"), 0.1)
+
+
+PICKY = '''
+"""Picky: the first node that runs it lacks something, and the second may fail or block, once."""
+
+import os, sys, time
+from ltm_bench import Agent, Message, Reply, Turn
+from ltm_bench.adapters import ConfigError
+
+
+class Picky(Agent):
+    free = True
+
+    def __init__(self, *, marks: str, fails: bool = False, blocks: bool = False) -> None:
+        self.marks, self.fails, self.blocks = marks, fails, blocks
+        ray = sys.modules.get("ray")
+        if ray is None or not ray.is_initialized() or ray._private.worker.global_worker.mode != 1:
+            return  # the driver plans
+        self.node = ray.get_runtime_context().get_node_id()
+        self.mark(self.node)
+        bad = open(self.marks + "/first").read() if not self.mark("first", self.node) else self.node
+        if bad == self.node and not self.fails:
+            raise ConfigError("PICKY_KEY is not set")
+
+    def mark(self, name: str, text: str = "") -> bool:
+        try:
+            with open(f"{self.marks}/{name}", "x") as file:
+                file.write(text)
+        except FileExistsError:
+            return False
+        return True
+
+    async def reply(self, message: Message) -> Reply:
+        if self.fails and self.mark("failed", self.node):
+            raise RuntimeError("once")
+        if self.blocks and message.turn >= 3 and self.mark("blocked"):
+            time.sleep(1000)
+        return Reply("Okay.")
+
+    async def observe(self, turn: Turn) -> None:
+        return
+'''
+
+
+@pytest.fixture
+def picky(tmp_path: Path) -> Path:
+    place = door(tmp_path / "place")
+    (place / "agents" / "picky.py").write_text(PICKY)
+    (place / "marks").mkdir()
+    return place
+
+
+def picked(place: Path, *words: str) -> tuple[str, ...]:
+    return "--agent", "picky", "-A", f"marks={place / 'marks'}", "--seed", "0..3", *words
+
+
+@needs_ray
+def test_a_node_that_lacks_what_runs_need_is_said_once_and_its_runs_go_elsewhere(
+    picky: Path, cluster: str
+) -> None:
+    code, said = finish(sweep(picky, *picked(picky), address=cluster))
+    assert code == 0, said
+    assert "4/4 runs done" in said
+    assert said.count("PICKY_KEY is not set; picky does not run on") == 1
+
+
+@needs_ray
+def test_a_run_that_fails_is_continued_on_another_node(picky: Path, cluster: str) -> None:
+    words = picked(picky, "-A", "fails=true", "--retries", "1")
+    code, said = finish(sweep(picky, *words, address=cluster))
+    assert code == 0, said
+    assert said.count("RuntimeError: once") == 1
+    assert "; retry 1 of 1" in said
+    nodes = {path.name for path in (picky / "marks").iterdir()} - {"first", "failed"}
+    assert len(nodes) == 2
+
+
+@needs_ray
+def test_a_run_whose_agent_blocks_is_stopped_when_its_time_is_over(picky: Path, cluster: str) -> None:
+    words = picked(picky, "-A", "blocks=true", "--run-timeout", "20")
+    code, said = finish(sweep(picky, *words, address=cluster))
+    assert code == 3, said
+    assert "3/4 runs done, 1 failed" in said
+    assert "stopped after 20 seconds (--run-timeout), in a call of its agent that does not end" in said
+    code, said = finish(sweep(picky, *words, address=cluster))
+    assert code == 0, said
+
+
+@needs_ray
+def test_an_interrupted_sweep_says_what_it_waits_for_and_does_not_wait_for_an_agent_that_blocks(
+    picky: Path, cluster: str
+) -> None:
+    process = sweep(picky, *picked(picky, "-A", "blocks=true"), address=cluster)
+    until = time.monotonic() + 120
+    while not (picky / "marks" / "blocked").exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    code, said = finish(process)
+    assert code == 3, said
+    assert "interrupted: waiting 10 seconds at most for the logs of " in said
+    assert "interrupted; nothing is lost: the same command continues" in said

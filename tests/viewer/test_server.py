@@ -471,3 +471,55 @@ def test_only_regular_files_of_a_run_are_served(infested: Path, path: str) -> No
     with serving(application(infested)) as port:
         status, body, _ = ask(port, f"/files/{path}")
     assert (status, "secret" in body) == (404, False)
+
+
+@pytest.fixture
+def far(reports: Path, tmp_path: Path) -> Iterator[int]:
+    """The same runs behind a URL."""
+    pytest.importorskip("fsspec")
+    place = tmp_path / "far"
+    shutil.copytree(reports, place, symlinks=True)
+    shutil.copytree(place / "hostile", place / "again")
+    (place / "again" / "SHA256SUMS").write_text("foreign", "utf-8")
+    with serving(application(f"file://{place}")) as port:
+        yield port
+
+
+def test_runs_behind_a_url_are_listed_shown_compared_and_searched(far: int, reports: Path) -> None:
+    status, body, _ = ask(far, "/")
+    assert status == 200
+    assert all(name in body for name in ("hostile", "half", "again", "unreadable"))
+    status, body, headers = ask(far, "/files/hostile/report.html")
+    assert body.encode() == (reports / "hostile" / "report.html").read_bytes()
+    assert "script-src 'sha256-" in headers["Content-Security-Policy"]
+    assert ask(far, "/live/half")[0] == 200
+    assert ask(far, "/live/nobody")[0] == 404
+    assert ask(far, "/compare?run=hostile&run=again")[0] == 200
+    assert ask(far, "/compare?run=hostile&run=../hostile")[0] == 404
+    status, body, _ = ask(far, "/search?q=the")
+    assert (status, "Choose the runs to search" in body) == (400, True)
+    assert ask(far, "/search?q=the&run=hostile")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "again/report.html",
+        "hostile/agent/memory.json",
+        "hostile/.lock",
+        "hostile/nothing.json",
+        "../outside.json",
+        "link.json",
+        "compare.html",
+        "hostile/../../outside.json",
+    ],
+)
+def test_behind_a_url_only_files_of_runs_are_served(far: int, path: str) -> None:
+    status, body, _ = ask(far, f"/files/{path}")
+    assert status == 404
+    assert "secret" not in body
+
+
+def test_a_place_that_is_no_folder_is_named(command: "Command") -> None:
+    done = command("view", "nowhere")
+    assert (done.exit_code, "nowhere: there is no such folder" in done.err) == (1, True)

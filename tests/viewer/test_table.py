@@ -192,3 +192,24 @@ def test_without_scripts_the_table_still_compares_runs(address: str, browser: "B
     assert len(browser.ask(SHOWN)) == 4
     assert browser.ask("document.getElementById('filter').checkVisibility()") is False
     assert browser.ask("document.getElementById('compare').disabled") is False
+
+
+def test_runs_that_do_not_fit_on_a_page_are_sorted_and_filtered_by_the_server(
+    address: str, browser: "Browser", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ltm_bench.viewer.listing.PAGE", 3)
+    shown = "document.getElementById('shown').textContent"
+    browser.open(address + "/", scripts=True)
+    assert browser.ask(SHOWN) == ["wide", "best", "worst"]
+    assert browser.ask(shown) == "4 of 4 found"
+    browser.ask("document.querySelector('a[rel=next]').click()")
+    until(browser, f"document.readyState === 'complete' && ({SHOWN}).join() === 'half'")
+    browser.ask("document.querySelector('th[data-key=name] button').click()")
+    until(browser, f"document.readyState === 'complete' && ({SHOWN}).join() === 'best,half,wide'")
+    browser.ask(
+        "(() => { const form = document.getElementById('filter'); form.elements.words.value = 'perfect'; "
+        "form.elements.state.value = 'unfinished'; form.dispatchEvent(new Event('change')); })()"
+    )
+    until(browser, f"document.readyState === 'complete' && ({SHOWN}).join() === 'half'")
+    assert browser.ask(shown) == "1 of 4 found"
+    assert browser.problems == []

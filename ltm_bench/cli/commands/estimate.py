@@ -140,7 +140,9 @@ def _notes(plan: Plan, found: Estimate, latency: float | None, given: bool) -> l
                 "(usage_model) nor what it costs at most (reserve)."
             )
         elif found.bounded:
-            notes.append("The cost is the agent's maximum for a reply, times the number of calls.")
+            notes.append(
+                "The cost is the agent's maximum for the longest message, times the most calls there can be."
+            )
         notes.append(
             f"Prices: {price_list()}; tokens are counted with {manifest.tokenizer}, the model's own count may "
             "differ by a few per cent. Reasoning counts as output and is not included."
@@ -160,7 +162,7 @@ def _notes(plan: Plan, found: Estimate, latency: float | None, given: bool) -> l
 def _dollars(plan: Plan, found: Estimate, times: int = 1) -> str:
     if plan.manifest.agent.free:
         return "free"
-    most = "at most " if found.bounded and found.dollars is not None else ""
+    most = "at most " if found.bounded and found.dollars is not None and times == 1 else ""
     return most + _money(None if found.dollars is None else times * found.dollars)
 
 

@@ -1,5 +1,6 @@
 """Build a leaderboard of verified runs."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,11 @@ app = group("Build a leaderboard of verified runs.")
 @command(app, "leaderboard build bundles -o site", name="build")
 def build(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where the bundles are (see bundle): all its .zip files.")
+        str,
+        typer.Argument(
+            metavar="FOLDER",
+            help="Where the bundles are (see bundle), also a URL (s3://…): all its .zip files.",
+        ),
     ],
     output: Annotated[
         Path,
@@ -28,11 +33,15 @@ def build(
         ),
     ] = Path("site"),
 ) -> None:
-    """Verify and score every bundle in a folder, and write the pages. Calls no agent, downloads nothing."""
+    """Verify and score every bundle in a folder, and write the pages. Calls no agent; downloads bundles at most."""
+    from ltm_bench.export.leaderboard.entries import is_of_board
     from ltm_bench.export.leaderboard.pages import Built, write_site
+    from ltm_bench.log.remote import copied, is_url
     from ltm_bench.report.words import plural
 
-    built = Built(folder)
+    place = copied(folder, is_of_board) if is_url(folder) else nullcontext(Path(folder))
+    with place as bundles:
+        built = Built(bundles)
     for refusal in built.refusals:
         err().print(safe(f"refused: {refusal.file}: {refusal.reason}"))
     write_site(built, output)

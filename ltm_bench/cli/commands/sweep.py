@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,16 +14,16 @@ from rich.table import Table
 
 from ltm_bench.api import Options, Run, compare, equipped, load_run, publish
 from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
+from ltm_bench.api.publication import publish_at_once
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.config_file import values_of
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.display import SweepDisplay
 from ltm_bench.cli.ending import saying_when_it_ends
-from ltm_bench.cli.forecasting import sweep_lines
+from ltm_bench.cli.foreseeing import foresee, foresee_controls
 from ltm_bench.cli.options import LogLevel, Quiet, output_option
 from ltm_bench.cli.outputs import check_output
-from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import (
     BudgetReached,
     ConfigError,
@@ -36,21 +37,16 @@ from ltm_bench.log.environment import record_tags, record_window
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
-from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.request import RUN, Conduct, Connections, NewRun, Notify, Repeats, Request
-from ltm_bench.plan.values import seconds, spell_span
+from ltm_bench.plan.values import seconds
 from ltm_bench.report.words import plural
 from ltm_bench.runner import ray as clusters
-from ltm_bench.runner.control_costs import control_lines
-from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, forecast
 from ltm_bench.runner.grid import Grid, Shard, jobs_of, remake, resources_in
-from ltm_bench.runner.measured import seconds_per_reply
-from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.ray.resources import Resources
 from ltm_bench.runner.sweep import Job, JobResult
 from ltm_bench.runner.sweep import sweep as run_all
 from ltm_bench.score.comparison.thin import Thinner
-from ltm_bench.score.results.stored import DERIVED
+from ltm_bench.score.results.stored import DERIVED, PAGES, stored_results
 
 
 @dataclass(frozen=True)
@@ -65,6 +61,7 @@ class Cluster:
     """Maximum concurrent calls to one provider."""
     resources: Mapping[str, Resources]
     """What a run needs from a node, by agent."""
+    retries: int | None
 
     @property
     def url(self) -> str | None:
@@ -120,6 +117,15 @@ def sweep(
             "sweep", "The page of all runs; by default, reports/sweep.html, or named after --name."
         ),
     ] = None,
+    retries: Annotated[
+        int | None,
+        Option(
+            "How often a run that fails is continued: at once, then after 3, 15, 60 seconds, on a cluster on another "
+            "node. If left out, only a run whose worker is lost is, five times.",
+            "N",
+            least=0,
+        ),
+    ] = None,
     executor: Annotated[
         str | None,
         Option(
@@ -156,7 +162,7 @@ def sweep(
         check_output(output)
     find_judges(conduct.judges)
     needs = resources_in(file, grid.agents, resources)
-    cluster = None if executor is None else Cluster(shared, checkpoint, connections, needs)
+    cluster = None if executor is None else Cluster(shared, checkpoint, connections, needs, retries)
     options = replace(
         Options.of(conduct),
         reports=REPORTS if cluster is None else cluster.reports,
@@ -176,32 +182,38 @@ def sweep(
             if cluster is None:
                 err().print(f"{plural(len(jobs), 'run')}, {connections} calls at a time to each provider")
                 with equipped(options):
-                    jobs = _forecast(jobs)
-                    _foresee_controls(jobs, options)
+                    jobs = foresee(jobs)
+                    foresee_controls(jobs, options)
                     with SweepDisplay(jobs, budget) as display:
-                        ended = asyncio.run(run_all(jobs, budget, display, connections=connections))
+                        ended = asyncio.run(
+                            run_all(
+                                jobs,
+                                budget,
+                                display,
+                                connections=connections,
+                                limit=conduct.run_timeout,
+                                retries=retries or 0,
+                            )
+                        )
                     ended = _controlled(ended, options)
             else:
-                ended = _elsewhere(jobs, budget, cluster)
-            runs, thinner = {}, Thinner()
-            for place, each in enumerate(ended):
-                if _begun(each):
-                    record_tags(each.job.folder, conduct.tags or {})
-                    record_window(each.job.folder, outlook=each.job.outlook)
-                    ended[place], run = asyncio.run(_published(each, options))
-                    thinned = thinner.thin(run.manifest, run.results)
-                    runs[each.job.folder] = replace(run, manifest=thinned.manifest, results=thinned.results)
+                ended = _elsewhere(jobs, options, cluster)
+            ended, runs = _publish_all(ended, options, cluster)
         except KeyboardInterrupt:
             raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
-        if cluster is not None and cluster.url is not None:
-            _bring_pages(cluster.url, [each.job for each in ended if each.job.folder in runs])
         _print(ended, runs)
+        unwritten = None
         if len(complete := [run for run in runs.values() if run.complete]) > 1:
             part = "" if shard is None else f"-{shard.number}-of-{shard.of}"
             page = output or options.reports / f"{new.name or 'sweep'}{part}.html"
-            write_comparison(compare(*complete), [run.folder for run in complete], page)
-            out().print(f"page of all: {page}")
+            try:
+                write_comparison(compare(*complete), [run.folder for run in complete], page)
+                out().print(f"page of all: {page}")
+            except (ConfigError, OSError) as error:  # a full disk; the runs' own page and count come first
+                unwritten = error
         _raise_if_unfinished(ended, budget.limit)
+        if unwritten is not None:
+            raise unwritten
 
 
 def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping[str, str | None]) -> None:
@@ -216,48 +228,10 @@ def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping
             f"--executor {executor}: --control is asked from this machine; run `ltm-bench control RUN` on the runs "
             "once they have ended"
         )
-    if executor is not None and (conduct.calls or conduct.cache or conduct.gateway):
+    if executor is not None and (conduct.cache or conduct.gateway):
         raise ConfigError(
-            f"--executor {executor}: --timeout, --max-retries, --cache and --gateway are for calls from this machine; "
-            "set the agents' own settings, such as -A timeout=300"
+            f"--executor {executor}: --cache and --gateway work on this machine alone; leave them out"
         )
-
-
-def _forecast(jobs: Sequence[Job]) -> list[Job]:
-    """Print a forecast of the runs that have not started, one for all that differ only in the seed.
-
-    Simulates as many as the time for one forecast allows; prints a lower bound for the others. Returns the jobs, each
-    with what it is foretold of its agent's window.
-    """
-    alike: dict[str, list[Job]] = {}
-    for job in jobs:
-        if not (job.folder / "events.jsonl").exists():
-            alike.setdefault(_but_for_the_seed(job), []).append(job)
-    groups: list[tuple[Plan, Estimate | None, int]] = []
-    foretold: dict[Path, str] = {}
-    left = MOST_SIMULATED
-    for same in alike.values():
-        plan = same[0].plan
-        latency = seconds_per_reply(plan.manifest.agent, plan.manifest.span, same[0].folder.parent)
-        found = asyncio.run(forecast(plan, latency)) if left > 0 else None
-        left -= 0 if found is None else found.tokens
-        groups.append((plan, found, len(same)))
-        foretold |= dict.fromkeys((job.folder for job in same), outlook(plan, found))
-    for line in sweep_lines(groups):
-        err().print(safe(line))
-    return [replace(job, outlook=foretold.get(job.folder, "")) for job in jobs]
-
-
-def _foresee_controls(jobs: Sequence[Job], options: Options) -> None:
-    """Print what the controls will take, once for all runs that differ only in the seed."""
-    alike: dict[str, list[Plan]] = {}
-    for job in jobs:
-        alike.setdefault(_but_for_the_seed(job), []).append(job.plan)
-    for plan, *more in alike.values():
-        each = f", in each of {len(more) + 1} runs" if more else ""
-        for line in asyncio.run(control_lines(plan, controls_for(plan, options))):
-            name = f"{plan.manifest.agent.name} at {spell_span(plan.manifest.span)}"
-            err().print(safe(f"{name}: {line}{each}"))
 
 
 def _controlled(ended: Sequence[JobResult], options: Options) -> list[JobResult]:
@@ -281,27 +255,56 @@ def _controlled(ended: Sequence[JobResult], options: Options) -> list[JobResult]
     return found
 
 
-def _but_for_the_seed(job: Job) -> str:
-    manifest = job.plan.manifest
-    return f"{manifest.agent.model_dump_json()} {manifest.suite.model_dump_json()} {manifest.span}"
-
-
 def _begun(done: JobResult) -> bool:
     """Whether this run has begun; a folder with another run does not count."""
     return not isinstance(done.problem, LogError) and (done.job.folder / "events.jsonl").exists()
 
 
+def _published_there(done: JobResult, options: Options) -> Run | None:
+    """Return a run that its worker published; None if there is more to do."""
+    job = done.job
+    if done.problem is not None or options.judges or options.reader or not (job.folder / PAGES[0]).exists():
+        return None
+    results = stored_results(job.folder, job.plan.manifest)
+    return None if results is None else Run(job.folder, job.plan.manifest, results)
+
+
+def _publish_all(
+    ended: Sequence[JobResult], options: Options, cluster: Cluster | None
+) -> tuple[list[JobResult], dict[Path, Run]]:
+    """Publish all runs that have begun and whose workers did not; return how they ended, and what comparisons need."""
+    results, runs, thinner = list(ended), {}, Thinner()
+    for place, each in enumerate(ended):
+        if _begun(each):
+            run = None if cluster is None else _published_there(each, options)
+            if run is None:
+                results[place], run = asyncio.run(_published(each, options))
+                if cluster is not None and cluster.url is not None:
+                    _bring_pages(cluster.url, each.job)
+            thinned = thinner.thin(run.manifest, run.results)
+            runs[each.job.folder] = replace(run, manifest=thinned.manifest, results=thinned.results)
+    return results, runs
+
+
 async def _published(done: JobResult, options: Options) -> tuple[JobResult, Run]:
-    """Publish a run, and have reader and judges decide what is undecided. If they cannot go on, it is unfinished."""
+    """Publish a run, and have reader and judges decide what is undecided. If they cannot go on, it is unfinished.
+
+    So it is if its pages cannot be written; other runs may lie on another disk, or be smaller.
+    """
     job = done.job
     judges = find_judges(options.judges) if done.problem is None else ()
     reader = find_reader(options.reader, job.plan.manifest.agent) if done.problem is None else None
     try:
+        record_tags(job.folder, options.tags or {})
+        record_window(job.folder, outlook=job.outlook)
         run = await publish(
             job.folder, job.plan, done.verdicts, reader=reader, judges=judges, options=options
         )
     except (BudgetReached, RunIncomplete) as error:
         return replace(done, problem=error), load_run(job.folder)
+    except (ConfigError, OSError) as error:
+        err().print(safe(f"{job.folder.name}: {error}"))
+        return replace(done, problem=done.problem or RunIncomplete(str(error))), load_run(job.folder)
     return done, run
 
 
@@ -321,18 +324,29 @@ def _raise_if_unfinished(ended: Sequence[JobResult], limit: Decimal | None) -> N
     raise RunIncomplete(what)
 
 
-def _elsewhere(jobs: Sequence[Job], budget: Budget, cluster: Cluster) -> list[JobResult]:
+def _elsewhere(jobs: Sequence[Job], options: Options, cluster: Cluster) -> list[JobResult]:
     if any(job.plan.controls for job in jobs):
         err().print(
             "controls of suites are not asked on a cluster; `ltm-bench control RUN` asks them afterwards"
         )
-    terms = clusters.Terms(remake, cluster.connections, cluster.url, cluster.resources, cluster.checkpoint)
+    budget = options.budget
+    terms = clusters.Terms(
+        partial(remake, calls=options.calls),
+        cluster.connections,
+        cluster.url,
+        cluster.resources,
+        cluster.checkpoint,
+        publish=None if options.judges or options.reader else publish_at_once,
+        time=options.run_timeout,
+        retries=cluster.retries,
+        tags=options.tags,
+    )
     for job in jobs[:1]:
         terms.shared(job)  # an unusable URL is an error of the command, not of every run
     with clusters.connected() as ray:
         nodes = sum(bool(node["Alive"]) for node in ray.nodes())
         err().print(f"{plural(len(jobs), 'run')}, on a Ray cluster of {plural(nodes, 'node')}")
-        jobs = _forecast(jobs)
+        jobs = foresee(jobs)
         for line in clusters.too_large(jobs, terms, ray):
             err().print(line)
         with SweepDisplay(jobs, budget) as display:
@@ -340,13 +354,12 @@ def _elsewhere(jobs: Sequence[Job], budget: Budget, cluster: Cluster) -> list[Jo
     return [JobResult(job, problem) for job, problem in zip(jobs, problems, strict=True)]
 
 
-def _bring_pages(url: str, jobs: Sequence[Job]) -> None:
-    """Copy the pages written here to where the logs are."""
-    for job in jobs:
-        try:
-            clusters.Shared(f"{url.rstrip('/')}/{job.folder.name}").put(job.folder, DERIVED)
-        except RunIncomplete as error:
-            err().print(safe(str(error)))
+def _bring_pages(url: str, job: Job) -> None:
+    """Copy the pages written here to where the log is."""
+    try:
+        clusters.Shared(f"{url.rstrip('/')}/{job.folder.name}").put(job.folder, DERIVED)
+    except RunIncomplete as error:
+        err().print(safe(str(error)))
 
 
 def _print(ended: Sequence[JobResult], runs: dict[Path, Run]) -> None:

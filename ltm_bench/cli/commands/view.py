@@ -1,20 +1,29 @@
 """Show the runs in a browser."""
 
 import os
+from pathlib import Path
 from secrets import token_urlsafe
 from typing import Annotated
+
+import typer
 
 from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
 
 app = group()
 
 
-@command(app, "view", "view --port 8001")
+@command(app, "view", "view --port 8001", "view s3://bucket/runs")
 def view(
+    place: Annotated[
+        str | None,
+        typer.Argument(metavar="PLACE", help="A folder of runs, or the URL of one; by default, reports/."),
+    ] = None,
+    *,
     port: Annotated[int, Option("The port.", "N", least=1)] = 7700,
     host: Annotated[
         str,
@@ -25,7 +34,7 @@ def view(
         ),
     ] = "127.0.0.1",
 ) -> None:
-    """Show the runs in reports/ in a browser, with live progress and search. Needs the extra `view`."""
+    """Show runs in a browser, with search and, of a folder, live progress. Needs the extra `view`."""
     try:
         import uvicorn
 
@@ -34,7 +43,10 @@ def view(
 
         given = os.environ.get(TOKEN)
         secret = given if given is not None or is_loopback(host) else token_urlsafe(18)
-        site = application(REPORTS, secret)
+        where = place if place is not None and is_url(place) else Path(place or REPORTS)
+        if place is not None and isinstance(where, Path) and not where.is_dir():
+            raise ConfigError(f"{place}: there is no such folder; name one that holds runs, or a URL")
+        site = application(where, secret)
     except ImportError as error:
         raise ConfigError(
             "view: the server is not installed; get it with pip install 'ltm-bench[view]'"
@@ -49,7 +61,8 @@ def view(
         )
     shown = f"[{host}]" if ":" in host else host
     ask = "" if secret is None else "?token=…" if given is not None else f"?token={secret}"
-    out().print(f"http://{shown}:{port}/{ask} shows {REPORTS.resolve()}; stop with Ctrl-C")
+    seen = where if isinstance(where, str) else where.resolve()
+    out().print(f"http://{shown}:{port}/{ask} shows {seen}; stop with Ctrl-C")
     uvicorn.run(site, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ltm_bench.core.errors import ConfigError, LtmBenchError, NotVerified
 from ltm_bench.core.seeds import Seed, is_training
 from ltm_bench.export.bundle import unpack
-from ltm_bench.export.leaderboard.seeds import DrawnSeed, draws, identity
+from ltm_bench.export.leaderboard.seeds import DRAWN, DrawnSeed, draws, identity
 from ltm_bench.export.siblings import Siblings, read_siblings
 from ltm_bench.export.verify import Verified, questions_of, verify
 from ltm_bench.log.manifest import IMPORTED, Manifest
@@ -69,6 +69,11 @@ class Refusal(NamedTuple):
 
     file: str
     reason: str
+
+
+def is_of_board(name: str) -> bool:
+    """Whether a file in a folder of bundles, by its path there, is one of them or says which seeds were drawn."""
+    return "/" not in name and (name.endswith(".zip") or name == DRAWN)
 
 
 def read_bundles(folder: Path) -> Iterator[BoardEntry | Refusal]:

@@ -5,11 +5,19 @@
   const count = document.getElementById("count"), button = document.getElementById("compare");
   const heads = [...document.querySelectorAll("th[data-key]")];
   const asked = new URLSearchParams(location.search);
+  // Where not all runs fit on one page, the server sorts and filters them.
+  const table = document.querySelector(".runs"), all = Number(table?.dataset.all ?? 0);
+  const onServer = table !== null && all !== rows().length;
   let by = asked.get("sort") ?? "started", falling = asked.get("down") !== "0";
 
   const sort = () => {
     const column = heads.findIndex((head) => head.dataset.key === by) + 1;
     if (!column) return;
+    for (const head of heads) {
+      if (head.dataset.key === by) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    }
+    if (onServer) return;
     const numbers = ["span", "score", "cost"].includes(by);
     const value = (row) => row.cells[column].dataset.value;
     const compared = (a, b) => numbers ? value(a) - value(b) : value(a).localeCompare(value(b), "en", { numeric: true });
@@ -20,14 +28,11 @@
       body.append(...after);
       if (body.contains(focused)) focused.focus();
     }
-    for (const head of heads) {
-      if (head.dataset.key === by) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
-      else head.removeAttribute("aria-sort");
-    }
   };
   const show = () => {
     const words = filter.elements.words.value.trim().toLowerCase(), state = filter.elements.state.value;
     let left = 0;
+    if (onServer) { shown.textContent = `${table.dataset.found} of ${all} found`; return; }
     for (const row of rows()) {
       row.hidden = (state && row.dataset.state !== state) || (words && !row.textContent.toLowerCase().includes(words));
       left += !row.hidden;
@@ -42,10 +47,11 @@
   const remember = () => {
     const now = new URLSearchParams({ sort: by, down: falling ? "1" : "0" });
     for (const name of ["words", "state"]) if (filter.elements[name].value) now.set(name, filter.elements[name].value);
-    history.replaceState(null, "", `?${now}`);
+    if (onServer) location.search = now;
+    else history.replaceState(null, "", `?${now}`);
   };
   const take = async () => {
-    const page = new DOMParser().parseFromString(await (await fetch("/")).text(), "text/html");
+    const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
     const old = new Map(rows().map((row) => [row.dataset.run, row]));
     const news = [...page.querySelectorAll("tr[data-run]")];
     if (!body && news.length) return location.reload();
@@ -77,15 +83,15 @@
     }
     for (const name of ["words", "state"]) filter.elements[name].value = asked.get(name) ?? "";
     filter.hidden = false;
-    filter.addEventListener("input", () => { show(); remember(); });
-    filter.addEventListener("submit", (event) => event.preventDefault());
+    filter.addEventListener(onServer ? "change" : "input", () => { show(); remember(); });
+    filter.addEventListener("submit", (event) => { event.preventDefault(); if (onServer) remember(); });
     body.addEventListener("change", choose);
     sort();
     show();
     choose();
   }
   let first = true, taking = false, again = false;
-  new EventSource("/progress").onmessage = async () => {
+  new EventSource(`/progress${location.search}`).onmessage = async () => {
     if (first) { first = false; return; }
     if (taking) { again = true; return; }
     taking = true;

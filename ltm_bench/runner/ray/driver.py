@@ -7,8 +7,8 @@ import os
 import signal
 import socket
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -18,16 +18,21 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete, RunLocked
 from ltm_bench.core.extras import extra
 from ltm_bench.log.recorder import locked, start_run
+from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.ray.budget_server import BudgetServer
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import Resources, fits, resources_of
 from ltm_bench.runner.ray.sharing import Shared
-from ltm_bench.runner.ray.worker import LEASE, OFTEN, Assignment, execute
+from ltm_bench.runner.ray.worker import OFTEN, Assignment, WorkerResult, execute
 from ltm_bench.runner.standing import Cost, cost_before, finished
-from ltm_bench.runner.sweep import Job, SweepObserver, too_late
+from ltm_bench.runner.sweep import Job, SweepObserver, is_worth_trying, pause, too_late
 
-RETRIES = 5
-"""How often a run is resumed from its log when its worker or node is lost."""
+LOSSES = 5
+"""How often a run is resumed from its log when its worker or node is lost, unless --retries says otherwise."""
+
+PATIENCE = 10.0
+"""Seconds that an interrupted sweep waits for its workers."""
 
 CHECKPOINT = 30.0
 """Seconds between two copies of a run to a URL."""
@@ -36,11 +41,11 @@ CHECKPOINT = 30.0
 class ClusterObserver(SweepObserver, Protocol):
     """Observes a sweep on a cluster."""
 
-    def again(self, job: Job) -> None:
-        """Note that a run's worker was lost, and that another one continues the run."""
-
     def heard(self, turns: int, examples: int) -> None:
         """Add turns and finished examples; negative if a run restarts."""
+
+    def stopping(self, runs: int, seconds: float) -> None:
+        """Note that an interrupted sweep waits for its workers, so long at most."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,13 @@ class Terms:
     """The URL below which each run has a folder; None if all nodes see the jobs' folders."""
     resources: Mapping[str, Resources] = field(default_factory=dict)
     checkpoint: float = CHECKPOINT
+    publish: Callable[[Path, Plan, Verdicts], None] | None = None
+    """Writes the pages of a run, in a worker; it must be importable there. None leaves that to the caller."""
+    time: float | None = None
+    """Seconds after which a run stops."""
+    retries: int | None = None
+    """How often a run that fails is continued; None: only one whose worker is lost."""
+    tags: Mapping[str, str] | None = None
 
     def of(self, job: Job) -> Resources:
         """Return a job's resources."""
@@ -193,8 +205,8 @@ class _Driver:
         self._shares = shares(jobs, terms, ray.nodes())
         self._open = {provider: asyncio.Semaphore(many) for provider, (many, _) in self._shares.items()}
         self._pending: set[Any] = set()
+        self._unfit = defaultdict[str, set[str]](set)  # nodes that lack what an agent's runs need
         self._begun: set[int] = set()
-        self._attempts: dict[int, int] = {}
         self._turns = self._examples = 0
 
     async def all(self) -> list[LtmBenchError | None]:
@@ -205,11 +217,15 @@ class _Driver:
             watching.cancel()
 
     def stop(self) -> None:
-        """Let active runs stop: write and copy their logs before the sweep ends."""
+        """Let active runs write and copy their logs before the sweep ends; kill those that take too long."""
+        if not self._pending:
+            return
+        self._observer.stopping(len(self._pending), PATIENCE)
         for ref in self._pending:
             self._ray.cancel(ref)
-        if self._pending:
-            self._ray.wait(list(self._pending), num_returns=len(self._pending), timeout=LEASE)
+        _, left = self._ray.wait(list(self._pending), num_returns=len(self._pending), timeout=PATIENCE)
+        for ref in left:
+            self._ray.cancel(ref, force=True)
 
     async def _watch(self) -> None:
         while True:
@@ -229,9 +245,6 @@ class _Driver:
             return
         for number, (attempts, already) in begun.items():
             self._begin(number, already=already and attempts == 1)
-            for _ in range(attempts - self._attempts.get(number, 1)):
-                self._observer.again(self._jobs[number])
-            self._attempts[number] = attempts
         self._observer.heard(turns - self._turns, examples - self._examples)
         self._turns, self._examples = turns, examples
 
@@ -281,22 +294,53 @@ class _Driver:
             places=places,
             checkpoint=self._terms.checkpoint,
             remake=self._terms.remake,
+            publish=self._terms.publish,
+            time=self._terms.time,
+            tags=self._terms.tags,
+            outlook=job.outlook,
         )
-        options = self._terms.of(job).options()
+        agent, last, tries = job.plan.manifest.agent.name, "", 0
+        retries = self._terms.retries
+        unfit = self._unfit[agent]
+        while True:
+            nodes = {node["NodeID"] for node in self._ray.nodes() if fits(self._terms.of(job), [node])}
+            if unfit and nodes <= unfit:
+                return RunIncomplete(f"no node can run {agent}")
+            other = nodes - unfit - {last}
+            ended = await self._tried(assignment, job, unfit | {last} if last and other else unfit)
+            problem = ended.problem
+            if ended.faulty:
+                if ended.node not in unfit:
+                    self._observer.noted(job, f"{problem}; {agent} does not run on {ended.host} from now on")
+                    unfit.add(ended.node)
+                continue
+            most = retries if retries is not None else 0 if ended.node else LOSSES
+            if not is_worth_trying(problem) or tries >= most:
+                return problem
+            tries, last = tries + 1, ended.node
+            lost = "its worker was lost; another continues from its log"
+            self._observer.noted(job, f"{problem}; retry {tries} of {most}" if ended.node else lost)
+            if ended.node:
+                await asyncio.sleep(pause(tries))
+
+    async def _tried(self, assignment: Assignment, job: Job, avoided: Set[str]) -> WorkerResult:
+        """Hand a run to a node that is not avoided; the attempt of a worker that was lost has none."""
+        elsewhere = {"ray.io/node-id": f"!in({','.join(sorted(avoided))})"} if avoided else None
         task = self._execute.options(
-            name=assignment.name, max_retries=RETRIES, scheduling_strategy="SPREAD", **options
+            name=assignment.name,
+            max_retries=0,
+            scheduling_strategy="SPREAD",
+            label_selector=elsewhere,
+            **self._terms.of(job).options(),
         )
         ref = task.remote(assignment, self._files, self._server)
         self._pending.add(ref)
-        lost = self._ray.exceptions
         try:
-            answer = await ref
-        except (lost.WorkerCrashedError, lost.NodeDiedError, lost.OutOfMemoryError) as error:
-            return RunIncomplete(f"its worker was lost {RETRIES + 1} times ({_first_line(error)})")
-        except lost.RayError as error:
-            return RunIncomplete(_first_line(error))
+            attempt: WorkerResult = await ref
+        except self._ray.exceptions.RayError as error:
+            attempt = WorkerResult(RunIncomplete(f"its worker was lost ({_first_line(error)})"), "", "")
         self._pending.discard(ref)
-        return answer if answer is None or isinstance(answer, LtmBenchError) else RunIncomplete(str(answer))
+        return attempt
 
 
 def _costs_before(jobs: Sequence[Job], budget: Budget, url: str | None) -> list[Cost]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ltm_bench.core.errors import RunIncomplete, RunLocked
 from ltm_bench.log.reader import is_finished, logs, read_manifest
 from ltm_bench.log.remote import Remote, is_passed_over
+from ltm_bench.score.results.stored import DERIVED
 
 
 class Shared(Remote):
@@ -29,8 +30,8 @@ class Shared(Remote):
         return list(self.changed())
 
     def fetch(self, folder: Path) -> None:
-        """Fetch everything into a folder."""
-        for name in self.names():
+        """Fetch everything into a folder, the logs before what is derived from them, which is newer."""
+        for name in sorted(self.names(), key=lambda name: name in DERIVED):
             self.get(name, folder / name)
             self._known[name] = _state(folder / name)
 

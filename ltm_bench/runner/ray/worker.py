@@ -7,18 +7,29 @@ import socket
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import BudgetReached, LtmBenchError, RunIncomplete, RunLocked
+from ltm_bench.core.errors import (
+    BudgetReached,
+    ConfigError,
+    LtmBenchError,
+    ManifestDiffers,
+    RunIncomplete,
+    RunLocked,
+)
 from ltm_bench.core.messages import Turn
+from ltm_bench.log.environment import record_tags, record_window
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.recorder import locked, start_run
+from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.conversations import run_conversations
+from ltm_bench.runner.locking import at_work, timed_out
 from ltm_bench.runner.observer import Silent
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.sharing import Shared
@@ -28,6 +39,11 @@ from ltm_bench.schedule.decisions import Completed
 
 LEASE = 60.0
 """Seconds to wait for the stale lock of a lost worker."""
+
+GRACE = 5.0
+"""Seconds that a run whose time is over may take to stop by itself, before its agent is interrupted in its call."""
+
+T = TypeVar("T")
 
 OFTEN = 0.5
 """Seconds between a worker's reports, and between the driver's reads of them."""
@@ -47,6 +63,24 @@ class Assignment:
     places: int
     checkpoint: float
     remake: Callable[[Path], Job]
+    publish: Callable[[Path, Plan, Verdicts], None] | None = None
+    """Writes the pages of a run that is over; None leaves that to the driver."""
+    time: float | None = None
+    """Seconds after which it stops."""
+    tags: Mapping[str, str] | None = None
+    outlook: str = ""
+    """What was printed of the agent's window."""
+
+
+class WorkerResult(NamedTuple):
+    """How an attempt at a run ended."""
+
+    problem: LtmBenchError | None
+    node: str
+    """Where, as the cluster calls it."""
+    host: str
+    faulty: bool = False
+    """Whether the node, not the run, is the problem: it lacks what the run needs, and another node may have it."""
 
 
 AHEAD = 3
@@ -152,10 +186,13 @@ class _Watcher(Silent):
         self._turns = self._examples = 0
         self._reported = 0.0
         self._copied = time.monotonic()
+        self.replied = False
+        """Whether there was a reply that the log did not have."""
 
     def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
         """Count a turn. Between turns, an agent without concurrent calls is idle."""
         self._turns += 1
+        self.replied |= not replayed
         now = time.monotonic()
         if now - self._reported >= OFTEN:
             self._reported = now
@@ -179,26 +216,42 @@ def _interrupt(signum: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def execute(assignment: Assignment, files: Files, server: Any) -> LtmBenchError | None:
-    """Execute a run in a worker; return the error that stopped it."""
+class _Unfit(RunIncomplete):
+    """A node lacks what a run needs; another one may have it."""
+
+
+def execute(assignment: Assignment, files: Files, server: Any) -> WorkerResult:
+    """Execute a run in a worker; return what became of it."""
+    import ray
+
     signal.signal(signal.SIGINT, _interrupt)  # asyncio's own would wait forever for an agent that blocks
+    node, host = ray.get_runtime_context().get_node_id(), socket.gethostname()
     try:
         with tempfile.TemporaryDirectory(prefix="ltm-bench-", ignore_cleanup_errors=True) as scratch:
             stand = Path(scratch, "stand")
             stand.mkdir()
             with contextlib.chdir(files.stand(stand)):
                 if assignment.url is None:
-                    return _execute_in(assignment, Path(assignment.folder), None, server)
-                shared = Shared(assignment.url)
+                    wait_for(Path(assignment.folder, "events.jsonl"))
+                    return WorkerResult(
+                        _execute_in(assignment, Path(assignment.folder), None, server), node, host
+                    )
                 folder = Path(scratch, assignment.name)  # some agents use its name
                 folder.mkdir()
-                shared.claim()
-                shared.fetch(folder)
-                return _execute_in(assignment, folder, shared, server)
+                try:
+                    shared = Shared(assignment.url)
+                    _insist(shared.claim)
+                    _insist(lambda: shared.fetch(folder))
+                except RunIncomplete as error:
+                    raise _Unfit(str(error)) from error
+                return WorkerResult(_execute_in(assignment, folder, shared, server), node, host)
+    except _Unfit as error:
+        return WorkerResult(error, node, host, faulty=True)
     except LtmBenchError as error:
-        return error
-    except OSError as error:
-        return RunIncomplete(f"{error.filename or assignment.folder}: {error.strerror or error}")
+        return WorkerResult(error, node, host)
+    except OSError as error:  # with a URL, everything that is written lies on the node
+        said = RunIncomplete(f"{error.filename or assignment.folder}: {error.strerror or error}")
+        return WorkerResult(said, node, host, faulty=assignment.url is not None)
 
 
 def _execute_in(
@@ -206,12 +259,15 @@ def _execute_in(
 ) -> LtmBenchError | None:
     import ray
 
-    if shared is None:
-        wait_for(folder / "events.jsonl")
     attempt = uuid.uuid4().hex
     with _locked_at_last(folder):
-        start_run(folder, assignment.manifest)
-        job = assignment.remake(folder)
+        try:
+            start_run(folder, assignment.manifest)
+            job = assignment.remake(folder)
+        except (ConfigError, ManifestDiffers) as error:  # the driver could plan it
+            raise _Unfit(str(error)) from error
+        record_tags(folder, assignment.tags or {})
+        record_window(folder, outlook=assignment.outlook)
         already = finished(job.plan, folder)
         cost = cost_of(folder, assignment.manifest)
         unsettled = cost.charged if shared is None else None  # a copy may lack the last call
@@ -233,44 +289,85 @@ def _execute_in(
 
         reported: list[Any] = []
         watcher = _Watcher(report, copy, assignment.checkpoint)
+        verdicts: Verdicts = {}
         try:
             if not already:
-                asyncio.run(
-                    run_conversations(
-                        job.plan,
-                        job.plan.agents,
-                        folder,
-                        budget=budget,
-                        observer=watcher,
-                        places=asyncio.Semaphore(assignment.places),
-                        concurrent=assignment.places,
-                    )
-                )
+                verdicts = _conversed(assignment, job, budget, watcher)
+        except ConfigError as error:
+            if watcher.replied:
+                raise
+            raise _Unfit(str(error)) from error
         finally:
             watcher.report()
             if shared is not None:
-                _push_at_last(shared, folder)
+                _insist(lambda: shared.push(folder, whole=True))
             if ledger is not None and not already:
                 ledger.close()
             ray.get(reported)
+        if assignment.publish is not None:
+            with contextlib.suppress(
+                LtmBenchError, OSError
+            ):  # the driver makes what is missing, or says why not
+                assignment.publish(folder, job.plan, verdicts)
+                if shared is not None:
+                    shared.push(folder, whole=True)
     return None
 
 
-def _push_at_last(shared: Shared, folder: Path) -> None:
+def _conversed(assignment: Assignment, job: Job, budget: Budget, watcher: _Watcher) -> Verdicts:
+    """Run or resume the conversations within the run's time. An agent that blocks is interrupted soon after that."""
+
+    async def converse() -> Verdicts:
+        async with at_work(job.plan, job.folder, assignment.time):
+            return await run_conversations(
+                job.plan,
+                job.plan.agents,
+                job.folder,
+                budget=budget,
+                observer=watcher,
+                places=asyncio.Semaphore(assignment.places),
+                concurrent=assignment.places,
+            )
+
+    if assignment.time is None:
+        return asyncio.run(converse())
+    rung = False
+
+    def ring(signum: int, frame: object) -> None:
+        nonlocal rung
+        rung = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, assignment.time + GRACE)
+    try:
+        return asyncio.run(converse())
+    except KeyboardInterrupt:
+        if not rung:
+            raise
+        raise RunIncomplete(
+            f"{timed_out(assignment.time)}, in a call of its agent that does not end"
+        ) from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _insist(act: Callable[[], T]) -> T:
+    """Do something at a URL, which may be out of reach for a moment. Raises RunIncomplete."""
     for pause in (1.0, 5.0, 20.0):
         try:
-            return shared.push(folder, whole=True)
+            return act()
         except RunIncomplete:
             time.sleep(pause)
-    return shared.push(folder, whole=True)
+    return act()
 
 
 def wait_for(path: Path, seconds: float = 10.0) -> None:
-    """Wait until a file written by the driver is visible here. Raises RunIncomplete."""
+    """Wait until a file written by the driver is visible here. Raises _Unfit."""
     until = time.monotonic() + seconds
     while not path.exists():
         if time.monotonic() > until:
-            raise RunIncomplete(
+            raise _Unfit(
                 f"{socket.gethostname()} does not see {path}: set --shared to a folder that all nodes see, or to a URL"
             )
         time.sleep(0.2)

@@ -1,0 +1,144 @@
+"""Where the runs that are shown lie: in a folder, or behind a URL, where no run is followed while it goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+from threading import Lock
+from typing import NamedTuple, Protocol
+
+from ltm_bench.log.remote import Remote, copied
+from ltm_bench.score.results.stored import PAGES, SUMS, is_source
+from ltm_bench.viewer.access import MEDIA, find_file, headers_for
+from ltm_bench.viewer.live import Look
+from ltm_bench.viewer.states import RunState, Watch, states_at
+
+LISTED = 30.0
+"""Seconds until the runs behind a URL are listed again."""
+
+
+class Served(NamedTuple):
+    """A file that may be served."""
+
+    content: bytes | Path
+    media: str
+    headers: Mapping[str, str]
+
+
+class Shelf(Protocol):
+    """A place with runs."""
+
+    def states(self) -> Sequence[RunState]:
+        """Return all runs, newest first."""
+
+    def live(self, name: str) -> tuple[RunState, Look | None] | None:
+        """Return a run's state, and that of its conversation if it can be followed; None if there is no such run."""
+
+    def others(self) -> Sequence[str]:
+        """Return the names of other pages beside the runs."""
+
+    def file(self, path: str) -> Served | None:
+        """Return a file; None if it does not exist or must not be served."""
+
+    def searchable(self) -> Sequence[str]:
+        """Return the names of runs whose logs can be read without being fetched."""
+
+    @contextmanager
+    def at_hand(self, names: Sequence[str]) -> Iterator[list[Path] | None]:
+        """Give the folders of runs for the time of the block; None if one of them does not exist."""
+        yield None
+
+
+class LocalShelf(Shelf):
+    """A folder of runs."""
+
+    def __init__(self, reports: Path) -> None:
+        self._reports = reports
+        self._watch = Watch(reports)
+
+    def states(self) -> Sequence[RunState]:
+        """Return all runs, newest first."""
+        return self._watch.states()
+
+    def live(self, name: str) -> tuple[RunState, Look | None] | None:
+        """Return a run's state, and that of its conversation."""
+        return self._watch.live(self._reports / name) if self._has(name) else None
+
+    def others(self) -> Sequence[str]:
+        """Return the names of pages beside the runs."""
+        return sorted(path.name for path in self._reports.glob("*.html"))
+
+    def file(self, path: str) -> Served | None:
+        """Return a file of the folder, where it lies."""
+        found = find_file(self._reports, path)
+        if found is None:
+            return None
+        return Served(
+            found, MEDIA[found.suffix], headers_for(found.relative_to(self._reports.resolve()).parts)
+        )
+
+    def searchable(self) -> Sequence[str]:
+        """Return the names of all runs whose logs are served."""
+        return [state.name for state in self.states() if self._has(state.name)]
+
+    @contextmanager
+    def at_hand(self, names: Sequence[str]) -> Iterator[list[Path] | None]:
+        """Give the folders themselves."""
+        yield [self._reports / name for name in names] if all(map(self._has, names)) else None
+
+    def _has(self, name: str) -> bool:
+        return "/" not in name and find_file(self._reports, f"{name}/events.jsonl") is not None
+
+
+class RemoteShelf(Shelf):
+    """The runs behind a URL, which are fetched only to be compared or searched."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url.rstrip("/")
+        self._known: list[RunState] = []
+        self._listed: float | None = None
+        self._lock = Lock()
+
+    def states(self) -> Sequence[RunState]:
+        """Return all runs, newest first, as listed within the last half minute."""
+        with self._lock:
+            now = time.monotonic()
+            if self._listed is None or now - self._listed >= LISTED:
+                self._known = sorted(states_at(self._url), key=lambda each: each.started, reverse=True)
+                self._listed = time.monotonic()
+            return self._known
+
+    def live(self, name: str) -> tuple[RunState, Look | None] | None:
+        """Return a run's state; its conversation is not followed."""
+        return next(((state, None) for state in self.states() if state.name == name), None)
+
+    def others(self) -> Sequence[str]:
+        """Return nothing: only pages of runs are served."""
+        return ()
+
+    def file(self, path: str) -> Served | None:
+        """Return a file of a run, read now."""
+        run, _, name = path.partition("/")
+        suffix = PurePosixPath(name).suffix
+        if "/" in name or suffix not in MEDIA or not any(state.name == run for state in self.states()):
+            return None
+        place = Remote(f"{self._url}/{run}")
+        names = place.changed()
+        foreign = suffix == ".html" and (SUMS in names or name not in PAGES)
+        if name not in names or foreign:
+            return None
+        return Served(place.read(name), MEDIA[suffix], headers_for((run, name)))
+
+    def searchable(self) -> Sequence[str]:
+        """Return nothing: every log has to be fetched."""
+        return ()
+
+    @contextmanager
+    def at_hand(self, names: Sequence[str]) -> Iterator[list[Path] | None]:
+        """Give copies, without pages and agents' files."""
+        with ExitStack() as copies:
+            known = {state.name for state in self.states()} >= set(names)
+            fetch = (copies.enter_context(copied(f"{self._url}/{name}", is_source)) for name in names)
+            yield list(fetch) if known else None
