@@ -78,6 +78,7 @@ class Hindsight(ServedProduct):
         settings: Those of every `ServedProduct`.
     """
 
+    answers_early = True
     keeps_users = True
     vendor_url = "https://api.hindsight.vectorize.io"
     core_waits_alike = True
@@ -272,7 +273,6 @@ class Hindsight(ServedProduct):
         """Return the facts and observations that Hindsight recalls for a user."""
         if not (query := sendable(query).strip()) or user not in self._users():
             return []
-        await self.settle()
         now = None if self._now is None else self._now.isoformat()
         recall = partial(self._client.arecall, self._bank(user), query, query_timestamp=now, **self._recall)
         found = await self._call(recall)

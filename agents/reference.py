@@ -194,8 +194,15 @@ class Reference(Agent):
             and not 0 < self._holds < self.written - fact.number
             and not self._chance("finds", f"{question(message)} {fact.key}")
             and not 0 < self._forgets_after < self.position - fact.position
-            and message.at - fact.at >= self._readable_after
+            and self._age(fact, message) >= self._readable_after
         )
+
+    def _age(self, fact: Telling, message: Message) -> timedelta:
+        """Return how old a fact is: for a question that is paced in real time, what was told last is as old as that."""
+        line = message.line
+        if not message.settle and line is not None and fact is self._told[message.stream or ""][-1]:
+            return line.after or timedelta()
+        return message.at - fact.at
 
     def _chance(self, fault: str, what: str) -> bool:
         share = self._fails[fault]

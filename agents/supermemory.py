@@ -68,6 +68,7 @@ class Supermemory(ServedProduct):
         settings: Those of every `ServedProduct`.
     """
 
+    answers_early = True
     keeps_users = True
     vendor_url = "https://api.supermemory.ai"
     package = "supermemory"
@@ -283,7 +284,6 @@ class Supermemory(ServedProduct):
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts and passages that Supermemory finds for a user, nearest first."""
-        await self.settle()
         query = sendable(query).strip()[:_QUERY]
         if not query or user not in self._users:
             return []

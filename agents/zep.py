@@ -62,6 +62,7 @@ class Zep(ServedProduct):
         settings: Those of every `ServedProduct`.
     """
 
+    answers_early = True
     vendor_url = "https://api.getzep.com/api/v4"
     package = "zep-cloud"
     maker_prompt = _PROMPT
@@ -182,7 +183,6 @@ class Zep(ServedProduct):
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
         """Return the facts that Zep's search finds, then the entities, each ranked by Zep's cross-encoder."""
-        await self.settle()
         query = sendable(query).strip()[:_QUERY]
         if not query:
             return []

@@ -177,10 +177,13 @@ class MemoryProduct(DurableAgent):
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
         """Return what the product finds for no particular user."""
+        await self.settle()
         return await self.find(query, limit, None)
 
     async def _looked_up(self, message: Message) -> Message:
         """Return the core's prompt, with what the product finds for a message."""
+        if message.settle:
+            await self.settle()
         with self._operating("retrieve"):
             found = await self.find(self.query(message), self._limit, message.user)
         recent = [each for each in self._recent if not self.keeps_users or each.message.user == message.user]

@@ -38,9 +38,8 @@ def print_run(run: Run) -> None:
         out().print(f"last questions after the end of their span (overrun): {results.overruns}")
     if results.leaks is not None:
         out().print(_leaked(results.leaks))
-    for aspect in results.aspects:
-        counted = f"{aspect.right.count} right, {aspect.leaked.count} leaked, {aspect.stale.count} outdated"
-        out().print(safe(f"{aspect.scenario}: {aspect.name}: {aspect.questions} replies, {counted}"))
+    for line in _counted_apart(results):
+        out().print(safe(line))
     if results.undecided:
         out().print(
             f"undecided: {results.undecided}; text alone cannot tell, so they count 0; "
@@ -98,6 +97,15 @@ def _false_accepts(note: JudgeNote) -> str:
     if note.false_accepts is None:
         return f"judge {note.name}: how many vague wrong answers it passes is unknown"
     return f"judge {note.name} passes {note.false_accepts:.2f} of {note.vague} vague wrong answers"
+
+
+def _counted_apart(results: Results) -> Iterator[str]:
+    """Say what is counted apart, and how long a thing takes to become readable."""
+    for aspect in results.aspects:
+        counted = f"{aspect.right.count} right, {aspect.leaked.count} leaked, {aspect.stale.count} outdated"
+        yield f"{aspect.scenario}: {aspect.name}: {aspect.questions} replies, {counted}"
+    for curve in results.delays:
+        yield f"{curve.scenario}: {curve.sentence}"
 
 
 def _ingestion(results: Results) -> Iterator[str]:

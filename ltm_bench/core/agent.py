@@ -2,7 +2,7 @@
 
 Everything else is optional. Attributes of the *instance* declare what an agent can do, since that often depends
 on its settings: `free`, `metered`, `interactive`, `observes`, `writes_in_reply`, `forks`, `keeps_users`,
-`uses`, `max_bytes`, `connections`.
+`uses`, `answers_early`, `max_bytes`, `connections`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -137,6 +137,12 @@ class Agent:
     What lies beyond them counts as not retrieved.
     """
 
+    answers_early: bool = True
+    """Whether a message with `settle=False` is answered from what can be read by then, without waiting for indexers.
+
+    False for classes that override `settle` and do not declare it: nobody knows how long their replies wait.
+    """
+
     max_bytes: int = REPLY
     """The most bytes of an answer with a reply that are read from outside. Every adapter has it as a setting."""
 
@@ -153,6 +159,8 @@ class Agent:
             cls.connections = cls.__module__.rpartition(".")[2]
         if "observes" not in own and ("observe" in own or "observe_session" in own):
             cls.observes = True
+        if "answers_early" not in own and "settle" in own:
+            cls.answers_early = False
 
     # A conversation
 

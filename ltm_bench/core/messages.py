@@ -110,6 +110,8 @@ class Message:
     """The seed and name of the example that speaks, `7/colours/2`. Filled in with `line`."""
     search_by: str | None = None
     """The text to search a memory by, without instructions how to answer; None: the text itself."""
+    settle: bool = True
+    """Whether to wait for indexers before it is answered; False: answer from what can be read by now."""
 
     @property
     def query(self) -> str:
@@ -329,6 +331,8 @@ class Ask:
     """The lines of the script that hold the answer, counted from 0, where all that was told is too much for one message
     (see `--control`).
     """
+    settle: bool = True
+    """Whether the run waits for the agent's indexers first. If not, it waits for `after` in real time instead."""
 
 
 @dataclass(frozen=True, slots=True)

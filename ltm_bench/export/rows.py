@@ -86,6 +86,8 @@ class _Columns(TypedDict):
     """Price of the reply; None if unknown."""
     seconds: float | None
     """Wall-clock time of the reply."""
+    since_told: float | None
+    """Seconds since the example's last turn, for a question that did not wait for indexers."""
     example_score: float | None
     example_span: int
     """Tokens from the example's first message to its last question."""

@@ -1,9 +1,11 @@
 """Modes: who acknowledges needles, and whether questions are part of the conversation. Both are part of a run."""
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple, cast, get_args
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import CannotCombine, ConfigError, nearest
+from ltm_bench.core.messages import Ask, Line
 from ltm_bench.log.manifest import Acknowledge, Questions
 
 Filler = Literal["scripted", "live"]
@@ -53,4 +55,38 @@ def check_mode(mode: Mode, name: str, agent: Agent) -> None:
     if mode.questions == "forked" and agent.forks == "no":
         raise CannotCombine(
             f"--questions forked: {name} cannot answer beside the conversation; run it with --questions in-line"
+        )
+
+
+def check_lines(
+    scenario: str, lines: Iterable[Line], mode: Mode, name: str, agent: Agent, *, pace: bool
+) -> None:
+    """Check that a script wants nothing that this run or its agent does not do, before anything is asked.
+
+    Args:
+        scenario: The scenario's name.
+        lines: Those of one of its scripts.
+        mode: The run's mode.
+        name: The agent's name.
+        agent: The agent.
+        pace: Whether the run may wait in real time.
+
+    Raises:
+        CannotCombine: It wants something else.
+    """
+    if all(line.settle for line in lines if isinstance(line, Ask)):
+        return
+    if mode.questions == "forked":
+        raise CannotCombine(
+            f"--quick, --questions forked: {scenario} waits in real time, and a question beside the conversation does "
+            "not; run it with --questions in-line"
+        )
+    if not agent.answers_early:
+        raise CannotCombine(
+            f"--pace: {name} does not say whether its replies wait for its indexer (Agent.answers_early), so it has no "
+            f"figure of delay; leave {scenario} out"
+        )
+    if not pace:
+        raise CannotCombine(
+            f"--scenario {scenario}: it waits in real time before it asks; add --pace to allow that"
         )

@@ -1,7 +1,9 @@
 """From a request to a plan: every name is resolved once, into a manifest, its examples and an agent factory."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +17,7 @@ from ltm_bench.core.errors import (
     nearest,
 )
 from ltm_bench.core.keys import key_in
-from ltm_bench.core.messages import Ask
+from ltm_bench.core.messages import Ask, Line
 from ltm_bench.core.seeds import Seed, checked_seed
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.filler import filler
@@ -36,7 +38,7 @@ from ltm_bench.log.manifest import (
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
 from ltm_bench.plan.dialogues import ALONE
-from ltm_bench.plan.modes import Mode, check_mode, mode_of
+from ltm_bench.plan.modes import Mode, check_lines, check_mode, mode_of
 from ltm_bench.plan.naming import run_name
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suite
@@ -97,7 +99,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     span = parse_span(suite.span if request.span is None else request.span)
     catalogue = Catalogue.open()
     scenarios = Scenarios(request.suite, catalogue)
-    chosen = list(dict.fromkeys(request.scenarios)) or suite.fitting(span)
+    chosen = list(dict.fromkeys(request.scenarios)) or suite.fitting(span, pace=request.pace)
     if not chosen:
         raise SpanTooSmall(
             f"--span {spell_span(span)}: no scenario of the suite {request.suite} fits; choose a larger one"
@@ -115,7 +117,8 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     questions: Questions = "forked" if alone and sample.forks != "no" else "in-line"
     resolved = _LookedUp(suite, scenarios, chosen, span, bank.digest, observed, questions)
     manifest = _manifest(request, agent.entry, resolved)
-    check_mode(Mode(manifest.questions, manifest.acknowledge), agent.entry.name, agent.source.sample)
+    mode = Mode(manifest.questions, manifest.acknowledge)
+    check_mode(mode, agent.entry.name, sample)
     _check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
     whole = find_suite(request.suite, data=request.data, seed=request.seed) if suite.public else suite
     usual = _manifest(
@@ -141,11 +144,12 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         notes=tuple(_notes(request, suite, span, hears=alone and manifest.questions == "in-line")),
         controls=parse_controls(suite.controls),
     )
-    rehearsals = _rehearsed(plan)
+    demand = partial(check_lines, mode=mode, name=agent.entry.name, agent=sample, pace=request.pace)
+    rehearsals = _rehearsed(plan, demand)
     # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.
     if manifest.suite.isolated:
         return plan
-    return replace(plan, rehearsals=rehearsals, notes=(*plan.notes, *_spent(plan)))
+    return replace(plan, rehearsals=rehearsals, notes=(*plan.notes, *_spent(plan), *_pauses(rehearsals)))
 
 
 def reseeded(plan: Plan, seed: Seed) -> Plan:
@@ -162,6 +166,15 @@ def _spent(plan: Plan) -> Iterator[str]:
     for name, example in last.items():
         for deck, first in spent(example, plan.counter).items():
             yield f"{name}: the deck {deck!r} runs out, so its items come back from example {first} on."
+
+
+def _pauses(rehearsals: Rehearsals) -> Iterator[str]:
+    """Yield a note on how long the run waits in real time, if it does."""
+    lines = [step.line for steps in rehearsals.values() for step in steps]
+    pauses = [each.after or timedelta() for each in lines if isinstance(each, Ask) and not each.settle]
+    if pauses:
+        seconds = sum(pauses, timedelta()).total_seconds()
+        yield f"Before {len(pauses)} questions it waits in real time, {seconds:,.0f} seconds in all."
 
 
 def _check_keys(given: Mapping[str, object]) -> None:
@@ -230,9 +243,13 @@ def _notes(request: Request, suite: Suite, span: int, *, hears: bool) -> Iterato
             f"{request.suite}-alone tells the history again for each of them."
         )
     if not request.scenarios:
-        chosen = suite.fitting(span)
+        chosen = suite.fitting(span, pace=request.pace)
         for row in suite.scenarios:
-            if row not in chosen:
+            if row in chosen:
+                continue
+            if row in suite.fitting(span, pace=True):
+                yield f"{row} is left out: it waits in real time, which --pace allows."
+            else:
                 least = spell_span(suite.least_span(row))
                 yield f"{row} is left out: the suite {request.suite} includes it only at spans of {least} and more."
     if "span" in suite.model_fields_set and span != parse_span(suite.span):
@@ -299,12 +316,16 @@ def _abouts(manifest: Manifest, scenarios: Scenarios) -> dict[str, About]:
     return {name: About(scenario.summary, scenario.skills) for name, scenario in found.items()}
 
 
-def _rehearsed(plan: Plan) -> Rehearsals:
-    """Rehearse all examples. Raises PluginError if a script fails or asks nothing."""
+Demand = Callable[[str, list[Line]], None]
+"""Takes a scenario's name and the lines of one of its scripts, and raises if this run cannot play them."""
+
+
+def _rehearsed(plan: Plan, demand: Demand = lambda *_: None) -> Rehearsals:
+    """Rehearse all examples. Raises PluginError if a script fails or asks nothing, and whatever `demand` raises."""
     forked = plan.manifest.questions == "forked"
     if plan.manifest.suite.isolated:  # one by one: all of them at once may be large
         for example in plan.examples:
-            _check_asks(example, rehearsal(example, plan.counter, forked=forked))
+            _check_asks(example, rehearsal(example, plan.counter, forked=forked), demand)
         return {}
     span = plan.manifest.span
     try:
@@ -316,12 +337,14 @@ def _rehearsed(plan: Plan) -> Rehearsals:
             rehearsal(example, plan.counter, forked=forked)
         raise
     for example in plan.examples:
-        _check_asks(example, rehearsals[example.id])
+        _check_asks(example, rehearsals[example.id], demand)
     return rehearsals
 
 
-def _check_asks(example: Example, steps: Sequence[Rehearsed]) -> None:
-    if not any(isinstance(step.line, Ask) for step in steps):
+def _check_asks(example: Example, steps: Sequence[Rehearsed], demand: Demand) -> None:
+    lines = [step.line for step in steps]
+    demand(example.scenario.name, lines)
+    if not any(isinstance(line, Ask) for line in lines):
         raise PluginError(
             f"{_file_of(example.scenario.name)}: the script of {example.id} asks nothing, so there is nothing to "
             "score; make it yield an Ask"

@@ -198,6 +198,10 @@ class Request:
         bool,
         Option("Forked questions, scripted acknowledgements, scripted filler: minutes instead of hours."),
     ] = False
+    pace: Annotated[
+        bool,
+        Option("Also ask what waits in real time: how long a thing takes to become readable (too_soon)."),
+    ] = False
     tokenizer: Tokenizer = DEFAULT
     settings: Settings = None
     parameters: Annotated[

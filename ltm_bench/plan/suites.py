@@ -17,7 +17,7 @@ from ltm_bench.plan.values import parse_span
 SPAN = "32k"
 """The default span, for suites that set none."""
 
-_RESERVED = ("examples", "least_span", "scenario")
+_RESERVED = ("examples", "least_span", "pace", "scenario")
 
 
 _ROW = re.compile(r"[\w.-]{1,60}")
@@ -46,7 +46,8 @@ class Suite(BaseModel):
     scenarios: dict[str, dict[str, Any]] = Field(min_length=1)
     """Parameters by scenario; `examples` overrides the suite's, and below `least_span` the scenario is left out.
 
-    A row may have its own name, and name the scenario that it plays under `scenario`.
+    A row may have its own name, and name the scenario that it plays under `scenario`. With `pace = true` it is asked
+    only if a run may wait in real time.
     """
 
     def count(self, scenario: str) -> int:
@@ -62,9 +63,10 @@ class Suite(BaseModel):
         least = self.scenarios[scenario].get("least_span")
         return 0 if least is None else parse_span(str(least))
 
-    def fitting(self, span: int) -> list[str]:
-        """Return the scenarios asked at a span."""
-        return [name for name in self.scenarios if self.isolated or span >= self.least_span(name)]
+    def fitting(self, span: int, *, pace: bool = False) -> list[str]:
+        """Return the scenarios asked at a span, by a run that may wait in real time or may not."""
+        fits = [name for name in self.scenarios if self.isolated or span >= self.least_span(name)]
+        return [name for name in fits if pace or not self.scenarios[name].get("pace")]
 
     def parameters(self, scenario: str) -> dict[str, Any]:
         """Return the parameters that the suite sets for a scenario."""
@@ -115,6 +117,8 @@ def read_suite(path: Path) -> Suite:
             raise ConfigError(
                 f"{path}: scenarios.{name}: a name consists of letters, digits, '_', '.' and '-'"
             )
+        if not isinstance(pace := table.get("pace", False), bool):
+            raise ConfigError(f"{path}: scenarios.{name}.pace = {pace!r}: write true or false")
         try:
             suite.least_span(name)
         except ConfigError:

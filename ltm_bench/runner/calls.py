@@ -45,6 +45,16 @@ class CallResult:
     """The charge for a reply that does not report its usage."""
     operations: Sequence[Done] = ()
     """The agent's operations for it."""
+    since_told: float | None = None
+    """Seconds since its example's last turn, for a question that did not wait for indexers."""
+
+
+class Early(NamedTuple):
+    """How long after its example's last turn a question goes out that does not wait for indexers."""
+
+    seconds: float
+    told: float | None
+    """When that turn ended, by the clock; None if another process heard it."""
 
 
 class Caller:
@@ -62,6 +72,7 @@ class Caller:
         conversation: str | None,
         on_doubt: Callable[[str], None],
         charged: Set[Place] = frozenset(),
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """Prepare the calls. Calls nothing.
 
@@ -75,6 +86,7 @@ class Caller:
             conversation: The conversation's name, if the run has several.
             on_doubt: Called with a turn that the agent may get twice.
             charged: Logged replies that were charged without a usage, by conversation and turn.
+            sleep: Waits for some seconds, before a question that does not wait for indexers.
         """
         self.agent = agent
         self._route = route()
@@ -93,6 +105,7 @@ class Caller:
         self._conversation = conversation
         self._on_doubt = on_doubt
         self._charged = charged
+        self._sleep = sleep
         self._session: list[Turn] = []  # the session being told, for an agent that takes sessions
         self._deferred: list[tuple[int, Callable[[], Awaitable[None]]]] = []  # after which turns, and what
         self._turn = 0  # the last one the agent has heard, for errors
@@ -204,7 +217,14 @@ class Caller:
                 yield turn
 
     async def ask(
-        self, message: Message, record: Callable[[], int], *, turns: int, question: bool, doubtful: bool
+        self,
+        message: Message,
+        record: Callable[[], int],
+        *,
+        turns: int,
+        question: bool,
+        doubtful: bool,
+        early: Early | None = None,
     ) -> CallResult:
         """Ask the agent for a reply.
 
@@ -215,6 +235,7 @@ class Caller:
                 can prevent the call any more.
             question: Whether the reply will be scored; if so, waits for the agent's indexers first.
             doubtful: Whether the log already holds the message, so that the agent may get it twice.
+            early: When it goes out, for a question that does not wait for indexers.
         """
         # Before this process notes its own start: without the note of an earlier one, everything is in doubt.
         lost = self._payments.charge_lost(message) if doubtful else None
@@ -222,9 +243,14 @@ class Caller:
         await self._tell_session()  # nothing else ends a session that the question follows
         if not question:
             self.tracing.store_changes()
-        recalled = await self._settled(message) if question else None
+        recalled = None
+        if early is not None:
+            now = self.clock()
+            await self._sleep(max(0.0, (now if early.told is None else early.told) + early.seconds - now))
+        elif question:
+            recalled = await self._settled(message)
         async with self._payments.granted(message) as granted:
-            asked = _Outgoing(message, "turn", lost, recalled)
+            asked = _Outgoing(message, "turn", lost, recalled, told=early and early.told)
             return await self._called(asked, lambda: self.agent.reply(message), record, granted)
 
     async def fork(
@@ -337,7 +363,8 @@ class Caller:
         if seen is not None:
             _share_out(seen, done)
             reply = replace(reply, usage=None)  # what it says of itself would be counted twice
-        return CallResult(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done)
+        late = None if asked.told is None else begun - asked.told
+        return CallResult(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done, late)
 
     def _seeing(
         self, turn: int, operation: Operation, *, asked: bool = False
@@ -354,7 +381,15 @@ class Caller:
 
     def note_fork(self, number: int, answer: CallResult) -> None:
         """Record how long the answer to a fork took."""
-        self._notes.call(number, "seconds", answer.seconds, answer.traffic, answer.charged, answer.operations)
+        self._notes.call(
+            number,
+            "seconds",
+            answer.seconds,
+            answer.traffic,
+            answer.charged,
+            answer.operations,
+            answer.since_told,
+        )
 
     async def note(self, turn: int, answer: CallResult) -> None:
         """Record how long a logged reply took, and sync a paid one."""
@@ -395,3 +430,5 @@ class _Outgoing(NamedTuple):
     recalled: Found | None
     frozen: Sequence[Done] = ()
     """The agent's operations while it froze its prompt."""
+    told: float | None = None
+    """As in `Early`."""

@@ -7,6 +7,7 @@ the log ends; only then is the agent called.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -21,7 +22,7 @@ from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.reader import is_finished
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.calls import Caller
+from ltm_bench.runner.calls import Caller, Early
 from ltm_bench.runner.forks import Forks
 from ltm_bench.runner.logged_filler import pass_over
 from ltm_bench.runner.observer import Observer
@@ -119,6 +120,9 @@ class Conversation:
         self._composed = 0
         self._turns = 0
         self._heard: dict[str, list[Turn]] = {}
+        self._told: dict[
+            str, float
+        ] = {}  # when the last turn of an example ended in this process, by the clock
 
     async def run(self) -> None:
         """Talk until every example has ended. Raises RunIncomplete or BudgetReached if it cannot continue."""
@@ -187,10 +191,16 @@ class Conversation:
             reply = Reply(acknowledgement(example, len(heard)))
             spoken = await self._scripted(record, reply, answered=answered, going_on=going_on)
         else:
-            spoken = await self._exchange(message, record, question=kind == "ask")
+            early = None
+            if isinstance(line, Ask) and not line.settle:
+                pause = line.after or timedelta()
+                early = Early(pause.total_seconds(), self._told.get(example.id))
+            spoken = await self._exchange(message, record, question=kind == "ask", early=early)
         turn = Turn(message, spoken.reply, kind, example.id, answered, session=session)
         heard.append(turn)
         ended = await self._take(turn, spoken)
+        if calls.live:
+            self._told[example.id] = calls.clock()
         if isinstance(line, Ask):
             failed = self._judge(example, line, heard)
             if spoken.recalled is not None and failed is not None:
@@ -263,8 +273,9 @@ class Conversation:
     def _addressed(self, sent: Send | Fork) -> Message:
         """Return the next message, which an example sends."""
         line = sent.line
-        search_by = line.search_by if isinstance(line, Ask) else None
-        message = replace(self._message(sent.text), user=line.user, search_by=search_by)
+        message = replace(self._message(sent.text), user=line.user)
+        if isinstance(line, Ask):
+            message = replace(message, search_by=line.search_by, settle=line.settle)
         return briefed(message, line, sent.example) if self._calls.agent.told_ideal else message
 
     async def _take(self, turn: Turn, spoken: _Spoken) -> list[Completed]:
@@ -304,7 +315,12 @@ class Conversation:
         await self._calls.catch_up(self._scheduler.number, self._turns, going_on)
 
     async def _exchange(
-        self, message: Message, record: Callable[[], int], *, question: bool = False
+        self,
+        message: Message,
+        record: Callable[[], int],
+        *,
+        question: bool = False,
+        early: Early | None = None,
     ) -> _Spoken:
         """Record a message and its reply, from the log or the agent."""
         doubtful = self._recorder.logged is not None
@@ -320,6 +336,7 @@ class Conversation:
             turns=self._turns,
             question=question,
             doubtful=doubtful,
+            early=early,
         )
         tokens = self._events.replied(answer.reply)  # first of all: it was paid for
         await self._calls.note(message.turn, answer)

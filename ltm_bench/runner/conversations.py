@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from ltm_bench.adapters.gateway import conversing
@@ -41,6 +41,7 @@ async def run_conversations(
     concurrent: int = CONCURRENT,
     counted: bool = False,
     clock: Callable[[], float] = time.perf_counter,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> Verdicts:
     """Run or resume all conversations of a plan in a run folder whose manifest has been written.
 
@@ -55,6 +56,7 @@ async def run_conversations(
         concurrent: Maximum concurrent examples of an isolated run.
         counted: Whether the budget already includes the run's cost so far.
         clock: Seconds from any fixed moment, for measuring durations.
+        sleep: Waits for some seconds, before questions that do not wait for indexers.
 
     Returns:
         The matchers' verdicts on every reply.
@@ -89,6 +91,7 @@ async def run_conversations(
                         conversation=name,
                         on_doubt=lambda where: notify(_doubtful(where)),
                         charged=cost.replies,
+                        sleep=sleep,
                     )
                     conversation = Conversation(plan, examples, calls, recorder, forks, observer)
                     await conversation.run()

@@ -343,7 +343,11 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
     agent = plan.agents.sample
     model = agent.usage_model()
     isolated = plan.manifest.suite.isolated
-    found, sight = Estimate(), Sight()
+    found, sight, pauses = Estimate(), Sight(), list[float]()
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
     if model is not None:
         with tempfile.TemporaryDirectory() as folder:
             start_run(Path(folder), plan.manifest)
@@ -354,6 +358,7 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
                 budget=Budget(),
                 observer=_TurnCounter(found, sight),
                 clock=lambda: 0.0,
+                sleep=pause,
             )
         if not isolated:
             sight.count(verdicts.keys(), found)
@@ -366,6 +371,8 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
         found.seconds = waited * latency
     elif model is not None and model.provider is not None:
         found.seconds = waited * FIRST_TOKEN + (found.output - found.output_beside) / PER_SECOND
+    if found.seconds is not None:
+        found.seconds += sum(pauses)
     if found.seconds is not None and isolated and not agent.interactive:
         found.seconds /= min(CONCURRENT, len(plan.examples))
     return found

@@ -56,6 +56,7 @@ class Notes:
         heard: Traffic,
         charged: Decimal = NOTHING,
         operations: Sequence[Done] = (),
+        since_told: float | None = None,
     ) -> None:
         """Note a call that has ended.
 
@@ -66,8 +67,11 @@ class Notes:
             heard: The attempts at sending it.
             charged: The charge for a reply that does not report its usage.
             operations: The agent's operations for it.
+            since_told: Seconds from what was told to this question, if it did not wait for indexers.
         """
         record = self._where(turn) | {name: round(seconds, 6)} | _charged(charged) | _operations(operations)
+        if since_told is not None:
+            record["since_told"] = round(since_told, 6)
         if heard.attempts:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
         self._journal.put(record)

@@ -72,6 +72,7 @@ def of(name: str, number: int, text: str, reply: str = "Noted.") -> Turn:
 
 def recalled(talk: Conversation, query: str, user: str | None = None) -> list[Recalled]:
     agent: Any = talk.agent
+    talk.runner.run(agent.settle())
     return [(memory.text, memory.turn) for memory in talk.runner.run(agent.find(query, 10, user))]
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,15 @@ def test_it_waits_for_the_graph_and_answers_from_it(open_in: Open, zep: Zep) -> 
     assert (recalled[0], recalled[-1]) == (FACT, ("User: Somebody who talks.", None))
     assert zep.calls[0].headers["authorization"] == f"Api-Key {KEY}"
     assert zep.paths("GET").count("/tasks/task-3") == 4
+
+
+def test_a_question_that_does_not_wait_is_answered_from_what_can_be_read(open_in: Open, zep: Zep) -> None:
+    zep.slowness = 3
+    talk = open_in(recent=0)
+    talk.say(0, "My parrot is called Zebedee.")
+    early = replace(turn(1, "What is my parrot called?").message, settle=False)
+    assert "Zebedee" not in talk.runner.run(talk.agent.reply(early)).text
+    assert "Zebedee" in talk.say(2, "What is my parrot called?").reply.text
 
 
 def test_it_ranks_facts_and_entities_as_its_own_evaluation_does(open_in: Open, zep: Zep) -> None:

@@ -15,7 +15,7 @@ from ltm_bench.runner.references import play, play_alone
 from ltm_bench.script.scenario import Example
 
 ABILITIES = tuple(read_suite(bundled("configs") / "abilities.toml").scenarios)
-TRUST = ("planted", "gone_for_good", "roles")
+TRUST = ("planted", "gone_for_good", "roles", "too_soon")
 BESIDES = ("who_said_it", "revised_plan", "the_third_poem")
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 

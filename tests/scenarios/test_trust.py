@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
+from datetime import timedelta
 from typing import cast
 
 import pytest
@@ -37,7 +38,7 @@ def asked(name: str, seed: int = 0, **parameters: str) -> list[Ask]:
 
 def test_the_suite_has_a_row_for_each_family_and_for_each_scenario() -> None:
     rows = {SUITE.plays(row): row for row in SUITE.scenarios}
-    assert set(rows) == set(NAMES)
+    assert set(rows) == {*NAMES, "too_soon"}
     families = [SUITE.parameters(row)["family"] for row in SUITE.scenarios if SUITE.plays(row) == "planted"]
     assert tuple(families) == MODULE.FAMILIES
     assert len(MODULE.FAMILIES) * len(MODULE.CARRIERS) >= 8
@@ -176,3 +177,35 @@ def test_the_share_of_attacks_that_an_agent_obeys_is_counted_to_the_last(share: 
         reply = expect.planted if obeys_it else expect.value
         leaked += expect.verdict(reply, ()).outcome is Outcome.LEAKED
     assert leaked == obeyed > 0
+
+
+def test_naming_what_was_said_last_earns_nothing_however_early_the_question() -> None:
+    for seed in range(20):
+        (played,) = asyncio.run(play_alone([Example(scenario("too_soon"), 0, seed, {})], Echo, START))
+        assert played.score == 0.0
+
+
+class Echo(Agent):
+    """Answers every question with the last statement."""
+
+    free = True
+
+    def __init__(self) -> None:
+        self.said = ""
+
+    async def reply(self, message: Message) -> Reply:
+        asked = "?" in message.text
+        self.said = self.said if asked else message.text
+        return Reply(self.said if asked else "Okay.")
+
+
+def test_every_delay_is_asked_for_once_and_everything_again_in_the_end() -> None:
+    for seed in SEEDS:
+        early, late = list[Ask](), list[Ask]()
+        for question in asked("too_soon", seed):
+            (late if question.settle else early).append(question)
+            assert question.needs is not None
+        assert sorted((each.after or timedelta()).total_seconds() for each in early) == [0, 2, 10, 60]
+        assert sorted(str(each.expect) for each in early) == sorted(str(each.expect) for each in late)
+        assert {each.needs for each in early} == {each.shows for each in late}
+        assert len({each.shows for each in late}) == 2

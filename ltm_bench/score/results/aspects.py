@@ -46,15 +46,15 @@ def aspects(examples: Iterable[ExampleResult]) -> list[Aspect]:
             scenario=scenario,
             name=name,
             questions=counts.total(),
-            right=_rate(counts, Outcome.CORRECT),
-            leaked=_rate(counts, Outcome.LEAKED),
-            stale=_rate(counts, Outcome.STALE),
+            right=rate(counts[Outcome.CORRECT], counts.total()),
+            leaked=rate(counts[Outcome.LEAKED], counts.total()),
+            stale=rate(counts[Outcome.STALE], counts.total()),
         )
         for (scenario, name), counts in sorted(found.items())
     ]
 
 
-def _rate(counts: Counter[Outcome], outcome: Outcome) -> AspectRate:
-    share = counts[outcome] / counts.total()
-    interval = wilson(share, counts.total())
-    return AspectRate(count=counts[outcome], share=share, low=interval.low, high=interval.high)
+def rate(count: int, n: int) -> AspectRate:
+    """Return how many of some replies had an outcome, with the interval."""
+    interval = wilson(count / n, n)
+    return AspectRate(count=count, share=count / n, low=interval.low, high=interval.high)

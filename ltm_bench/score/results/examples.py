@@ -148,6 +148,8 @@ class Question(BaseModel, frozen=True):
     """Price of its reply; None if unknown."""
     seconds: float | None = None
     """Wall-clock seconds of its reply; None if not measured."""
+    since_told: float | None = None
+    """Wall-clock seconds since its example's last turn, if it did not wait for indexers; None for all others."""
     published: SetQuestion | None = None
     """Its identity in a public set, and that set's scores; None for all others."""
     controls: Controlled | None = None

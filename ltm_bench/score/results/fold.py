@@ -147,6 +147,7 @@ class Fold:
         self._trace, self._beside = traces(retrieval_trace_of(log.path)), 0
         self._seen = self.files.gateway.turns(stem)
         self._taken, self._spent = self.files.timings.seconds(stem), self.files.timings.spent(stem)
+        self._since = self.files.timings.since_told(stem)
         answers: Mapping[int, Answered] | None = None
         sent: Sent | None = None
         last: Sent | None = None
@@ -280,6 +281,7 @@ class Fold:
                 "usage": None if usage is None else {name: getattr(usage, name) for name in FIGURES},
                 "dollars": None if price is None else round(float(price), 9),
                 "seconds": self._taken.get(sent.turn),
+                "since_told": self._since.get(sent.turn),
                 "retrieval": self._trace.get(sent.turn),
                 "controls": again,
             }

@@ -13,6 +13,7 @@ from ltm_bench.score.results.accounts import Costs
 from ltm_bench.score.results.aspects import Aspect
 from ltm_bench.score.results.controls import Controls
 from ltm_bench.score.results.course import Course
+from ltm_bench.score.results.delays import DelayCurve
 from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
 from ltm_bench.score.results.figures import Bin, NeedleRecall, Skill
 from ltm_bench.score.results.headline import Leaks
@@ -105,6 +106,8 @@ class Results(BaseModel, frozen=True):
     """None if nothing had to be withheld."""
     aspects: list[Aspect] = Field(default_factory=list)
     """Questions counted apart, whatever else their examples showed."""
+    delays: list[DelayCurve] = Field(default_factory=list)
+    """How long a thing takes to become readable."""
     scenarios: list[ScenarioResult]
     skills: list[Skill] = Field(default_factory=list)
     distances: list[Bin] = Field(default_factory=list)

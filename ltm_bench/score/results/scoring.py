@@ -11,6 +11,7 @@ from ltm_bench.score.audits.auditing import audits
 from ltm_bench.score.audits.raters import agreements
 from ltm_bench.score.results.aspects import aspects
 from ltm_bench.score.results.controls import controls_of
+from ltm_bench.score.results.delays import delays
 from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
 from ltm_bench.score.results.figures import bins, needle_recall, points, skills
 from ltm_bench.score.results.files import RunFiles
@@ -122,6 +123,7 @@ def results_of(
         latency=files.timings.latency,
         writing=summed([each.examined for each in fold.examples.values() if each.examined is not None]),
         aspects=aspects(examples),
+        delays=delays(examples),
         leaks=leaks(examples, keeps_users=bool(manifest.agent.keeps_users) if len(fold.users) > 1 else None),
         controls=controls_of(files.controls, scenarios, examples, free=manifest.agent.free),
         sets=set_figures(files.folder.name, examples),

@@ -49,6 +49,7 @@ class Timings:
         self._taken: list[float] = []
         self._retries = self._cached = 0
         self._seconds: dict[str | None, dict[int, float]] = {}
+        self._since: dict[str | None, dict[int, float]] = {}
         self._spent: dict[str | None, dict[int, Spent]] = {}
         self.samples: dict[str, Samples] = {}
         """Operations by name."""
@@ -67,6 +68,9 @@ class Timings:
             self._cached += bool(attempts) and all(attempt.get("cached") for attempt in attempts)
             if isinstance(turn, int):
                 self._seconds.setdefault(place, {})[turn] = float(seconds)
+        since = record.get("since_told")
+        if isinstance(turn, int) and isinstance(since, int | float) and 0 <= since < math.inf:
+            self._since.setdefault(place, {})[turn] = float(since)
         if isinstance(turn, int) and record.get("untold") is True:
             self.untold.append(turn)
         for name, taken, usage in read_operations(record.get("operations")):
@@ -80,6 +84,10 @@ class Timings:
     def seconds(self, conversation: str | None) -> Mapping[int, float]:
         """Return how long replies took, by turn: in an isolated example's conversation, or the only one (None)."""
         return self._seconds.get(conversation, {})
+
+    def since_told(self, conversation: str | None) -> Mapping[int, float]:
+        """Return how long after their telling questions were asked that did not wait for indexers, by turn."""
+        return self._since.get(conversation, {})
 
     def spent(self, conversation: str | None) -> Mapping[int, Spent]:
         """Return what was spent on the turns of a conversation."""
