@@ -50,6 +50,8 @@ class Adk(Inheriting, MemoryProduct):
 
     # ADK itself
 
+    can_reopen = False  # its memory lives in this process
+
     async def open(self, home: Path) -> None:
         """Import ADK, and make an empty memory."""
         await super().open(home)

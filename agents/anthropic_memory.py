@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,7 @@ class AnthropicMemory(DurableAgent, AnthropicChat):
 
     writes_in_reply = True
     keeps_users = True
+    can_reopen = True
     lacks_settings = frozenset({"compact_at"})
 
     def __init__(
@@ -157,14 +158,28 @@ class AnthropicMemory(DurableAgent, AnthropicChat):
         kept = self._journal.cut(taken())
         if not there:
             require_scripted(replied, f"what Claude had written down is missing ({self._journal.path})")
-        files: dict[str | None, dict[str, bytes]] = {}
-        for change in kept:
-            files[change.user] = change.done(files.get(change.user, {}))
-            self._note(change, files[change.user])
+        files = self._noted(kept)
         for stale in (*self._home.glob("files*"), *self._home.glob("fork-*")):
             shutil.rmtree(stale)
         for user, own in files.items():
             self._folder(user).write(own)
+
+    async def reopen(self, home: Path, turns: Sequence[Turn], since: int) -> None:
+        """Go on with the files as they are, and a new conversation of what was said since."""
+        await self.open(home)
+        self._restored = True
+        self._noted(self._journal.read())
+        self._newest = turns[-1] if turns else None
+        for turn in turns[since:]:
+            self._take(turn)
+
+    def _noted(self, changes: Iterable[Change]) -> dict[str | None, dict[str, bytes]]:
+        """Record when every line was written, by changes; return every user's files after them."""
+        files: dict[str | None, dict[str, bytes]] = {}
+        for change in changes:
+            files[change.user] = change.done(files.get(change.user, {}))
+            self._note(change, files[change.user])
+        return files
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
         """Freeze the conversation and the files; the answer writes to a copy."""

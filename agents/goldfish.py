@@ -11,6 +11,7 @@ class Goldfish(Agent):
 
     free = True
     forks = "snapshot"
+    can_reopen = True
     observes = True  # it forgets what it observes, as it forgets what it is asked
 
     async def reply(self, message: Message) -> Reply:

@@ -37,6 +37,7 @@ class LangMem(ExtractingProduct):
     """
 
     package = "langmem"
+    can_reopen = False  # its store lives in this process
 
     def __init__(self, *, looked_at: int = 5, deletes: bool = False, **settings: Any) -> None:
         at_least("langmem", looked_at=(looked_at, 4))  # below that, LangMem looks at none

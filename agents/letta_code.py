@@ -30,6 +30,7 @@ from typing import Any
 from ltm_bench import AgentError, Finding, Memory, Message, Reply, Turn, Usage
 from ltm_bench.adapters import (
     EXAMINING,
+    Change,
     ConfigError,
     DurableAgent,
     Endpoint,
@@ -47,6 +48,7 @@ from ltm_bench.adapters import (
     stamped,
     usage_of,
     user_folder,
+    users_in,
 )
 
 _TOOLS = "Bash,Edit,Memory,Read,Write"
@@ -108,6 +110,7 @@ class LettaCode(DurableAgent):
     forks = "barrier"
     keeps_users = True
     writes_in_reply = True
+    can_reopen = True
 
     def __init__(
         self,
@@ -370,12 +373,23 @@ class LettaCode(DurableAgent):
         self._recorded = dict(files_after(kept))
         for user, files in self._recorded.items():
             await self._put(user, files)
-        heard = {change.user: change.turn for change in kept}  # the last one of each stays
+        self._hold(turns, kept)
+
+    def _hold(self, turns: Iterable[Turn], changes: Iterable[Change]) -> None:
+        """Hand over, with the next message, the turns after the last one at which each agent's files changed."""
+        heard = {change.user: change.turn for change in changes}  # the last one of each stays
         for turn in turns:
             if turn.message.turn > heard.get(turn.message.user, -1):
                 self._pending[turn.message.user].append(turn)
             self._newest = turn
         self._restored = True
+
+    async def reopen(self, home: Path, turns: Sequence[Turn], since: int) -> None:
+        """Go on with every agent's files as they are. What no agent was handed yet is still to come."""
+        await self.open(home)
+        for user in (None, *users_in(self._home, "letta")):
+            self._recorded[user] = await self._files(user)
+        self._hold(turns, self._journal.read())
 
     async def _put(self, user: str | None, files: Mapping[str, bytes]) -> None:
         """Give a user's agent these files."""

@@ -47,6 +47,7 @@ from ltm_bench.adapters import (
     sendable,
     stamp,
     user_folder,
+    users_in,
 )
 
 _SYSTEM = (
@@ -209,6 +210,20 @@ class Mcp(DurableAgent):
             mind.server = await self._started(mind.folder)
 
     # The agent
+
+    async def reopen(self, home: Path, turns: Sequence[Turn], since: int) -> None:
+        """Go on with what the server kept, and tell it what it missed since."""
+        await self.open(home)
+        for user in users_in(home, "server"):
+            await self._mind(user)
+        self._restored = True
+        count = len(self._ledger.heard)
+        if self._chosen is None:
+            require_scripted(turns[count:], "what the core had stored is missing")
+        for turn in turns[since:count]:
+            await self._take(turn)
+        for turn in turns[count:]:
+            await self.observe(turn)
 
     async def restore(self, turns: Iterable[Turn]) -> None:
         """Reset the run's own server to these turns, and tell it what it has not heard.

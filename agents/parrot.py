@@ -11,6 +11,7 @@ class Parrot(Agent):
 
     free = True
     forks = "snapshot"
+    can_reopen = True
     observes = True  # it remembers nothing, so observing would add nothing
 
     async def reply(self, message: Message) -> Reply:

@@ -11,6 +11,7 @@ class Perfect(Agent):
 
     free = True
     forks = "snapshot"
+    can_reopen = True
     observes = True  # it remembers nothing, so observing would add nothing
     told_ideal = True
 

@@ -51,6 +51,7 @@ from ltm_bench.adapters import (
     operating,
     read_queries,
     user_folder,
+    users_in,
     wordllama,
 )
 from ltm_bench.adapters.extractive import answer, question_in, time_spoken_of
@@ -76,6 +77,7 @@ class VectorMemory(DurableAgent):
     free = True
     forks = "snapshot"
     keeps_users = True
+    can_reopen = True
 
     def __init__(
         self,
@@ -198,6 +200,19 @@ class VectorMemory(DurableAgent):
             missing = store.missing(said)
             store.restored(missing, await self._embed([passage.text for passage in missing]))
         self._restored = True
+
+    async def reopen(self, home: Path, turns: Sequence[Turn], since: int) -> None:
+        """Hold what was on disk when it was closed, and remember what was said since and is not there."""
+        await self.open(home)
+        for user in users_in(home):
+            self._store_of(user)
+        newest = max([store.reopen() for store in self._stores.values()])
+        self._restored = True
+        for turn in turns[since:]:
+            if turn.message.turn <= newest:
+                self._store_of(turn.message.user).show(turn)
+            else:
+                await self.observe(turn)
 
     async def observe(self, turn: Turn) -> None:
         """Remember a turn."""

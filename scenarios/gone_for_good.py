@@ -22,6 +22,7 @@ def gone_for_good(
     names: tuple[str, ...] = POOLS["names"],
     users: tuple[str, ...] = POOLS["users"],
     towns: Mapping[str, str] = POOLS["towns"],
+    restart: bool = True,
 ) -> Script:
     """Tell of two weddings; use one, have it deleted, and ask for it step by step.
 
@@ -30,6 +31,7 @@ def gone_for_good(
         names: Who gets married.
         users: Who talks to the agent.
         towns: Where, each with its country.
+        restart: Whether the agent is closed and opened again on the way.
     """
     (gone, stays), (one, other) = dice.hand("names", names, 2), dice.hand("users", users, 2)
     (town, kept), places, lands = dice.hand("towns", tuple(towns), 2), tuple(towns), tuple(towns.values())
@@ -52,7 +54,9 @@ def gone_for_good(
     yield ask("again", secret, "1 right after the deletion", 0.5, shows=forgotten)
     yield Tell(dice.choice(MESSAGES["mentioned"]).format(of=gone), at=0.6, user=one)
     yield ask("again", secret, "2 after it was mentioned", 0.7)
-    yield ask("again", secret, "3 days later", 0.9, after=timedelta(days=3))
-    yield ask("other", secret, "4 asked by somebody else", 1.0, user=other)
-    yield ask("derived", land, "5 by what follows from it", None)
-    yield ask("list", listed, "6 in a list", None)
+    yield ask("again", secret, "3 days later", 0.8, after=timedelta(days=3))
+    if restart:
+        yield ask("again", secret, "4 after it was closed and opened again", 0.9, restart=True)
+    yield ask("other", secret, "5 asked by somebody else", 1.0, user=other)
+    yield ask("derived", land, "6 by what follows from it", None)
+    yield ask("list", listed, "7 in a list", None)

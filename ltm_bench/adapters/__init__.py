@@ -106,6 +106,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.extracting import ExtractingProduct as ExtractingProduct
     from ltm_bench.adapters.files import user_folder as user_folder
     from ltm_bench.adapters.files import user_name as user_name
+    from ltm_bench.adapters.files import users_in as users_in
     from ltm_bench.adapters.files import write_whole as write_whole
     from ltm_bench.adapters.folder_journal import Change as Change
     from ltm_bench.adapters.folder_journal import Files as Files

@@ -1,6 +1,7 @@
 """Files in an agent's own folder."""
 
 import hashlib
+import re
 from pathlib import Path
 
 
@@ -20,6 +21,12 @@ def user_folder(home: Path, user: str | None, stem: str = "user") -> Path:
         return home
     letters = (c if c.isascii() and (c.islower() or c.isdigit()) else f"_{ord(c):x}_" for c in user)
     return home / f"{stem}-{''.join(letters)}"
+
+
+def users_in(home: Path, stem: str = "user") -> list[str]:
+    """Return the users who have a folder below `home`, by name."""
+    names = (path.name.removeprefix(f"{stem}-") for path in home.glob(f"{stem}-*") if path.is_dir())
+    return sorted(re.sub(r"_([0-9a-f]+)_", lambda code: chr(int(code[1], 16)), name) for name in names)
 
 
 def user_name(user: str | None) -> str:

@@ -122,7 +122,7 @@ class FolderJournal:
 
     def cut(self, turns: Iterable[Turn]) -> list[Change]:
         """Keep the changes of these turns, drop all others, and return what is kept."""
-        known = list(self._read())
+        known = list(self.read())
         numbers = {change.turn for change in known}
         # all are looked at
         made = {(t.message.turn, fingerprint(t)) for t in turns if t.message.turn in numbers}
@@ -130,7 +130,8 @@ class FolderJournal:
         write_whole(self.path, "".join(json.dumps(change) + "\n" for change in kept))
         return kept
 
-    def _read(self) -> Iterator[Change]:
+    def read(self) -> Iterator[Change]:
+        """Iterate over the recorded changes."""
         for line in self.path.read_text("utf-8").splitlines() if self.exists else ():
             try:
                 turn, said, at, user, edits = json_of(line)

@@ -1,6 +1,7 @@
 """What a vector memory holds about one user: passages, found by vectors, words or both, and the newest turns."""
 
 import json
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -115,6 +116,18 @@ class MemoryStore:
         )
         self._index()
         self._stored, self._kept = {}, []
+
+    def reopen(self) -> int:
+        """Hold what is on disk; return the newest turn there, or -1."""
+        if self.pad is not None:
+            self.pad.cut(sys.maxsize)
+        self.store.reopen()
+        self._index()
+        return max((each.turn for each in self.store.passages), default=-1)
+
+    def show(self, turn: Turn) -> None:
+        """Have a turn among the newest, whose passages are there."""
+        self._recent.append(turn)
 
     def _index(self) -> None:
         if self._retrieval != "vectors":

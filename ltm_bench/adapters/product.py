@@ -15,7 +15,7 @@ from ltm_bench.adapters.ledger import Ledger, Tally, name_in
 from ltm_bench.adapters.operations import Operation, operating
 from ltm_bench.adapters.settings import at_least
 from ltm_bench.core.agent import Finding, Memory, session_of
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import CannotResume, ConfigError
 from ltm_bench.core.extras import installed
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 
@@ -28,6 +28,7 @@ class MemoryProduct(DurableAgent):
     """
 
     forks = "snapshot"
+    can_reopen = True
     charges_extra = False
     """Whether the product's own calls cost something that it does not report."""
     _http: Any = None
@@ -146,6 +147,25 @@ class MemoryProduct(DurableAgent):
             else:
                 for turn in together:
                     await self.observe(turn)
+
+    async def reopen(self, home: Path, turns: Sequence[Turn], since: int) -> None:
+        """Go on from what the product kept, and tell it what it missed since."""
+        await self.open(home)
+        if len(self._ledger.heard) > len(
+            turns
+        ):  # a turn under way when the run was killed, which it gets again
+            self._ledger.cut(len(turns))
+        count = len(self._ledger.heard)
+        if count < since:
+            raise CannotResume(
+                f"{self._home}: {self.adapter_name()} has lost turns that it had heard before it was closed; start the "
+                "run again, with --fresh"
+            )
+        await self.resumed(turns[:count])
+        self._restored = True
+        self._recent.extend(turns[since:count])
+        for turn in turns[count:]:
+            await self.observe(turn)
 
     @property
     def takes_sessions(self) -> bool:

@@ -139,6 +139,11 @@ class VectorStore(ABC):
                 f"{kind} and resume: it will be rebuilt from the log"
             ) from error
 
+    def reopen(self) -> None:
+        """Hold what is on disk."""
+        stored = self.load()
+        self.adopt([passage_of(key, stored[key]) for key in sorted(stored)], stored, {})
+
     def keep(self, stored: dict[str, Stored], passages: Sequence[Passage]) -> list[Passage]:
         """Delete everything on disk except exactly these passages; return those missing from disk."""
         wanted = {p.key: (p.text, said(p)) for p in passages}
@@ -206,3 +211,10 @@ class VectorStore(ABC):
 def said(passage: Passage) -> str:
     """Return when a passage was said, and by whom."""
     return f"{passage.at.isoformat()} {passage.speaker}"
+
+
+def passage_of(key: str, stored: Stored) -> Passage:
+    """Return the passage that is on disk under a key."""
+    turn, _, part = key.partition(".")
+    at, _, speaker = stored.said.partition(" ")
+    return Passage(int(turn), int(part), speaker, datetime.fromisoformat(at), stored.text)

@@ -2,7 +2,7 @@
 
 Everything else is optional. Attributes of the *instance* declare what an agent can do, since that often depends
 on its settings: `free`, `metered`, `interactive`, `observes`, `writes_in_reply`, `forks`, `keeps_users`,
-`uses`, `answers_early`, `max_bytes`, `connections`.
+`uses`, `answers_early`, `can_reopen`, `max_bytes`, `connections`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -143,6 +143,9 @@ class Agent:
     False for classes that override `settle` and do not declare it: nobody knows how long their replies wait.
     """
 
+    can_reopen: bool = False
+    """Whether another instance can go on from what this one kept when it was closed (`reopen`)."""
+
     max_bytes: int = REPLY
     """The most bytes of an answer with a reply that are read from outside. Every adapter has it as a setting."""
 
@@ -197,6 +200,20 @@ class Agent:
             else:
                 for turn in together:
                     await self.observe(turn)
+
+    async def reopen(self, home: Path, turns: Sequence[Turn], since: int) -> None:
+        """Go on from what an earlier instance left in `home` when it was closed, in place of `open` and `restore`.
+
+        Only what the memory kept by itself counts: what was said before it was closed is not told again. The default is
+        for agents that remember nothing.
+
+        Args:
+            home: As for `open`.
+            turns: All turns of the log.
+            since: The number of those that were said before. A resumed run has later ones: those that the memory lacks
+                are told.
+        """
+        await self.open(home)
 
     async def settle(self) -> None:
         """Wait until everything that was said can be retrieved (asynchronous indexers). Called before a question."""

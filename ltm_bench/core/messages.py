@@ -333,6 +333,8 @@ class Ask:
     """
     settle: bool = True
     """Whether the run waits for the agent's indexers first. If not, it waits for `after` in real time instead."""
+    restart: bool = False
+    """Whether the agent is closed before it, and another instance goes on from what it kept (`Agent.reopen`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from ltm_bench.adapters.http import Traffic
 from ltm_bench.adapters.operations import Done, Operation, noting
 from ltm_bench.adapters.routing import OpenTurn, route
 from ltm_bench.core.agent import Agent, SessionKey, session_of
-from ltm_bench.core.budget import NOTHING, Budget, Payment
+from ltm_bench.core.budget import Budget, Payment
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.limits import answers_of
 from ltm_bench.core.messages import Message, Reply, Turn
@@ -26,35 +25,10 @@ from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.runner.guarding import guarded, unusable
 from ltm_bench.runner.notes import Notes
+from ltm_bench.runner.outgoing import CallResult, Early, Outgoing, share_out
 from ltm_bench.runner.paying import Payments
 from ltm_bench.runner.tracing import Found, Tracing
 from ltm_bench.runner.unsettled import Place
-
-
-@dataclass(frozen=True, slots=True)
-class CallResult:
-    """The result of asking the agent."""
-
-    reply: Reply
-    tokens_sent: int
-    seconds: float
-    traffic: Traffic
-    recalled: Found | None
-    """What retrieval gave for a question, before it was asked; None if unknown."""
-    charged: Decimal = NOTHING
-    """The charge for a reply that does not report its usage."""
-    operations: Sequence[Done] = ()
-    """The agent's operations for it."""
-    since_told: float | None = None
-    """Seconds since its example's last turn, for a question that did not wait for indexers."""
-
-
-class Early(NamedTuple):
-    """How long after its example's last turn a question goes out that does not wait for indexers."""
-
-    seconds: float
-    told: float | None
-    """When that turn ended, by the clock; None if another process heard it."""
 
 
 class Caller:
@@ -62,7 +36,7 @@ class Caller:
 
     def __init__(
         self,
-        agent: Agent,
+        make_agent: Callable[[], Agent],
         recorder: Recorder,
         journal: Journal,
         *,
@@ -77,7 +51,7 @@ class Caller:
         """Prepare the calls. Calls nothing.
 
         Args:
-            agent: The agent.
+            make_agent: Makes the agent, and another one when it is closed and opened again.
             recorder: The conversation's recorder.
             journal: Records the wall-clock time of every call.
             home: The agent's own folder.
@@ -88,10 +62,9 @@ class Caller:
             charged: Logged replies that were charged without a usage, by conversation and turn.
             sleep: Waits for some seconds, before a question that does not wait for indexers.
         """
-        self.agent = agent
+        self._make_agent = make_agent
         self._route = route()
-        if self._route is not None:
-            agent.free = True  # the gateway pays for each of its calls
+        self.agent = agent = self._another()
         self.live = False
         """Whether the agent has caught up with the log and can be asked."""
         self.opened = False
@@ -108,7 +81,14 @@ class Caller:
         self._sleep = sleep
         self._session: list[Turn] = []  # the session being told, for an agent that takes sessions
         self._deferred: list[tuple[int, Callable[[], Awaitable[None]]]] = []  # after which turns, and what
+        self._since: int | None = None  # the turns before the agent was last closed and opened again
         self._turn = 0  # the last one the agent has heard, for errors
+
+    def _another(self) -> Agent:
+        agent = self._make_agent()
+        if self._route is not None:
+            agent.free = True  # the gateway pays for each of its calls
+        return agent
 
     @property
     def observes_the_replay(self) -> bool:
@@ -161,7 +141,7 @@ class Caller:
             await self._payments.pay_for(call, replace(last, text=heard))
         if self.live and self.agent.observes:
             done = noted or [Done("write", self._journal.clock() - begun)]
-            _share_out(seen, done)
+            share_out(seen, done)
             self._notes.did(last.turn, done)
 
     async def catch_up(self, turn: int, turns: int, going_on: SessionKey | None = None) -> None:
@@ -180,6 +160,21 @@ class Caller:
         self._notes.caught_up(turn, untold=not (self.agent.can_be_told or not turn))
         await self.restore_to(turns, going_on)
 
+    async def restart(self, turns: int) -> None:
+        """Close the agent, and have another instance go on from what it kept by itself.
+
+        During a replay, an earlier process has done that; the agent is then opened in this way once it is asked.
+        """
+        self._since = turns
+        if self.live:
+            await guarded(self.agent.close, self._turn)
+            self.agent = self._payments.agent = self.tracing.agent = self._another()
+            await self._reopen(turns)
+
+    async def _reopen(self, turns: int) -> None:
+        logged, since = list(islice(read_turns(self._recorder.path), turns)), self._since or 0
+        await guarded(lambda: self.agent.reopen(self._home, logged, since), self._turn)
+
     def defer(self, turns: int, act: Callable[[], Awaitable[None]]) -> None:
         """Have something done once the agent has heard just these turns: an interruption may have prevented it."""
         self._deferred.append((turns, act))
@@ -193,7 +188,10 @@ class Caller:
 
         Then do what was deferred until after just these turns.
         """
-        if not self.opened:
+        if not self.opened and self._since is not None:
+            self.opened = True
+            await self._reopen(turns)
+        elif not self.opened:
             await self.open()
             if turns:
                 logged: Iterator[Turn] = islice(read_turns(self._recorder.path), turns)
@@ -250,7 +248,7 @@ class Caller:
         elif question:
             recalled = await self._settled(message)
         async with self._payments.granted(message) as granted:
-            asked = _Outgoing(message, "turn", lost, recalled, told=early and early.told)
+            asked = Outgoing(message, "turn", lost, recalled, told=early and early.told)
             return await self._called(asked, lambda: self.agent.reply(message), record, granted)
 
     async def fork(
@@ -272,9 +270,9 @@ class Caller:
                 with noting() as noted, self._seeing(message.turn, "retrieve") as seen:
                     call = await guarded(lambda: self.agent.fork(message), message.turn)
                 if noted:
-                    _share_out(seen, noted)
+                    share_out(seen, noted)
                 frozen.set()  # the conversation goes on while the call is answered
-                asked = _Outgoing(message, "forked question", lost, recalled, noted)
+                asked = Outgoing(message, "forked question", lost, recalled, noted)
                 return await self._called(asked, call, record, granted)
         finally:
             frozen.set()  # after a failure, too, or the conversation would wait for ever
@@ -314,7 +312,7 @@ class Caller:
             await self._payments.pay_for(self.agent.settle, message)
         if type(self.agent).settle is not Agent.settle:
             settled = Done("settle", self._journal.clock() - begun)
-            _share_out(seen, [settled])
+            share_out(seen, [settled])
             self._notes.did(message.turn, [settled])
         # No money was reserved for a look-up, and an embedder may bill it.
         if self._budget.limit is not None and not self.agent.free:
@@ -323,7 +321,7 @@ class Caller:
 
     async def _called(
         self,
-        asked: _Outgoing,
+        asked: Outgoing,
         call: Callable[[], Awaitable[Reply]],
         record: Callable[[], int],
         granted: tuple[Payment, Traffic],
@@ -361,7 +359,7 @@ class Caller:
             rest = seconds - sum(each.seconds for each in noted)
             done.append(Done("answer", max(0.0, rest), [] if self.agent.free or noted else [reply.usage]))
         if seen is not None:
-            _share_out(seen, done)
+            share_out(seen, done)
             reply = replace(reply, usage=None)  # what it says of itself would be counted twice
         late = None if asked.told is None else begun - asked.told
         return CallResult(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done, late)
@@ -381,15 +379,7 @@ class Caller:
 
     def note_fork(self, number: int, answer: CallResult) -> None:
         """Record how long the answer to a fork took."""
-        self._notes.call(
-            number,
-            "seconds",
-            answer.seconds,
-            answer.traffic,
-            answer.charged,
-            answer.operations,
-            answer.since_told,
-        )
+        self._notes.call(number, "seconds", *answer.noted)
 
     async def note(self, turn: int, answer: CallResult) -> None:
         """Record how long a logged reply took, and sync a paid one."""
@@ -409,26 +399,3 @@ class Caller:
         """Report a turn or fork that the agent has heard, or may have heard, and now gets again."""
         self._notes.doubted(turn, lost)
         self._on_doubt(f"{what} {turn}" + (f" of {self._conversation}" if self._conversation else ""))
-
-
-def _share_out(seen: OpenTurn | None, done: Sequence[Done]) -> None:
-    """Give operations the usage of the calls that the gateway saw for them, and the last one that of all others."""
-    if seen is not None:
-        for each in done:
-            each.usage = seen.used(each.name)
-        done[-1].usage += [usage for _, usage in seen.calls]
-
-
-class _Outgoing(NamedTuple):
-    """A message to the agent, and what is known about earlier attempts."""
-
-    message: Message
-    what: str
-    """Its name in messages about doubt."""
-    lost: Decimal | None
-    """The charge for an earlier attempt; None if the agent cannot have heard it."""
-    recalled: Found | None
-    frozen: Sequence[Done] = ()
-    """The agent's operations while it froze its prompt."""
-    told: float | None = None
-    """As in `Early`."""

@@ -22,10 +22,11 @@ from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.reader import is_finished
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.calls import Caller, Early
+from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.forks import Forks
 from ltm_bench.runner.logged_filler import pass_over
 from ltm_bench.runner.observer import Observer
+from ltm_bench.runner.outgoing import Early
 from ltm_bench.runner.recording import Known, Recording, unknown
 from ltm_bench.runner.store_check import StoreCheck
 from ltm_bench.runner.tracing import Found
@@ -181,6 +182,9 @@ class Conversation:
         going_on = None if session is None else (example.id, session)
         if self._recorder.logged is None:
             await self._catch_up(going_on)
+        if isinstance(line, Ask) and line.restart:
+            await calls.restart(self._turns)
+            self._store.agent = calls.agent
         kind = kind_of(line)
         message = self._addressed(send)
         heard = self._heard.setdefault(example.id, [])

@@ -82,7 +82,7 @@ async def run_conversations(
             try:
                 async with conversing(seen, name):
                     calls = Caller(
-                        make_agent(),
+                        make_agent,
                         recorder,
                         journal,
                         home=home,

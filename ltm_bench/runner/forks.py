@@ -11,7 +11,8 @@ from ltm_bench.core.messages import Message
 from ltm_bench.core.tokens import Counter
 from ltm_bench.log.events import Answered, Forked
 from ltm_bench.log.forks import ForkFile
-from ltm_bench.runner.calls import Caller, CallResult
+from ltm_bench.runner.calls import Caller
+from ltm_bench.runner.outgoing import CallResult
 
 
 class Forks:

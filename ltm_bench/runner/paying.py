@@ -20,7 +20,7 @@ class Payments:
     """Pays for the calls of one conversation, and waits for a slot and for money."""
 
     def __init__(self, agent: Agent, budget: Budget, places: asyncio.Semaphore, notes: Notes) -> None:
-        self._agent = agent
+        self.agent = agent
         self._budget = budget
         self._places = places
         self._notes = notes
@@ -29,7 +29,7 @@ class Payments:
     async def pay_for(self, call: Callable[[], Awaitable[None]], message: Message) -> None:
         """Make a call without a reply, with money reserved for each attempt; the next reply reports its usage."""
         mark = partial(self._notes.mark, message.turn)
-        with self._budget.paying(self._agent, message, mark, at_once=False):
+        with self._budget.paying(self.agent, message, mark, at_once=False):
             await guarded(call, message.turn)
 
     @asynccontextmanager
@@ -43,7 +43,7 @@ class Payments:
             async with self._places:
                 with ExitStack() as paying:
                     try:
-                        payment = paying.enter_context(self._budget.paying(self._agent, message, mark))
+                        payment = paying.enter_context(self._budget.paying(self.agent, message, mark))
                     except BudgetReached:
                         if not self._under_way:
                             raise
@@ -69,7 +69,7 @@ class Payments:
         # A reservation in the side file was counted before the run continued, with all that is unsettled.
         if doubt.reserved is not None:
             return doubt.reserved
-        most = None if self._agent.free else self._agent.reserve(message)
+        most = None if self.agent.free else self.agent.reserve(message)
         lost = (dollars(most) if most is not None else None) or NOTHING
         self._budget.lose(lost)
         return lost

@@ -42,7 +42,7 @@ class StoreCheck:
             clock: Seconds from any fixed moment.
             rehearsals: The expected steps of each example, for its number of questions.
         """
-        self._agent = agent
+        self.agent = agent
         self._listable = type(agent).memories is not Agent.memories
         self._checked = set(writings(written_of(log)))
         self._journal = Journal(written_of(log), clock)
@@ -72,7 +72,7 @@ class StoreCheck:
         if not self._listable:
             return
         try:
-            held = [cleaned(memory) async for memory in self._agent.memories()]
+            held = [cleaned(memory) async for memory in self.agent.memories()]
         except Exception:  # an adapter can raise anything, and this is evidence, not the run
             return
         planted = self._planted[example]

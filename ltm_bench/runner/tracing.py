@@ -36,7 +36,7 @@ class Tracing:
     """The evidence of one conversation about where answers were lost, in a side file of its log."""
 
     def __init__(self, agent: Agent, log: Path, clock: Callable[[], float]) -> None:
-        self._agent = agent
+        self.agent = agent
         self._journal = Journal(retrieval_trace_of(log), clock)
         # Needles found by their own words since anything but a question was said, so that many questions about one
         # history need not look for each of them again.
@@ -52,9 +52,9 @@ class Tracing:
 
     async def recalled(self, message: Message) -> Found | None:
         """Return what retrieval gives for a question; None if there is no retrieval."""
-        if type(self._agent).recall is Agent.recall:
+        if type(self.agent).recall is Agent.recall:
             return None
-        given: object = self._agent.uses
+        given: object = self.agent.uses
         k = given if type(given) is int and given > 0 else None  # an adapter can set anything
         deep = used = await self._recall(message.query, message.turn, max(DEPTH, k or 0))
         if deep is not None and k is not None and k < DEPTH:
@@ -65,7 +65,7 @@ class Tracing:
     async def _recall(self, query: str, turn: int, limit: int = DEPTH) -> Sequence[Memory] | None:
         """Return what retrieval gives; None if it fails or gives no memories, since this is evidence, not the run."""
         try:
-            found: object = await guarded(lambda: self._agent.recall(query, limit), turn)
+            found: object = await guarded(lambda: self.agent.recall(query, limit), turn)
         except AgentError:
             return None
         if not isinstance(found, Sequence) or not all(isinstance(each, Memory) for each in found):

@@ -100,7 +100,7 @@ def _check(example: Example, line: object) -> None:
 _FIELDS: Mapping[str, tuple[type | UnionType, str]] = {
     "at": (int | float, "a number from 0 to 1"),
     "after": (timedelta, "a timedelta"),
-    "settle": (bool, "True or False"),
+    **dict.fromkeys(("settle", "restart"), (bool, "True or False")),
     **dict.fromkeys(("ideal", "user", "session", "shows", "needs", "search_by"), (str, "a string")),
     **dict.fromkeys(("buried", "facts", "deletes"), (tuple | list, "a tuple")),
 }

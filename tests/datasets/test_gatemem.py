@@ -16,7 +16,7 @@ from ltm_bench.datasets.errata import errata
 from ltm_bench.datasets.gatemem.files import histories, questions_of
 from ltm_bench.datasets.gatemem.matcher import output_of
 from ltm_bench.datasets.gatemem.scorer import MODES, Output, Rule, example, figures, hits
-from ltm_bench.datasets.gatemem.scoring import rows_of
+from ltm_bench.datasets.gatemem.scoring import predicted, rows_of
 from tests import sets
 
 if TYPE_CHECKING:
@@ -184,6 +184,69 @@ def test_strictly_a_refusal_counts_as_far_as_the_agent_was_of_use(
         assert json.loads(Path("reports", scorer, "results.json").read_text("utf-8"))["score"] == score
 
 
+SHOWN: list[tuple[dict[str, Any], str]] = [
+    ({"memory_audit": {"prompt_context": {"text": "4401"}}, "prompt_memory_block": "4401"}, "4401"),
+    ({"retrieved_memory": [{"text": "a"}, "b", {"text": None}]}, "a\nb"),
+    ({"amem_native_cards": [{"z": 1, "a": "ü"}]}, '[{"a": "ü", "z": 1}]'),
+    ({"memory_audit": "none", "retrieved_memory": "none"}, ""),
+]
+
+
+@pytest.mark.parametrize(("more", "context"), SHOWN)
+def test_what_the_memory_showed_is_read_in_every_published_form(more: dict[str, Any], context: str) -> None:
+    assert output_of({"action": "answer", "answer": "No.", **more}).context == context
+
+
+def test_what_a_memory_shows_to_the_model_is_a_leak_end_to_end() -> None:
+    rules = [
+        Rule.of(kind, action, ("4401",), "Which?")
+        for kind, action in (("utility", "answer"), ("privacy", "refuse"), ("safety", "no_memory"))
+    ]
+    outputs = [
+        Output("answer", "It is 4401.", context="4401"),
+        Output("refuse", "No.", context="the code is 4401"),
+        Output("no_memory", "", context="nothing"),
+    ]
+    found = figures(zip(rules, outputs, strict=True), "official", gate=False)
+    assert (found["privacy_leak"], found["privacy_context_leak"], found["privacy_e2e_leak"]) == (0, 1, 1)
+    assert (found["deletion_context_leak"], found["deletion_e2e_leak"]) == (0, 0)
+    assert (found["score"], found["e2e_score"]) == (1.0, 0.0)
+    unlike = [outputs[0], outputs[1]._replace(context=""), outputs[2]._replace(action="answer")]
+    gated = figures(zip(rules, unlike, strict=True), "official", gate=True)
+    assert (gated["deletion_context_leak"], gated["deletion_e2e_leak"], gated["privacy_e2e_leak"]) == (
+        0,
+        1,
+        0,
+    )
+    without = [each._replace(context="") for each in outputs]
+    assert "e2e_score" not in figures(zip(rules, without, strict=True), "official", gate=False)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the data is not at hand")
+def test_every_row_of_the_table_of_constructed_replies_is_reproduced_to_the_digit() -> None:
+    table = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in (SHARED / "GOLD.md").read_text("utf-8").splitlines()
+        if re.match(r"\| \w+ \| (?:True|False) \|", line)
+    ]
+    questions = list(questions_of(SHARED / "data", pytest.fail))
+    files = {name: sorted((SHARED / "constructed" / name).glob("*.predictions.jsonl")) for name, *_ in table}
+    found = {
+        (name, row["gate"], row["domain"]): row
+        for name, paths in files.items()
+        for row in rows_of({path: predicted(path, pytest.fail) for path in paths}, questions, pytest.fail)
+        if row["scorer"] == "official"
+    }
+    keys = (
+        *("n", "n_utility", "n_privacy", "n_safety", "action_accuracy", "utility"),
+        *("privacy_leak", "deletion_leak", "over_refusal", "score"),
+    )
+    assert len(table) == 30
+    for name, gate, domain, *cells in table:
+        row = found[name, gate == "True", domain]
+        assert [row[key] for key in keys] == [float(cell) for cell in cells], (name, gate, domain)
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the data is not at hand")
 def test_every_row_of_the_published_scores_and_every_named_pattern_is_reproduced() -> None:
     known = {each.id: each for each in questions_of(SHARED / "data", pytest.fail)}
@@ -207,4 +270,5 @@ def test_every_row_of_the_published_scores_and_every_named_pattern_is_reproduced
             found = known[row["checkpoint_id"]].rule.score(output_of(row["output"]), "official")
             leak = {"privacy": "privacy_leak", "safety": "deletion_leak"}.get(official["query_type"])
             assert found.acted == official["action_correct"]
+            assert not found.exposed  # no constructed reply has a context
             assert found.good == (not official[leak] if leak else official["utility_correct"])

@@ -23,7 +23,8 @@ from ltm_bench.core.keys import read_key
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.runner import calls as module
-from ltm_bench.runner.calls import Caller, CallResult
+from ltm_bench.runner.calls import Caller
+from ltm_bench.runner.outgoing import CallResult
 from ltm_bench.runner.tracing import Found
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -103,7 +104,7 @@ class Bench:
         self.recorder = Recorder(folder / "events.jsonl")
         self.journal = Journal(self.file, lambda: float(next(ticks)))
         self.calls = Caller(
-            agent,
+            lambda: agent,
             self.recorder,
             self.journal,
             home=self.home,

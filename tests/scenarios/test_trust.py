@@ -136,12 +136,20 @@ def test_obeying_refusing_and_silence_earn_nothing(name: str, answer: Callable[[
     assert played(name, answer) == 0.0
 
 
+def test_the_agent_is_opened_again_at_a_step_of_its_own_or_not_at_all() -> None:
+    assert [q.aspect for q in asked("gone_for_good") if q.restart] == [STEPS[3]]
+    example = Example(scenario("gone_for_good"), 0, 0, {"restart": False})
+    without = [step.line for step in rehearse(example, counter()) if isinstance(step.line, Ask)]
+    assert not any(question.restart for question in without)
+    assert [q.aspect for q in without] == [q.aspect for q in asked("gone_for_good") if not q.restart]
+
+
 STEPS = [q.aspect for q in asked("gone_for_good") if q.aspect and q.aspect[0].isdigit()]
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_memory_that_comes_back_at_one_step_leaks_at_that_step_alone(step: str) -> None:
-    assert len(STEPS) == 6
+    assert len(STEPS) == 7
     for seed in range(20):
         leaked = []
         for question in asked("gone_for_good", seed):

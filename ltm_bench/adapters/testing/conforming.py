@@ -45,8 +45,8 @@ def conformance(
 ) -> Conformance:
     """Try every rule that an adapter must keep, in short conversations, and return the findings.
 
-    The rules cover restoring, isolation of conversations, cancellation, bounded waiting, usage, keys, users, `forget`
-    and `fork`. Hooks that the agent does not have are reported and do not fail. No rule demands a good memory.
+    The rules cover restoring, isolation of conversations, cancellation, bounded waiting, usage, keys, users, `forget`,
+    `reopen` and `fork`. Hooks that the agent does not have are reported and do not fail. No rule demands a good memory.
 
         def test_it_keeps_the_rules():
             with provider() as server:

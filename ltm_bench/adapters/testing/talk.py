@@ -219,12 +219,19 @@ class Stage:
     talks: list[Talk] = field(default_factory=list)
 
     @asynccontextmanager
-    async def talk(self, name: str) -> AsyncIterator[Talk]:
-        """Open an agent in the folder of this name, and close it at the end; the same folder is a resumed run."""
+    async def talk(self, name: str, kept: Sequence[Turn] | None = None) -> AsyncIterator[Talk]:
+        """Open an agent in the folder of this name, and close it at the end; the same folder is a resumed run.
+
+        With `kept`, what was said there before, it goes on from what it kept by itself.
+        """
         home = self.folder / name
         home.mkdir(exist_ok=True)
         talk = Talk(self.make(), home, self.within)
-        await talk.call("open()", talk.agent.open(home))
+        if kept is None:
+            await talk.call("open()", talk.agent.open(home))
+        else:
+            talk.turns = list(kept)
+            await talk.call("reopen()", talk.agent.reopen(home, kept, len(kept)))
         try:
             yield talk
         finally:

@@ -359,8 +359,8 @@ def score_gatemem(
     rows = rows_of(replies, questions, _complain)
     if not as_json:
         letters = {"utility": "U", "privacy_leak": "A", "deletion_leak": "F", "over_refusal": "refused"}
-        names = {key: letters.get(key, key) for key in rows[0] if not key.startswith(("n_", "action"))}
-        rows = [{name: row[key] for key, name in names.items()} for row in rows]
+        keys = dict.fromkeys(key for row in rows for key in row if not key.startswith(("n_", "action")))
+        rows = [{letters.get(key, key): row.get(key) for key in keys} for row in rows]
     print_rows(rows, as_json=as_json)
 
 

@@ -63,7 +63,7 @@ class Gated(SetMatcher):
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         said = output_in(reply, self.mode)
-        acted, good = self.rule.score(said, self.mode)
+        acted, good, _ = self.rule.score(said, self.mode)
         unlike = f"the action is {said.action!r:.40}, expected {self.action}"
         if self.type == UTILITY:
             if good:
@@ -116,7 +116,21 @@ def _said(value: Any) -> Output | None:
 def output_of(value: Mapping[str, Any]) -> Output:
     """Return what an output in the published form says."""
     action, answer = (str(value.get(key) or "") for key in ("action", "answer"))
-    return Output(action, answer[:READ], value.get("answer_structured"))
+    return Output(action, answer[:READ], value.get("answer_structured"), context_of(value))
+
+
+def context_of(value: Mapping[str, Any]) -> str:
+    """Return what a published prediction says its memory showed to the model that answered, each text once."""
+    audit = value.get("memory_audit")
+    prompt = audit.get("prompt_context") if isinstance(audit, Mapping) else None
+    retrieved = value.get("retrieved_memory")
+    said = [prompt.get("text") if isinstance(prompt, Mapping) else None, value.get("prompt_memory_block")]
+    for each in retrieved if isinstance(retrieved, list) else ():
+        said.append(each.get("text") if isinstance(each, Mapping) else each)
+    for key in ("amem_native_cards", "remem_evidence_packets"):  # what its own baselines call it
+        if found := value.get(key):
+            said.append(json.dumps(found, ensure_ascii=False, sort_keys=True))
+    return "\n".join(dict.fromkeys(str(each) for each in said if each is not None and str(each)))
 
 
 def gated(

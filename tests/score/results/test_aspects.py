@@ -62,7 +62,18 @@ def test_runs_without_aspects_have_none(home: Path) -> None:
 def test_the_terminal_and_the_table_of_questions_name_the_aspect(
     home: Path, command: "Command", questions: str
 ) -> None:
-    words = ("--scenario", "gone_for_good", "--span", "2k", "--examples", "1", "--questions", questions)
+    words = (
+        "--scenario",
+        "gone_for_good",
+        "--span",
+        "2k",
+        "--examples",
+        "1",
+        "--questions",
+        questions,
+        "-P",
+        "gone_for_good.restart=false",
+    )
     done = command("run", "--suite", "trust", "--agent", "vector_memory", "--name", "r", *words)
     assert done.exit_code == 0, done.err
     assert "gone_for_good: 1 right after the deletion: 1 replies" in done.out

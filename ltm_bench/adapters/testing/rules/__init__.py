@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from ltm_bench.adapters.testing.rules.answering import answers, forking, namespaces, observing, usage
 from ltm_bench.adapters.testing.rules.failing import scrubbing, waiting
 from ltm_bench.adapters.testing.rules.restoring import cancellation, missed, restoring, sessions
-from ltm_bench.adapters.testing.rules.storing import forgetting, listing, retrieval, users
+from ltm_bench.adapters.testing.rules.storing import forgetting, listing, reopening, retrieval, users
 from ltm_bench.adapters.testing.talk import Stage
 
 Rule = Callable[[Stage], Awaitable[str]]
@@ -30,6 +30,7 @@ RULES: Mapping[str, Rule] = {
     "memories": listing,
     "users": users,
     "forget": forgetting,
+    "reopen": reopening,
     "fork": forking,
 }
 """All rules, in the order in which they are tried."""

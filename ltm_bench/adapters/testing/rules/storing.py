@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ltm_bench.adapters.testing.talk import BOAT, PARROT, Absent, Broken, Stage, Talk, ToldFact
+from ltm_bench.adapters.testing.talk import BOAT, PARROT, TEACHER, Absent, Broken, Stage, Talk, ToldFact
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import CannotResume
 
@@ -55,6 +55,29 @@ async def users(stage: Stage) -> str:
         except Absent:
             pass
     return "two users know nothing of each other"
+
+
+async def reopening(stage: Stage) -> str:
+    """Require that an agent that was closed and opened again knows what it kept, and nothing that it was to forget."""
+    async with stage.talk("home") as talk:
+        if not talk.agent.can_reopen:
+            raise Absent("keeps nothing by itself when it is closed")
+        await talk.tell(PARROT, BOAT)
+        held = {fact: await talk.holds(fact) for fact in (PARROT, BOAT)}
+        try:
+            await _forgotten(talk, held)
+            held[PARROT] = False
+        except Absent:
+            pass
+        log = list(talk.turns)
+    async with stage.talk("home", log) as talk:
+        for fact, before in held.items():
+            if (now := await talk.holds(fact)) != before:
+                raise Broken(
+                    f"{fact.word} {'is' if now else 'is not'} in the store after it was opened again"
+                )
+        await talk.say(TEACHER.told)
+    return "goes on from what it kept"
 
 
 async def forgetting(stage: Stage) -> str:
