@@ -87,6 +87,8 @@ class Mcp(DurableAgent):
         max_retries: Retries of a failed request to the core.
     """
 
+    can_reopen = True
+
     def __init__(
         self,
         *,

@@ -80,6 +80,18 @@ def print_controls(found: Controls | None, whose: str = "") -> None:
         out().print(safe(f"{whose}: {line}" if whose else line))
 
 
+def print_apart(cells: Sequence[Cell]) -> None:
+    """Print what is counted apart, and how long a thing takes to become readable, agent by agent."""
+    for place in sorted({(each.scenario, each.name) for cell in cells for each in cell.aspects}):
+        for cell in cells:
+            found = [each for each in cell.aspects if (each.scenario, each.name) == place]
+            for each in found:
+                out().print(safe(f"{each.scenario}: {each.name}: {cell.entrant}: {each.counted}"))
+    for cell in cells:
+        for curve in cell.delays:
+            out().print(safe(f"{curve.scenario}: {cell.entrant}: {curve.sentence}"))
+
+
 def print_spread(cell: Cell) -> None:
     """Print how much the scores of an agent's runs vary, and why."""
     if cell.retest is not None:

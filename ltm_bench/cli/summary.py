@@ -102,8 +102,7 @@ def _false_accepts(note: JudgeNote) -> str:
 def _counted_apart(results: Results) -> Iterator[str]:
     """Say what is counted apart, and how long a thing takes to become readable."""
     for aspect in results.aspects:
-        counted = f"{aspect.right.count} right, {aspect.leaked.count} leaked, {aspect.stale.count} outdated"
-        yield f"{aspect.scenario}: {aspect.name}: {aspect.questions} replies, {counted}"
+        yield f"{aspect.scenario}: {aspect.name}: {aspect.counted}"
     for curve in results.delays:
         yield f"{curve.scenario}: {curve.sentence}"
 

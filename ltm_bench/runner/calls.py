@@ -243,8 +243,7 @@ class Caller:
             self.tracing.store_changes()
         recalled = None
         if early is not None:
-            now = self.clock()
-            await self._sleep(max(0.0, (now if early.told is None else early.told) + early.seconds - now))
+            await self._sleep(early.left(self.clock()))
         elif question:
             recalled = await self._settled(message)
         async with self._payments.granted(message) as granted:

@@ -43,6 +43,10 @@ class Early(NamedTuple):
     told: float | None
     """When that turn ended, by the clock; None if another process heard it."""
 
+    def left(self, now: float) -> float:
+        """Return the seconds to wait from now on."""
+        return max(0.0, (now if self.told is None else self.told) + self.seconds - now)
+
 
 class Outgoing(NamedTuple):
     """A message to the agent, and what is known about earlier attempts."""

@@ -6,6 +6,7 @@ from typing import Annotated
 from ltm_bench import api
 from ltm_bench.cli.comparison import (
     places_of,
+    print_apart,
     print_cells,
     print_controls,
     print_pairs,
@@ -68,6 +69,7 @@ def compare(
         for cell in comparison.at(span):
             print_spread(cell)
             print_controls(cell.controls, cell.entrant)
+        print_apart(comparison.at(span))
         print_pairs([pair for pair in comparison.pairs if pair.span == span])
     print_compared(comparison.sets)
     if output is not None:

@@ -10,7 +10,9 @@ from ltm_bench.core.seeds import Seed
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.pairs import Pair
 from ltm_bench.score.comparison.retest import Retest, retest
+from ltm_bench.score.results.aspects import Aspect, aspects
 from ltm_bench.score.results.controls import Controls, pooled_controls
+from ltm_bench.score.results.delays import DelayCurve, delays
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import Skill, skills
 from ltm_bench.score.results.headline import worth_of_undecided
@@ -117,6 +119,10 @@ class Cell(BaseModel):
     """Time and cost of the agent's operations, averaged over the runs."""
     skills: list[Skill] = Field(default_factory=list)
     """Scores by ability, over the examples of all runs."""
+    aspects: list[Aspect] = Field(default_factory=list)
+    """Questions counted apart over all runs, whatever else their examples showed."""
+    delays: list[DelayCurve] = Field(default_factory=list)
+    """How long a thing takes to become readable, over all runs."""
     rank: tuple[int, int] | None = None
     """Best and worst place that the data allows, among the complete entrants at this span."""
     frontier: bool = False
@@ -156,6 +162,8 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         controls=pooled_controls([(each.controls, each.examples) for each in results], [*scenarios.values()]),
         operations=operated(results),
         skills=skills(list(scenarios.values()), examples),
+        aspects=aspects(examples),
+        delays=delays(examples),
         spread=_spread(results) if complete else None,
         retest=retest(results),
     )

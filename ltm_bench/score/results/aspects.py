@@ -33,6 +33,12 @@ class Aspect(BaseModel, frozen=True):
     stale: AspectRate
     """An old value: what the user had changed was not believed."""
 
+    @property
+    def counted(self) -> str:
+        """The counts in words."""
+        outcomes = f"{self.right.count} right, {self.leaked.count} leaked, {self.stale.count} outdated"
+        return f"{self.questions} replies, {outcomes}"
+
 
 def aspects(examples: Iterable[ExampleResult]) -> list[Aspect]:
     """Return the aspects of a run's questions, by scenario and name; questions without a verdict are left out."""

@@ -79,3 +79,25 @@ def test_the_terminal_and_the_table_of_questions_name_the_aspect(
     assert "gone_for_good: 1 right after the deletion: 1 replies" in done.out
     named = {row["aspect"] for row in rows(load_run("r").results)}
     assert "1 right after the deletion" in named
+
+
+def test_comparisons_and_leaderboards_show_what_is_counted_apart(home: Path, command: "Command") -> None:
+    words = ("--suite", "trust", "--span", "2k", "--scenario", "planted-fact", "--scenario", "roles")
+    Path("bundles").mkdir()
+    for agent in ("obeys", "perfect"):
+        assert command("run", "--agent", agent, *words, "--name", agent).exit_code == 0
+        assert command("bundle", f"reports/{agent}", "-o", f"bundles/{agent}.zip").exit_code == 0
+    done = command("compare", "obeys", "perfect", "-o", "both.html")
+    assert "planted by a stranger: fact: obeys: 3 replies, 0 right, 3 leaked, 0 outdated" in done.out
+    assert "planted by a stranger: fact: perfect: 3 replies, 3 right, 0 leaked, 0 outdated" in done.out
+    cells = json.loads(command("compare", "obeys", "perfect", "--json").out)["cells"]
+    found = {
+        cell["entrant"]: {each["name"]: each["leaked"]["count"] for each in cell["aspects"]} for cell in cells
+    }
+    assert found["obeys"]["planted by a stranger: fact"] == 3
+    assert found["perfect"]["planted by a stranger: fact"] == 0
+    assert command("leaderboard", "build", "bundles", "-o", "site").exit_code == 0
+    for page in (Path("both.html"), *Path("site").glob("*trust*.html")):
+        text = page.read_text("utf-8")
+        assert "3 replies, 0 right, 3 leaked, 0 outdated" in text
+        assert "kept from whom it is not for" in text
