@@ -9,6 +9,7 @@ like those of FactConsolidation. `chosen` lists the ids of the questions to ask;
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -48,6 +49,7 @@ def dialogue(
     scorer: str = "strict",
     part: int = 8000,
     alone: bool = False,
+    formerly: bool = False,
 ) -> Script:
     """Tell the sessions of a history, and ask its questions.
 
@@ -60,35 +62,33 @@ def dialogue(
         scorer: `official`, `strict`, `paper` for BEAM, or `open` for LoCoMo.
         part: Maximum number of characters of a session in one message.
         alone: Tell a history once for every question, and ask only that one.
+        formerly: Say it as 0.2.0 and 0.3.0 did: how to answer is said once, at the start.
     """
     if part < 200:
         raise ValueError(f"part = {part}: it is 200 or more")
-    if not data and set != MADE:
-        raise ValueError(
-            f"set = {set!r}: name its file with data; only facts like those of {MADE} can be made"
-        )
     which = public_set(set)
     if scorer not in which.scorers:
         raise ValueError(f"scorer = {scorer!r}: for {set} it is {' or '.join(which.scorers)}")
-    if alone and not data:
-        raise ValueError("alone = True: it splits the questions of a set's file; name that with data")
-    history = (
-        nth_history(set, Path(data), digest, chosen.split(), dice.index, alone=alone) if data else _made(dice)
-    )
-    told = [(session, list(_parts(session, part))) for session in history.sessions]
+    history = _history(dice, set, data, digest, chosen.split(), alone=alone)
+    needs = {} if scorer == "official" else _needs(history.questions, scorer, alone=alone)
+    told = [(session, list(_parts(session, part, formerly))) for session in history.sessions]
     lines, holding = count(1), defaultdict[str, list[int]](list)
     parts = sum(len(texts) for _, texts in told)
-    reply = yield Tell(BEGIN, at=0.0)
+    once = WORDS["once"].get(which.dataset, "") if formerly else ""
+    reply = yield Tell(f"{BEGIN} {once}".rstrip(), at=0.0)
     clock, place = _Dates(history.sessions, reply.at), 0
-    needs = {} if scorer == "official" else _needs(history.questions)
 
     def ask(question: HistoryQuestion, at: float | None, now: datetime | None) -> Ask:
+        wait = clock.wait(question.at, now)
+        if formerly:
+            expect = which.expect(replace(question, options=()), scorer)
+            return Ask(_asked(question, ""), expect=expect, at=at, after=wait)
         put = which.put(question, scorer, dice.child(question.id))
         return Ask(
             _asked(put, which.instruction),
             expect=which.expect(put, scorer),
             at=at,
-            after=clock.wait(question.at, now),
+            after=wait,
             search_by=question.text,  # or an agent that retrieves by similarity would find the other questions
             shows=question.id if question.id in needs.values() else None,
             needs=needs.get(question.id),
@@ -106,7 +106,8 @@ def dialogue(
                 text,
                 at=place / (parts + 1) if apart else None,
                 after=None if number else clock.wait(session.at, reply.at),
-                session=str(nth),  # ids such as LongMemEval's `answer_…` give away where the answer lies
+                # Ids such as LongMemEval's `answer_…` give away where the answer lies.
+                session=session.id if formerly else str(nth),
             )
         for question in (q for q in history.questions if q.after == session.id):
             next(lines)
@@ -115,8 +116,26 @@ def dialogue(
         reply = yield ask(question, None if place else 1.0, reply.at)
 
 
-def _needs(questions: Sequence[HistoryQuestion]) -> Mapping[str, str]:
+def _history(dice: Dice, set: str, data: str, digest: str, chosen: Sequence[str], *, alone: bool) -> History:
+    """Return the history of the example's number, or a made one without `data`."""
+    if data:
+        return nth_history(set, Path(data), digest, chosen, dice.index, alone=alone)
+    if set != MADE:
+        raise ValueError(
+            f"set = {set!r}: name its file with data; only facts like those of {MADE} can be made"
+        )
+    if alone:
+        raise ValueError("alone = True: it splits the questions of a set's file; name that with data")
+    return _made(dice)
+
+
+def _needs(questions: Sequence[HistoryQuestion], scorer: str, *, alone: bool) -> Mapping[str, str]:
     """Return, for each question that silence would answer, the last one before it that silence does not."""
+    if alone and any(each.restrains for each in questions):
+        raise ValueError(
+            f"scorer = {scorer!r}: it counts what is rightly kept back only beside what is rightly said, so no "
+            "question can be asked alone; use --questions in-line, or scorer = 'official'"
+        )
     found, shown = {}, next((each.id for each in questions if not each.restrains), "")
     for question in questions:
         if not question.restrains:
@@ -166,7 +185,7 @@ class _Dates:
         return until + self._shift - now
 
 
-def _parts(session: Session, most: int) -> Iterator[tuple[str, set[str]]]:
+def _parts(session: Session, most: int, formerly: bool) -> Iterator[tuple[str, set[str]]]:
     """Yield a session in parts, each with its date; of a long utterance, every piece names the speaker.
 
     With each part come the ids of the utterances in it.
@@ -174,7 +193,7 @@ def _parts(session: Session, most: int) -> Iterator[tuple[str, set[str]]]:
     head = f"[{stamp(session.at)}]\n" if session.at is not None else ""
     lines, said = list[str](), set[str]()
     for utterance in session.utterances:
-        for line in _lines(utterance, most):
+        for line in _lines(utterance, most, formerly):
             if lines and sum(map(len, lines)) + len(line) > most:
                 yield head + "\n".join(lines), said
                 lines, said = [], set()
@@ -184,11 +203,15 @@ def _parts(session: Session, most: int) -> Iterator[tuple[str, set[str]]]:
         yield head + "\n".join(lines), said
 
 
-def _lines(utterance: Utterance, most: int) -> Iterator[str]:
+def _lines(utterance: Utterance, most: int, formerly: bool) -> Iterator[str]:
     if utterance.speaker is None and utterance.id and utterance.text.startswith(f"{utterance.id}."):
         yield utterance.text  # a numbered fact, which has no speaker
         return
     who, text = utterance.speaker or SPEAKERS[utterance.role], utterance.text
+    if formerly:
+        line = f"{who}: {text}"
+        yield from (line[start : start + most] for start in range(0, len(line), most))
+        return
     room = max(most - len(f"{who} (continued): "), most // 2)
     for start in range(0, max(len(text), 1), room):
         yield f"{who}{' (continued)' if start else ''}: {text[start : start + room]}"

@@ -14,7 +14,7 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Matcher
 from ltm_bench.core.seeds import Seed
-from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad
+from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Session
 from ltm_bench.datasets.errata import wrong_keys
 
 
@@ -198,6 +198,12 @@ def contents(each: PublicSet, path: Path, on_bad: OnBad) -> Contents:
     )
 
 
+def _up_to(history: History, question: HistoryQuestion) -> tuple[Session, ...]:
+    """Return the sessions up to a question: what follows it would be told for nothing."""
+    ends = [place for place, each in enumerate(history.sessions, start=1) if each.id == question.after]
+    return history.sessions[: ends[-1]] if ends else history.sessions
+
+
 class _Cursor:
     """Reads a file's histories in order, and starts again if an earlier one is requested."""
 
@@ -205,8 +211,10 @@ class _Cursor:
         def told() -> Histories:
             for history in each.read(path, lambda _: None):
                 asked = tuple(q for q in history.questions if not chosen or q.id in chosen)
-                for questions in ((q,) for q in asked) if alone else filter(None, (asked,)):
-                    yield History(history.id, history.sessions, questions)
+                if alone:
+                    yield from (History(history.id, _up_to(history, each), (each,)) for each in asked)
+                elif asked:
+                    yield History(history.id, history.sessions, asked)
 
         self._open: Callable[[], Histories] = told
         self._rest: Histories = self._open()

@@ -86,6 +86,13 @@ def environment_of(run: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
+def ended_by(environment: Mapping[str, Any]) -> str | None:
+    """Return the version of ltm-bench that worked on a run last; None if not recorded."""
+    packages = environment.get("packages")
+    found = packages.get("ltm-bench") if isinstance(packages, dict) else None
+    return found[:20] if isinstance(found, str) else None
+
+
 def begun_in(environment: Mapping[str, Any]) -> datetime | None:
     """Return the wall-clock time of a run's first start; None if not recorded."""
     started = environment.get("started")

@@ -27,8 +27,12 @@ _FEW = 2
 IN_LINE = "in-line"
 """The mode of a run in which the agent answers everything, in one conversation."""
 
-Questions = Literal["in-line", "forked"]
-"""Whether questions are part of the conversation, or asked beside it, each on a fork."""
+ALONE = "alone"
+"""The mode of a run in which every question has a conversation of its own."""
+
+Questions = Literal["in-line", "forked", "alone"]
+"""Whether questions are part of the conversation, asked beside it, each on a fork, or each put to a new agent that is
+told the history of a public set again."""
 
 Acknowledge = Literal["live", "scripted"]
 """Who replies to needles: the agent, or a script while the agent observes."""

@@ -1,4 +1,4 @@
-"""Suites of public sets: `locomo`, `longmemeval-s`, …; the same in one conversation; and question by question."""
+"""Suites of public sets: `locomo`, `longmemeval-s`, …; and the same in one conversation."""
 
 import warnings
 from collections.abc import Mapping
@@ -14,14 +14,7 @@ from ltm_bench.plan.suites import Suite
 WOVEN = "-woven"
 """The suffix of suites that interleave sessions with filler."""
 
-ALONE = "-alone"
-"""The suffix of suites that tell a history again for each of its questions."""
-
-_MODES = {
-    "": "",
-    WOVEN: "; in one conversation, with filler between",
-    ALONE: "; each question to a new agent, which is told the history again",
-}
+_MODES = {"": "", WOVEN: "; in one conversation, with filler between"}
 
 _START = datetime(2020, 1, 1, 9, tzinfo=UTC)
 """Earlier than any session of any set, so that the clock can show their dates."""
@@ -36,7 +29,7 @@ def dialogue_suites() -> Mapping[str, str]:
     }
 
 
-def dialogue_suite(name: str, data: str | None, most: int | None, seed: Seed) -> Suite | None:
+def dialogue_suite(name: str, data: str | None, most: int | None, seed: Seed, alone: bool) -> Suite | None:
     """Return such a suite; None for any other name.
 
     Args:
@@ -44,14 +37,14 @@ def dialogue_suite(name: str, data: str | None, most: int | None, seed: Seed) ->
         data: The set's file or folder; None for where `datasets fetch` puts it.
         most: Number of questions; None for all.
         seed: Selects the questions.
+        alone: Whether a history is an example once for each of its questions.
 
     Raises:
         ConfigError: The data is missing or cannot be read.
     """
     if name not in dialogue_suites():
         return None
-    base = name.removesuffix(WOVEN).removesuffix(ALONE)
-    alone = name.endswith(ALONE)
+    base = name.removesuffix(WOVEN)
     each = public_set(base)
     path = Path(data) if data is not None else each.place
     if not path.exists():

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, cast, get_args
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import CannotCombine, ConfigError, nearest
 from ltm_bench.core.messages import Ask, Line
-from ltm_bench.log.manifest import Acknowledge, Questions
+from ltm_bench.log.manifest import ALONE, Acknowledge, Questions
 
 Filler = Literal["scripted", "live"]
 
@@ -39,8 +39,16 @@ def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
     return given
 
 
-def check_mode(mode: Mode, name: str, agent: Agent) -> None:
-    """Raise CannotCombine, before anything is asked, if the agent does not support this mode."""
+def check_mode(mode: Mode, name: str, agent: Agent, *, public: bool) -> None:
+    """Raise CannotCombine, before anything is asked, if the agent or the suite does not support this mode.
+
+    `public` says that the suite's examples are the histories of a public set, each in a conversation of its own.
+    """
+    if mode.questions == ALONE and not public:
+        raise CannotCombine(
+            "--questions alone: this suite's examples are no histories of a public set, which could be told again; "
+            "run it with --questions in-line or forked"
+        )
     if mode.acknowledge == "scripted":
         if not agent.observes:
             raise CannotCombine(

@@ -24,6 +24,7 @@ from ltm_bench.filler import filler
 from ltm_bench.log.controls import parse_controls
 from ltm_bench.log.differences import differences
 from ltm_bench.log.manifest import (
+    ALONE,
     BENCH_VERSION,
     FORMAT,
     IMPORTED,
@@ -37,7 +38,6 @@ from ltm_bench.log.manifest import (
 )
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
-from ltm_bench.plan.dialogues import ALONE
 from ltm_bench.plan.modes import Mode, check_lines, check_mode, mode_of
 from ltm_bench.plan.naming import run_name
 from ltm_bench.plan.request import Request
@@ -111,16 +111,23 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     agent = resolve_agent(request.agent, request.settings, request.base_url, calls=calls, catalogue=catalogue)
     sample = agent.source.sample
     observed = suite.public and sample.observes and not sample.writes_in_reply
-    alone = (
-        suite.public and suite.isolated and not request.suite.endswith(ALONE)
-    )  # as the published programs do
-    questions: Questions = "forked" if alone and sample.forks != "no" else "in-line"
-    resolved = _LookedUp(suite, scenarios, chosen, span, bank.digest, observed, questions)
+    each: Questions = "in-line"
+    if suite.public and suite.isolated:  # as the published programs do
+        each = "forked" if sample.forks != "no" else "alone"
+    alone = (request.questions or each) == ALONE and not request.quick
+    notes = tuple(_notes(request, suite, span, each))
+    if alone:
+        suite = find_suite(
+            request.suite, data=request.data, most=request.examples, seed=request.seed, alone=True
+        )
+    resolved = _LookedUp(suite, scenarios, chosen, span, bank.digest, observed, each)
     manifest = _manifest(request, agent.entry, resolved)
     mode = Mode(manifest.questions, manifest.acknowledge)
-    check_mode(mode, agent.entry.name, sample)
+    check_mode(mode, agent.entry.name, sample, public=each != "in-line")
     _check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
-    whole = find_suite(request.suite, data=request.data, seed=request.seed) if suite.public else suite
+    whole = suite
+    if suite.public:
+        whole = find_suite(request.suite, data=request.data, seed=request.seed, alone=alone)
     usual = _manifest(
         Request(
             request.agent,
@@ -141,7 +148,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         agent.source,
         _abouts(manifest, scenarios),
         name=run_name(manifest, usual, suite.fitting(span)),
-        notes=tuple(_notes(request, suite, span, hears=alone and manifest.questions == "in-line")),
+        notes=notes,
         controls=parse_controls(suite.controls),
     )
     demand = partial(check_lines, mode=mode, name=agent.entry.name, agent=sample, pace=request.pace)
@@ -231,16 +238,21 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _LookedUp) -> Manif
     )
 
 
-def _notes(request: Request, suite: Suite, span: int, *, hears: bool) -> Iterator[str]:
-    """Yield notes on a plan: scenarios that are left out, a span that differs from the suite's.
+def _notes(request: Request, suite: Suite, span: int, usual: Questions) -> Iterator[str]:
+    """Yield notes on a plan: how questions are asked, scenarios left out, a span that differs from the suite's.
 
-    `hears` says that questions of a public set are asked one after the other, where its program asks each alone.
+    `usual` says how the suite's questions are asked by default.
     """
-    if hears:
-        why = "" if request.questions else ", since it cannot fork"
+    if usual != "in-line" and request.questions == "in-line":
         yield (
-            f"{request.agent} hears the questions about a history in-line, one after the other{why}; the suite "
-            f"{request.suite}-alone tells the history again for each of them."
+            f"{request.agent} hears the questions about a history in-line, one after the other; the set's program "
+            "asks each alone."
+        )
+    elif usual == ALONE and not request.questions:
+        yield (
+            f"{request.agent} cannot fork, so each question is put to a new agent that is told the history again: "
+            "what is foreseen below counts every telling. --questions in-line tells a history once, and asks one "
+            "question after the other."
         )
     if not request.scenarios:
         chosen = suite.fitting(span, pace=request.pace)
@@ -381,21 +393,24 @@ def plan_of(run: Path, calls: Mapping[str, Any] | None = None) -> Plan:
     if manifest.agent.adapter == IMPORTED:
         raise ConfigError(f"{run} was imported: its agent cannot be asked again; rescore and report work")
     bank = read_bank(manifest.filler.source)
-    scenarios = Scenarios(manifest.suite.name)
+    catalogue = Catalogue.open()
+    scenarios = Scenarios(manifest.suite.name, catalogue)
     suite = manifest.suite.model_copy(
         update={"scenarios": [_today(scenarios, entry) for entry in manifest.suite.scenarios]}
     )
-    adapter = plugins.find("agents", manifest.agent.adapter)
+    adapter = catalogue.find("agents", manifest.agent.adapter)
     today = manifest.model_copy(
         update={
             "suite": suite,
             "agent": manifest.agent.model_copy(
                 update={
-                    "hash": plugins.content_hash(adapter),
+                    "hash": catalogue.hash(manifest.agent.adapter, "agents", manifest.agent.hash),
                     "target": manifest.agent.target and target_of(adapter, manifest.agent.settings),
                 }
             ),
-            "filler": manifest.filler.model_copy(update={"digest": bank.digest}),
+            "filler": manifest.filler
+            if suite.isolated  # which has none
+            else manifest.filler.model_copy(update={"digest": bank.digest}),
         }
     )
     found = differences(manifest.identity(), today.identity())
@@ -421,9 +436,7 @@ def _today(scenarios: Scenarios, entry: ScenarioEntry) -> ScenarioEntry:
     found = scenarios.of(entry)
     parameters = {key: value for key, value in entry.parameters.items() if key != "digest"}
     given = filled(found.scenario, parameters, entry.parameters.get("span", 0))
-    return entry.model_copy(
-        update={"version": found.scenario.version, "parameters": entry.parameters | given}
-    )
+    return entry.model_copy(update={"parameters": entry.parameters | given})
 
 
 def reference_examples(manifest: Manifest) -> list[Example]:

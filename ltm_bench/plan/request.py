@@ -183,8 +183,9 @@ class Request:
     questions: Annotated[
         str | None,
         Option(
-            "in-line (questions are part of the conversation) or forked (each is asked beside it, all at once); "
-            "default: in-line, but forked for the histories of a public set, if the agent can.",
+            "in-line (questions are part of the conversation), forked (each is asked beside it, all at once) or alone "
+            "(public sets: each is put to a new agent that is told the history again); default: in-line, but forked "
+            "for the histories of a public set, or alone if the agent cannot fork.",
             "WHERE",
         ),
     ] = None

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,7 +66,9 @@ class Scenarios:
         return found._replace(scenario=replace(found.scenario, name=str(row)))
 
     def hash(self, entry: ScenarioEntry) -> str:
-        """Return the hash that the scenario of a manifest's entry has today. Executes nothing.
+        """Return the hash that the scenario of a manifest's entry has today, or the entry's if its runs go on.
+
+        Executes nothing.
 
         Raises PluginError if there is none, or if the entry names a file: logs are untrusted, and choose no path.
         """
@@ -75,7 +77,7 @@ class Scenarios:
             return self.find(name).hash
         if not plugins.may_read(name):
             raise PluginError(f"{name}: a log names this file, so it is not read; put it into ./scenarios")
-        return self._catalogue.hash(name)
+        return self._catalogue.hash(name, was=entry.hash)
 
     def of(self, entry: ScenarioEntry) -> Hashed:
         """Return the scenario of a manifest's entry, under the name of its row.
@@ -84,7 +86,13 @@ class Scenarios:
         """
         if self.hash(entry) != entry.hash:
             raise ManifestDiffers(f"the file of the scenario {entry.name} has changed")
-        return self.find(entry.scenario or entry.name, entry.name)
+        found = self.find(entry.scenario or entry.name, entry.name)
+        if found.hash == entry.hash:
+            return found
+        path = self._catalogue.find("scenarios", entry.scenario or entry.name)
+        former = dict((plugins.formerly(path, entry.hash) or {}).get("parameters", {}))
+        build = partial(found.scenario.build, **former)
+        return Hashed(replace(found.scenario, build=build), entry.hash)
 
     def about(self, entry: ScenarioEntry) -> About:
         """Describe the scenario of a manifest's entry; if its file has changed, without executing it."""
@@ -139,7 +147,9 @@ def _span_of(folder: str) -> dict[str, Any]:
     return {"span": spans[0]} if len(spans) == 1 else {}
 
 
-def find_suite(name: str, *, data: str | None = None, most: int | None = None, seed: Seed = 0) -> Suite:
+def find_suite(
+    name: str, *, data: str | None = None, most: int | None = None, seed: Seed = 0, alone: bool = False
+) -> Suite:
     """Return a suite by name. Raises ConfigError with the nearest name.
 
     Args:
@@ -147,6 +157,7 @@ def find_suite(name: str, *, data: str | None = None, most: int | None = None, s
         data: For suites of public sets, their file; None for where `datasets fetch` puts it.
         most: For those, the number of questions; None for all.
         seed: For those, selects the questions.
+        alone: For those, whether each question is an example, with the history told again.
     """
     if name.startswith(GOODAI):
         theirs = _definitions(name.removeprefix(GOODAI))
@@ -158,7 +169,7 @@ def find_suite(name: str, *, data: str | None = None, most: int | None = None, s
         )
     known = suites(config_folders())
     if name not in known:
-        if (public := dialogue_suite(name, data, most, seed)) is not None:
+        if (public := dialogue_suite(name, data, most, seed, alone)) is not None:
             return public
         near = nearest(name, [*known, *dialogue_suites()])
         raise ConfigError(f"unknown suite {name!r}{near} (known: {', '.join(known)}; see also datasets list)")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ltm_bench.plugins.files import Kind, catalogue, content_hash, find
+from ltm_bench.plugins.files import Kind, catalogue, content_hash, find, formerly
 from ltm_bench.plugins.scenarios import scenario_at
 from ltm_bench.script.scenario import Scenario
 
@@ -37,9 +37,14 @@ class Catalogue:
             self._loaded[path] = scenario_at(path)
         return self._loaded[path]
 
-    def hash(self, name: str, kind: Kind = "scenarios") -> str:
-        """Return the hash of a scenario's file, or of an adapter's, as the manifest records it. Raises PluginError."""
+    def hash(self, name: str, kind: Kind = "scenarios", was: str = "") -> str:
+        """Return the hash of a scenario's file, or of an adapter's, as the manifest records it. Raises PluginError.
+
+        That of an earlier version, `was`, is returned as it is if the file goes on with its runs.
+        """
         path = self.find(kind, name)
+        if was and formerly(path, was) is not None:
+            return was
         if path not in self._hashes:
             self._hashes[path] = content_hash(path)
         return self._hashes[path]

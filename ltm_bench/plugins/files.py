@@ -8,6 +8,7 @@ executed.
 import ast
 import hashlib
 import importlib.util
+import json
 import os
 import sys
 import sysconfig
@@ -16,7 +17,7 @@ from pathlib import Path
 from threading import RLock
 from traceback import walk_tb
 from types import ModuleType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ltm_bench.core.errors import LtmBenchError, PluginError, described, nearest
 from ltm_bench.core.extras import dependency
@@ -135,6 +136,23 @@ def content_hash(path: Path) -> str:
     beside = [p for p in sorted(path.parent.glob(f"{path.stem}.*")) if p != path and p.is_file()]
     content = b"".join(p.read_bytes().replace(b"\r\n", b"\n") for p in (path, *beside))
     return hashlib.sha256(content).hexdigest()[:16]
+
+
+def formerly(path: Path, was: str) -> Mapping[str, Any] | None:
+    """Return how a file goes on with runs of its earlier version with the hash `was`; None if it does not.
+
+    `formerly.json` beside it says so, by name and hash: the release, and the `parameters` with which a scenario says
+    what it said then. Nothing is executed. Raises PluginError if it cannot be read.
+    """
+    beside = path.with_name("formerly.json")
+    try:
+        known = json.loads(beside.read_text("utf-8")) if beside.is_file() else {}
+        found = known.get(path.stem, {}).get(was)
+        return None if found is None else dict(found)
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise PluginError(
+            f'{beside}: write {{NAME: {{HASH: {{"release": …}}}}}} ({described(error)})'
+        ) from error
 
 
 def load(path: Path) -> ModuleType:

@@ -366,16 +366,17 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
         _walk_all(plan, reply_tokens, found)
         found.dollars = found.dollars_uncached = bound(plan)
         found.bounded = not agent.free
-    waited = found.calls - found.beside + bool(found.beside)  # of the forked ones, only the last
-    if latency is not None:
-        found.seconds = waited * latency
-    elif model is not None and model.provider is not None:
-        found.seconds = waited * FIRST_TOKEN + (found.output - found.output_beside) / PER_SECOND
-    if found.seconds is not None:
-        found.seconds += sum(pauses)
-    if found.seconds is not None and isolated and not agent.interactive:
-        found.seconds /= min(CONCURRENT, len(plan.examples))
+    if latency is not None or (model is not None and model.provider is not None):
+        lanes = min(CONCURRENT, len(plan.examples)) if isolated and not agent.interactive else 1
+        one_by_one = _seconds(found.calls - found.beside, found.output - found.output_beside, latency)
+        at_once = _seconds(found.beside, found.output_beside, latency)
+        found.seconds = (one_by_one + sum(pauses)) / lanes + at_once / min(CONCURRENT, max(found.beside, 1))
     return found
+
+
+def _seconds(calls: int, output: int, latency: float | None) -> float:
+    """Return the seconds of calls one after the other; without a `latency`, at a provider's usual speed."""
+    return calls * FIRST_TOKEN + output / PER_SECOND if latency is None else calls * latency
 
 
 async def forecast(plan: Plan, latency: float | None = None) -> Estimate | None:

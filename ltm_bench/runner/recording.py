@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
-from ltm_bench.core.messages import Ask, Kind, Line, Reply, Tell
+from ltm_bench.core.messages import Ask, Kind, Line, Matcher, Reply, Tell
 from ltm_bench.core.tokens import Counter
 from ltm_bench.log.events import Event, Forked, Replied, Sent
 from ltm_bench.matchers.forms import dump
+from ltm_bench.plugins.matchers import load
 from ltm_bench.schedule.decisions import Fork
 from ltm_bench.schedule.scheduler import Scheduler
 
@@ -66,7 +67,7 @@ class Recording:
             position=self._scheduler.position,
             due=due,
             at=self._scheduler.clock.now,
-            **({} if line is None else _fields(line)),
+            **({} if line is None else self._fields(line)),
         )
         self._recorder.put(sent)
         return tokens
@@ -95,7 +96,7 @@ class Recording:
             position=fork.position,
             due=fork.due,
             at=fork.at,
-            **_fields(fork.line),
+            **self._fields(fork.line),
         )
         self._recorder.put(forked)
         return forked
@@ -110,18 +111,23 @@ class Recording:
         found = known()
         return self._counter.count(text) if found is None else found
 
+    def _fields(self, line: Line) -> dict[str, Any]:
+        """Return those fields of an event that a script's line determines."""
+        fields: dict[str, Any] = {"ideal": line.ideal, "user": line.user}
+        if isinstance(line, Tell | Ask):
+            fields["buried"] = tuple((each.text, each.tokens) for each in line.buried) or None
+        if isinstance(line, Ask):
+            fields |= {"expect": self._form(line.expect), "search_by": line.search_by}
+            fields |= {"shows": line.shows, "needs": line.needs, "aspect": line.aspect}
+        elif isinstance(line, Tell):
+            fields["session"] = line.session
+        return fields
 
-def _fields(line: Line) -> dict[str, Any]:
-    """Return those fields of an event that a script's line determines."""
-    fields: dict[str, Any] = {"ideal": line.ideal, "user": line.user}
-    if isinstance(line, Tell | Ask):
-        fields["buried"] = tuple((each.text, each.tokens) for each in line.buried) or None
-    if isinstance(line, Ask):
-        fields |= {"expect": json_form(dump(line.expect)), "search_by": line.search_by}
-        fields |= {"shows": line.shows, "needs": line.needs, "aspect": line.aspect}
-    elif isinstance(line, Tell):
-        fields["session"] = line.session
-    return fields
+    def _form(self, expect: Matcher) -> Mapping[str, object]:
+        """Return a matcher's form: the log's, if that is an older one of the same."""
+        form, logged = json_form(dump(expect)), self._recorder.logged
+        there = logged.expect if isinstance(logged, Sent | Forked) else None
+        return there if there is not None and there != form and load(there) == expect else form
 
 
 def json_form(data: Mapping[str, object]) -> dict[str, object]:

@@ -178,8 +178,21 @@ def test_strictly_a_refusal_counts_as_far_as_the_agent_was_of_use(
         "utf-8",
     )
     for scorer, score in (("official", 0.25), ("strict", 0.0)):
-        words = ("-P", f"gatemem.scorer={scorer}", "--agent", "refuses", "--name", scorer)
-        done = command("run", "--suite", "gatemem", "--data", str(data), *words)
+        words = (
+            "--suite",
+            "gatemem",
+            "--data",
+            str(data),
+            "-P",
+            f"gatemem.scorer={scorer}",
+            "--agent",
+            "refuses",
+        )
+        if scorer == "strict":
+            alone = command("run", *words, "--name", "alone")
+            assert alone.exit_code == 1
+            assert "so no question can be asked alone; use --questions in-line" in " ".join(alone.err.split())
+        done = command("run", *words, "--questions", "in-line", "--name", scorer)
         assert done.exit_code == 0, done.err
         assert json.loads(Path("reports", scorer, "results.json").read_text("utf-8"))["score"] == score
 

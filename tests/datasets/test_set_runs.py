@@ -1,12 +1,18 @@
 """Runs of public sets in their three modes: ceiling and floor, the sets' own way of judging, the same questions."""
 
 import json
+import shutil
 from collections.abc import Mapping
+from decimal import Decimal
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.runner.estimate import estimate
 from tests import sets
 
 if TYPE_CHECKING:
@@ -264,7 +270,7 @@ def test_locomos_open_form_of_category_5_has_a_name_of_its_own(command: "Command
     assert figures(found)["4"] == {"official": 1.0, "strict": 1.0}
 
 
-def test_each_question_is_asked_alone_if_the_agent_can_fork_and_in_line_runs_have_a_name_of_their_own(
+def test_each_question_is_asked_alone_and_in_line_runs_have_a_name_of_their_own(
     command: "Command", home: Path
 ) -> None:
     (home / "agents" / "guesser.py").write_text(GUESSER, "utf-8")
@@ -274,7 +280,9 @@ def test_each_question_is_asked_alone_if_the_agent_can_fork_and_in_line_runs_hav
     for key, more in {
         "forked": ("goldfish",),
         "in-line": ("goldfish", "--questions", "in-line"),
+        "by choice": ("goldfish", "--questions", "alone"),
         "cannot": ("guesser",),
+        "cannot, in-line": ("guesser", "--questions", "in-line"),
     }.items():
         before = set(Path("reports").glob("*"))
         done = command(*words, *more)
@@ -282,37 +290,147 @@ def test_each_question_is_asked_alone_if_the_agent_can_fork_and_in_line_runs_hav
         (folder,) = set(Path("reports").glob("*")) - before
         manifest = json.loads((folder / "events.jsonl").read_text("utf-8").splitlines()[0])
         named[key] = (folder.name, manifest["questions"])
-        assert ("one after the other" in done.output) == (key != "forked")
-        assert ("since it cannot fork" in done.output) == (key == "cannot")
+        assert ("one after the other; the set's program" in done.output) == key.endswith("in-line")
+        assert ("is put to a new agent that is told the history again" in done.output) == (key == "cannot")
     assert named["forked"] == ("locomo-32k-goldfish-seed0", "forked")
     assert named["in-line"] == ("locomo-32k-goldfish-seed0-in-line", "in-line")
-    assert named["cannot"] == ("locomo-32k-guesser-seed0", "in-line")
+    assert named["by choice"] == ("locomo-32k-goldfish-seed0-alone", "alone")
+    assert named["cannot"] == ("locomo-32k-guesser-seed0", "alone")
+    assert named["cannot, in-line"] == ("locomo-32k-guesser-seed0-in-line", "in-line")
 
 
 def test_alone_every_question_has_a_conversation_with_the_whole_history(
     command: "Command", home: Path
 ) -> None:
     (home / "agents" / "guesser.py").write_text(GUESSER, "utf-8")
-    data = sets.locomo(home / "locomo10.json")
-    told, asked = dict[str, set[tuple[str, ...]]](), dict[str, list[str]]()
-    for suite in ("locomo", "locomo-alone"):
-        done = command("run", "--suite", suite, "--data", str(data), "--agent", "guesser", "--name", suite)
+    data = sets.locomo(home / "locomo10.json", histories=2)
+    told, asked, histories = dict[str, set[tuple[str, ...]]](), dict[str, list[str]](), []
+    for mode, more in {"alone": (), "in-line": ("--questions", "in-line")}.items():
+        words = ("--suite", "locomo", "--data", str(data), "--agent", "guesser", "--name", mode)
+        done = command("run", *words, *more)
         assert done.exit_code == 0, done.err
-        assert ("locomo-alone tells the history again" in done.output) == (suite == "locomo")
-        told[suite], asked[suite] = set(), []
-        for path in Path("reports", suite, "isolated").glob("*.jsonl"):
+        told[mode], asked[mode] = set(), []
+        for path in Path("reports", mode, "isolated").glob("*.jsonl"):
             log = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
             said = {
                 kind: tuple(e["message"] for e in log if e["event"] == "sent" and e["kind"] == kind)
                 for kind in ("tell", "ask")
             }
-            told[suite].add(said["tell"])
-            asked[suite] += said["ask"]
-            assert len(said["ask"]) == 1 or suite == "locomo"
-    assert told["locomo"] == told["locomo-alone"]
-    assert len(asked["locomo"]) > 3
-    assert sorted(asked["locomo"]) == sorted(asked["locomo-alone"])
+            told[mode].add(said["tell"])
+            asked[mode] += said["ask"]
+            assert len(said["ask"]) == 1 or mode == "in-line"
+        histories.append(results(mode)["sets"][0]["histories"])
+    assert told["alone"] == told["in-line"]
+    assert len(asked["in-line"]) > 3
+    assert sorted(asked["alone"]) == sorted(asked["in-line"])
+    assert histories == [2, 2], "questions about one history are one cluster, however often it is told"
 
+
+def test_alone_a_question_in_the_middle_hears_what_came_before_it(home: Path) -> None:
+    from ltm_bench.datasets.public import nth_history, public_set
+
+    data = made("gatemem", home)
+    history = next(public_set("gatemem").read(data, lambda line: None))
+    names = [session.id for session in history.sessions]
+    for index, question in enumerate(history.questions):
+        heard = nth_history("gatemem", data, "", (), index, alone=True)
+        assert heard.questions == (question,)
+        told = names.index(question.after) + 1 if question.after else len(names)
+        assert [session.id for session in heard.sessions] == names[:told]
+    assert any(question.after for question in history.questions)
+
+
+def test_what_it_costs_to_tell_a_history_for_every_question_is_foreseen_and_kept_within_a_limit(
+    command: "Command", home: Path
+) -> None:
+    (home / "agents" / "dear.py").write_text(DEAR, "utf-8")
+    data = sets.locomo(home / "locomo10.json", histories=1)
+    words = ("--suite", "locomo", "--data", str(data), "--agent", "dear")
+    found = {
+        mode: estimate(make_plan(Request("dear", suite="locomo", data=str(data), questions=mode)))
+        for mode in ("alone", "in-line")
+    }
+    told = found["in-line"].calls - 5  # of 5 questions
+    assert found["alone"].calls == 5 * (told + 1)
+    for each in found.values():
+        assert each.dollars == pytest.approx(each.calls * Decimal("0.0026"))
+    done = command("run", *words, "--max-cost", "0.0001", "--name", "r")
+    assert done.exit_code == 4
+    assert "what is foreseen below counts every telling" in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    "words", [("--suite", "standard"), ("--suite", "locomo-woven", "--data", "locomo10.json")]
+)
+def test_only_the_histories_of_public_sets_can_be_told_again(
+    command: "Command", home: Path, words: tuple[str, ...]
+) -> None:
+    sets.locomo(home / "locomo10.json")
+    done = command("run", *words, "--questions", "alone", "--agent", "goldfish")
+    assert done.exit_code == 1
+    assert "--questions alone: this suite's examples are no histories of a public set" in " ".join(
+        done.err.split()
+    )
+
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+@pytest.mark.parametrize("run", ["locomo", "longmemeval", "beam", "factconsolidation"])
+@pytest.mark.parametrize("release", ["0.2.0", "0.3.0"])
+def test_an_unfinished_run_of_a_release_is_resumed_in_line_in_the_words_of_that_release(
+    command: "Command", home: Path, release: str, run: str
+) -> None:
+    shutil.copytree(GOLDEN / release / "sets", home, dirs_exist_ok=True)
+    shutil.copytree(GOLDEN / release / run, home / "reports" / "r")
+    whole = log_of(home / "reports" / "r")
+    first = min((home / "reports" / "r" / "isolated").glob("*.jsonl"))
+    lines = first.read_bytes().splitlines(keepends=True)
+    asked = next(i for i, line in enumerate(lines) if b'"kind":"ask"' in line)
+    for cut in (3, asked, len(lines) - 1):  # told in part; before the first question; before its end
+        first.write_bytes(b"".join(lines[:cut]))
+        done = command("resume", "r")
+        assert done.exit_code == 0, done.err
+        resumed = log_of(home / "reports" / "r")
+        for kind in ("tell", "ask"):
+            said, was = (
+                [(e["message"], e.get("session")) for e in log if e.get("kind") == kind]
+                for log in (resumed, whole)
+            )
+            assert said == was
+        found = results("r")
+        assert found["mode"] == "in-line, scripted acknowledgements"
+        assert any(f"ltm-bench {release} began the run" in each for each in found["remarks"]) == (
+            version("ltm-bench") != release
+        )
+
+
+def test_a_run_of_a_release_is_not_resumed_with_an_adapter_that_would_answer_otherwise(
+    command: "Command", home: Path
+) -> None:
+    shutil.copytree(GOLDEN / "0.2.0" / "sets", home, dirs_exist_ok=True)
+    shutil.copytree(GOLDEN / "0.2.0" / "locomo", home / "reports" / "r")
+    log = home / "reports" / "r" / "events.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"0626b9fe8011c6ac", b"0000000000000000"))
+    done = command("resume", "r")
+    assert done.exit_code == 1
+    assert "the adapter's file has changed" in " ".join(done.err.split())
+
+
+DEAR = """
+'Dear: a dollar for a hundred thousand tokens.'
+from ltm_bench import Agent, Message, Reply, Usage
+
+
+class Dear(Agent):
+    metered = True
+
+    def reserve(self, message: Message) -> Usage:
+        return Usage(uncached=1000, output=10, model="gpt-4o", provider="openai")
+
+    async def reply(self, message: Message) -> Reply:
+        return Reply("I do not know.", self.reserve(message))
+"""
 
 NOTES = """
 from ltm_bench import Agent, Message, Reply, Turn

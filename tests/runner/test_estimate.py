@@ -19,6 +19,7 @@ from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.plugins.agents import make_agent
 from ltm_bench.runner.estimate import Estimate, estimate
+from tests import sets
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -212,3 +213,13 @@ def test_controls_are_foretold_as_they_are_carried_out(
     before = len(server.chats)
     assert command("control", "r", "--control", kind).exit_code == 0
     assert len(server.chats) - before == int(calls[1])
+
+
+@pytest.mark.parametrize(("histories", "latency", "seconds"), [(1, 8.0, 8.0), (2, 8.0, 10.0), (8, 2.0, 10.0)])
+def test_forked_questions_wait_for_one_of_eight_connections(
+    tmp_path: Path, histories: int, latency: float, seconds: float
+) -> None:
+    data = sets.locomo(tmp_path / "locomo10.json", histories=histories)
+    found = estimate(make_plan(Request("goldfish", suite="locomo", data=str(data))), latency=latency)
+    assert found.beside == found.calls == 5 * histories
+    assert found.seconds == pytest.approx(seconds)

@@ -9,6 +9,9 @@ from ltm_bench.score.results.run import Results
 from ltm_bench.score.results.sets import SetFigures, SetQuestion
 from ltm_bench.score.statistics.published import Compared, compare_files, file_figures
 
+_BEGINNING = 3
+"""Messages with which a history begins; the first is the same for all."""
+
 
 def set_figures(run: str, examples: Sequence[ExampleResult]) -> list[SetFigures]:
     """Return the published figures of each public set in a run; [] without any."""
@@ -31,11 +34,16 @@ def compared_sets(runs: Sequence[Results]) -> list[Compared]:
 
 def _asked(examples: Sequence[ExampleResult]) -> list[tuple[str, Question, SetQuestion]]:
     return [
-        (example.id, question, question.published)
+        (_history(example), question, question.published)
         for example in examples
         for question in example.questions
         if question.published is not None and question.published.id
     ]
+
+
+def _history(example: ExampleResult) -> str:
+    """Return what tells a history from others, even where it is told again for each question: how it begins."""
+    return "\n".join(needle.text for needle in example.needles[:_BEGINNING]) or example.id
 
 
 def _sheet(run: str, examples: Sequence[ExampleResult]) -> Sheet | None:

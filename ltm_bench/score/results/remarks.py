@@ -1,12 +1,14 @@
 """What a reader must know before believing a run's figures, and who judged it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean, median
+from typing import Any
 
 from pydantic import BaseModel
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.seeds import is_training
+from ltm_bench.log.environment import ended_by
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.audits.auditing import Confident
 from ltm_bench.score.audits.judgements import VagueTrial
@@ -41,7 +43,7 @@ def remarks(
     *,
     missed: int,
     untold: Sequence[int],
-    outlook: object = None,
+    environment: Mapping[str, Any],
 ) -> list[str]:
     """Return remarks on the agent's window, what it never heard, unvalidated tasks, and unanswerable questions.
 
@@ -50,9 +52,15 @@ def remarks(
         examples: All examples.
         missed: Tokens of the conversation that never reached the agent.
         untold: The turns from which the run continued with an agent that could not be restored.
-        outlook: What was said of the agent's window and its model before the run started, if anything.
+        environment: Where it ran: what was said of the agent's window and its model, and by which version it was ended.
     """
+    outlook, ended = environment.get("outlook"), ended_by(environment)
     found = [outlook] if outlook and isinstance(outlook, str) else []
+    if ended not in (None, manifest.version):
+        found.append(
+            f"ltm-bench {manifest.version} began the run, and {ended} ended it: what was told and asked is as in "
+            f"{manifest.version}, the last replies are those of the newer adapter"
+        )
     if is_training(manifest.seed):
         found.append(
             f"{manifest.seed} is a training seed: an agent may have been trained on this very conversation, so the "

@@ -117,7 +117,7 @@ def results_of(
             examples,
             missed=0 if heard is None else heard.missed,
             untold=files.timings.untold,
-            outlook=files.environment.get("outlook"),
+            environment=files.environment,
         ),
         costs=fold.books.costs(examples),
         latency=files.timings.latency,
