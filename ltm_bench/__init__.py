@@ -50,6 +50,7 @@ _LATE = {
     "Progress": "ltm_bench.runner.progress",
     "Race": "ltm_bench.score.comparison.racing",
     "Results": "ltm_bench.score.results.run",
+    "make_agent": "ltm_bench.plugins.agents",
     "ordered": "ltm_bench.matchers.orders",  # no matcher, but scenarios of 0.1.0 steer their script by it
 }
 """Large things that are imported on first use, besides the matchers."""
@@ -99,6 +100,7 @@ if typing.TYPE_CHECKING:
     from ltm_bench.matchers.routes import follows_route as follows_route
     from ltm_bench.matchers.sequence import in_order as in_order
     from ltm_bench.matchers.tallies import tallies as tallies
+    from ltm_bench.plugins.agents import make_agent as make_agent
     from ltm_bench.runner.progress import Progress as Progress
     from ltm_bench.score.comparison.racing import Race as Race
     from ltm_bench.score.comparison.runs import Comparison as Comparison
