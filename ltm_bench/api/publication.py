@@ -11,12 +11,14 @@ from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Verdict
 from ltm_bench.core.tokens import counter
 from ltm_bench.judge.judges import Judge, find_judges, find_reader
+from ltm_bench.log.environment import record_tags, record_window
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.planning import Plan, read_bank, reference_examples
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
 from ltm_bench.runner.references import Played, play, play_alone, total
+from ltm_bench.runner.sweep import Job
 from ltm_bench.score.results.files import RunFiles
 from ltm_bench.script.scenario import Example
 
@@ -103,6 +105,24 @@ async def publish(
             finally:  # a judge that cannot be paid leaves the run as it is, with a page
                 results = publication.publish(about, references)
         return Run(folder, manifest, results)
+
+
+async def publish_job(
+    job: Job, verdicts: Mapping[tuple[str, int], Verdict] | None, options: Options, *, ask: bool = True
+) -> Run:
+    """Publish a run of many: with its tags, what was foretold of it, and the reader and judges that options name.
+
+    Args:
+        job: The run.
+        verdicts: Verdicts that the matchers have already given.
+        options: How the runs are carried out.
+        ask: Whether reader and judges are asked; not if the run is unfinished.
+    """
+    reader = find_reader(options.reader, job.plan.manifest.agent) if ask else None
+    judges = find_judges(options.judges) if ask else ()
+    record_tags(job.folder, options.tags or {})
+    record_window(job.folder, outlook=job.outlook)
+    return await publish(job.folder, job.plan, verdicts, reader=reader, judges=judges, options=options)
 
 
 def publish_at_once(folder: Path, plan: Plan, verdicts: Mapping[tuple[str, int], Verdict]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ltm_bench.api import blocking
 from ltm_bench.api.options import Options
-from ltm_bench.api.publication import publish
+from ltm_bench.api.publication import publish_job
 from ltm_bench.api.running import check_price, equipped
 from ltm_bench.api.runs import Run
 from ltm_bench.core.budget import Budget
@@ -25,11 +25,9 @@ from ltm_bench.core.errors import (
 )
 from ltm_bench.core.seeds import seeds_from
 from ltm_bench.judge.judges import find_judges, find_reader
-from ltm_bench.log.environment import record_tags, record_window
 from ltm_bench.plan.request import Conduct, NewRun, Request
 from ltm_bench.report.publishing import replace_file
 from ltm_bench.report.race_page import render_race
-from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.grid import Grid, jobs_of
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.sweep import Job, SweepObserver, sweep
@@ -173,19 +171,11 @@ class RunningRace:
         problems = [each.problem for each in ended if each.problem is not None]
         if problems:
             raise next((each for each in problems if not isinstance(each, AgentError)), problems[0])
-        return [await self._published(each.job, each.verdicts) for each in ended]
-
-    async def _published(self, job: Job, verdicts: Verdicts | None) -> Run:
-        options = self._options
-        record_tags(job.folder, options.tags or {})
-        record_window(job.folder, outlook=job.outlook)
-        reader = find_reader(options.reader, job.plan.manifest.agent)
-        run = await publish(
-            job.folder, job.plan, verdicts, reader=reader, judges=find_judges(options.judges), options=options
-        )
-        if not run.complete:
-            raise RunIncomplete(f"{run.name} is not complete; the same command continues")
-        return run
+        runs = [await publish_job(each.job, each.verdicts, options) for each in ended]
+        for run in runs:
+            if not run.complete:
+                raise RunIncomplete(f"{run.name} is not complete; the same command continues")
+        return runs
 
     def write(self, page: Path | None = None) -> Path:
         """Write the race's page, and return where."""

@@ -12,9 +12,9 @@ import typer
 from rich import box
 from rich.table import Table
 
-from ltm_bench.api import Options, Run, compare, equipped, load_run, publish
+from ltm_bench.api import Options, Run, compare, equipped, load_run
 from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
-from ltm_bench.api.publication import publish_at_once
+from ltm_bench.api.publication import publish_at_once, publish_job
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.config_file import values_of
 from ltm_bench.cli.console import err, out, safe
@@ -33,7 +33,6 @@ from ltm_bench.core.errors import (
     RunIncomplete,
 )
 from ltm_bench.judge.judges import find_judges, find_reader
-from ltm_bench.log.environment import record_tags, record_window
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
@@ -292,14 +291,8 @@ async def _published(done: JobResult, options: Options) -> tuple[JobResult, Run]
     So it is if its pages cannot be written; other runs may lie on another disk, or be smaller.
     """
     job = done.job
-    judges = find_judges(options.judges) if done.problem is None else ()
-    reader = find_reader(options.reader, job.plan.manifest.agent) if done.problem is None else None
     try:
-        record_tags(job.folder, options.tags or {})
-        record_window(job.folder, outlook=job.outlook)
-        run = await publish(
-            job.folder, job.plan, done.verdicts, reader=reader, judges=judges, options=options
-        )
+        run = await publish_job(job, done.verdicts, options, ask=done.problem is None)
     except (BudgetReached, RunIncomplete) as error:
         return replace(done, problem=error), load_run(job.folder)
     except (ConfigError, OSError) as error:
