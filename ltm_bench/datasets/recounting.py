@@ -136,15 +136,19 @@ def learn(files: Sequence[PublishedFile]) -> Known:
     return known
 
 
-def recount(file: PublishedFile, known: Known) -> Recounts:
-    """Return a file's figures, those that it states, and what is odd about it. Raises ConfigError for a bad value."""
-    counted: list[RowCount] = []
+def counts_of(file: PublishedFile, known: Known) -> Iterator[RowCount]:
+    """Yield what each row adds to a file's figures. Raises ConfigError for a bad value."""
     for number, row in enumerate(file.rows, start=1):
         try:
-            counted.append(file.shape.count(row, known))
+            yield file.shape.count(row, known)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             said = error if type(error) is ValueError else f"{type(error).__name__}: {error}"
             raise ConfigError(f"{file.path}: row {number}: {said}") from error
+
+
+def recount(file: PublishedFile, known: Known) -> Recounts:
+    """Return a file's figures, those that it states, and what is odd about it. Raises ConfigError for a bad value."""
+    counted = list(counts_of(file, known))
     figures = {(each.measure, each.group): each for each in _figures(counted)}
     means = [figures["right", each].mean for each in TYPES if ("right", each) in figures]
     if means:

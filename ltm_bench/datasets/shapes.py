@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from ltm_bench.datasets.answers import type_of, votes_of
 from ltm_bench.datasets.beam.scorer import event_order
 from ltm_bench.datasets.longmemeval.files import ABSTENTION
-from ltm_bench.datasets.precisionmembench.scorer import Surfaced, pass_type, score_case, score_turn
+from ltm_bench.datasets.precisionmembench.context import row_of
+from ltm_bench.datasets.precisionmembench.scorer import Surfaced, pass_type
 
 Record = Mapping[str, Any]
 
@@ -144,42 +145,34 @@ def _letters(row: Record, known: Known) -> RowCount:
     _must(row["answer"] in tuple("abcd"), "answer", row["answer"], "a letter from a to d")
     _must(row["p"] in ("", *"abcd"), "p", row["p"], "a letter from a to d, or empty")
     keys = _of(known, "question", row["question_id"]).get("gold_answers", row["answer"])
-    chosen = {f"says {letter}": (row["p"] == letter, 1) for letter in "abcd"}
-    right = (row["p"] == row["answer"], 1)
-    return RowCount(
-        {"right": right, **chosen}, _told(row, known), () if row["answer"] in keys else ("answer",)
-    )
+    amounts = {f"says {letter}": (row["p"] == letter, 1) for letter in "abcd"}
+    amounts["right"] = (row["p"] == row["answer"], 1)
+    return RowCount(amounts, _told(row, known), () if row["answer"] in keys else ("answer",))
 
 
 def _queried(row: Record, known: Known) -> RowCount:
     """Count a case or a turn of PrecisionMemBench as it is stored, and whether that follows from its ids."""
-    precision, recall = _share(row, "retrievalPrecision"), _share(row, "retrievalRecall")
     _must(isinstance(row["passed"], bool), "passed", row["passed"], "true or false")
-    means = {"precision": precision, "recall": recall}
-    if "driftScore" in row:
-        means["drift"] = _share(row, "driftScore")
+    stored = {"precision": "retrievalPrecision", "recall": "retrievalRecall"}
+    if in_session := "driftScore" in row:
+        stored["drift"] = "driftScore"
         found = Surfaced(_texts(row, "retrievedBeliefIds"), _texts(row, "pinnedBeliefIds"), None)
-        turns = {turn["turnIndex"]: turn for turn in _of(known, "session", row["caseId"]).get("turns", ())}
-        case = turns.get(row["turnIndex"])
-        score = score_turn(case["expect"], found) if case else None
     else:
-        ids = (_texts(row, key) for key in ("relevantBeliefs", "pinnedBeliefs", "retrievedQuestions"))
-        found, case = Surfaced(*ids), _of(known, "case", row["caseId"])
-        beliefs = known.get("belief", {}).items()
-        kept = {name for name, each in beliefs if each["pinned"] and each["user_id"] == "test-user"}
-        score = score_case(case["expect"], found, kept) if case else None
-    kind = pass_type(str(row["category"]), precision)
+        ids = ("relevantBeliefs", "pinnedBeliefs", "retrievedQuestions")
+        found = Surfaced(*(_texts(row, key) for key in ids))
+    means = {name: _share(row, key) for name, key in stored.items()}
+    kind = pass_type(str(row["category"]), means["precision"])
     amounts: dict[str, tuple[float, int]] = {"passed": (row["passed"], 1)}
     amounts |= {name: (value, 1) for name, value in means.items() if value is not None}
     for each in ("active retrieval", "structural", "trivially empty"):
         amounts[each] = (row["passed"] and kind == each, 1)
-    differs: list[str] = []
-    if score is not None:
-        amounts["forbidden"] = (score.forbidden, 1)
-        unseen = any(re.search("persona|question", each) for each in _texts(row, "failures"))
-        ours = (score.precision, score.recall, not score.failures and not unseen)
-        stored = zip(("precision", "recall", "passed"), ours, (precision, recall, row["passed"]), strict=True)
-        differs = [name for name, a, b in stored if a != b]
+    case, differs = _of(known, "session" if in_session else "case", row["caseId"]), list[str]()
+    turns = case.get("turns", ()) if in_session else [case] if case else ()
+    for asked in (each for each in turns if each is case or each["turnIndex"] == row["turnIndex"]):
+        ours = row_of(case, asked, found, known.get("belief", {}))
+        ours["passed"] &= not any(re.search("persona|question", each) for each in _texts(row, "failures"))
+        amounts["forbidden"] = (ours["forbidden"], 1)
+        differs = [name for name, key in {**stored, "passed": "passed"}.items() if ours[key] != row[key]]
     return RowCount(amounts, [str(row["category"])], differs)
 
 

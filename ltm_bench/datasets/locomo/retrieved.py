@@ -6,7 +6,7 @@ from pathlib import Path
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.errata import errata, question_digest
 from ltm_bench.datasets.marks import AnswerMark, Sheet
-from ltm_bench.datasets.recounting import read_published
+from ltm_bench.datasets.recounting import counts_of, read_published
 from ltm_bench.datasets.shapes import retrieved
 
 COLUMNS = ("recall", "all found", "none found")
@@ -25,14 +25,10 @@ def sheet_of(path: Path) -> Sheet:
         )
     wrong = {each.digest for each in errata("locomo").values() if each.kind == "evidence"}
     marks, times = list[AnswerMark](), Counter[str]()
-    for number, row in enumerate(file.rows, start=1):
-        try:
-            amounts = retrieved(row, {}).amounts
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise ConfigError(f"{path}: row {number}: {error}") from error
+    for row, count in zip(file.rows, counts_of(file, {}), strict=True):
         digest = question_digest(str(row.get("question")))
         times[digest] += 1
-        scores = {name: float(amounts[name][0]) for name in COLUMNS}
+        scores = {name: float(count.amounts[name][0]) for name in COLUMNS}
         name, history = f"{digest}/{times[digest]}", str(row["sample_id"])
         marks.append(AnswerMark(name, str(row.get("category")), history, scores, wrong_key=digest in wrong))
     return Sheet(path, COLUMNS, tuple(marks))

@@ -80,7 +80,7 @@ def row_of(
         kept = {name for name, each in beliefs.items() if each["pinned"] and each["user_id"] == USER}
         score = score_case(case["expect"], context, kept)
         more = {
-            "category": case["category"],
+            "category": case.get("category"),
             "relevantBeliefs": context.relevant,
             "pinnedBeliefs": context.pinned,
         }
@@ -90,6 +90,10 @@ def row_of(
         more = {"category": "Session-level noise isolation", "turnIndex": asked["turnIndex"]}
         more |= {"retrievedBeliefIds": context.relevant, "pinnedBeliefIds": context.pinned}
         more["driftScore"] = 0.0 if score.precision is None else 1 - score.precision
-    means = {"retrievalPrecision": score.precision, "retrievalRecall": score.recall}
+    more |= {
+        "retrievalPrecision": score.precision,
+        "retrievalRecall": score.recall,
+        "forbidden": score.forbidden,
+    }
     failures = [f"rules broken: {score.failures}"] if score.failures else []
-    return {"caseId": case["caseId"], **more, **means, "passed": not failures, "failures": failures}
+    return {"caseId": case["caseId"], **more, "passed": not failures, "failures": failures}
