@@ -172,9 +172,11 @@ def print_panel(found: Panel, *, as_json: bool) -> None:
 
 
 def _ranked(found: Panel, file: str, rubric: str) -> str:
-    """Return a mean, with its rank if it has one."""
-    rank = found.ranks.get(file, {}).get(rubric)
-    return _cell(found.files[file].get(rubric)) + (f" #{rank}" if rank else "")
+    """Return a mean, with its rank if it has one, and its replies if other rubrics have a verdict on more."""
+    figures, rank = found.files[file], found.ranks.get(file, {}).get(rubric)
+    n = figures[rubric].n if rubric in figures else 0
+    fewer = f" n={n}" if 0 < n < max(each.n for each in figures.values()) else ""
+    return _cell(figures.get(rubric)) + fewer + (f" #{rank}" if rank else "")
 
 
 def print_recounts(found: Sequence[Recounts], *, as_json: bool) -> None:

@@ -120,6 +120,18 @@ def test_questions_are_joined_by_their_text_where_a_file_has_no_ids(
     assert seen([files[0], nested]).ranks[str(nested)]["stored"] == 1
 
 
+def test_a_rubric_without_a_verdict_on_some_replies_says_on_how_many_it_has_one(
+    command: "Command", tmp_path: Path
+) -> None:
+    rows = [answered(n, "roses", True) for n in range(4)]
+    del rows[0]["llm_judgments"]
+    path, page = placed(tmp_path / "some.jsonl", rows), tmp_path / "panel.html"
+    done = command("score", "panel", str(path), "-o", str(page))
+    assert done.out.count(" n=3") == 1
+    assert "n=3" in page.read_text("utf-8")
+    assert "n=" not in command("score", "panel", str(placed(tmp_path / "all.jsonl", rows[1:]))).out
+
+
 def test_agreement_with_people_names_both_classes_and_when_it_tells_nothing(rated: Path) -> None:
     by = {each.rubric: each for each in seen([], rated).people}
     assert set(by) == {"stored", "F1", "strict text"}
