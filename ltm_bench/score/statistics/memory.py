@@ -5,6 +5,7 @@
 Sums over the same examples. Nothing is clipped: who gets more than with everything in hand has more than all.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.score.statistics.intervals import CONFIDENCE, Interval, Pool, percentile
 
 RESAMPLES = 2000
+
+_Z = 1.96
 
 LEAST = 0.1
 """Share of the points that evidence must surely be above blind."""
@@ -59,8 +62,8 @@ def kept(clusters: Sequence[Strata]) -> MemoryShare:
     """Return the memory that examples of one or more runs show.
 
     The interval is a joint bootstrap of the triples within each scenario (one draw fewer than examples, so that the
-    variance is not too small), lengthened as that of a score is: by one example that disagrees, and by how much several
-    runs differ.
+    variance is not too small), around Wilson's centre and never shorter than his (1927), so that it holds the truth
+    near 0 and 1 as well. How much several runs differ lengthens it.
 
     Args:
         clusters: For every run, its triples by scenario.
@@ -76,8 +79,8 @@ def kept(clusters: Sequence[Strata]) -> MemoryShare:
     dice = Dice("memory")
     drawn = [_sums([_drawn(dice, each) for each in pooled]) for _ in range(RESAMPLES)]
     tail = 50 * (1 - CONFIDENCE)
-    least = 1.96**2 / min(map(len, pooled))
-    if percentile([below for _, below in drawn], tail) - least / 2 <= LEAST * len(pooled):
+    examples = min(map(len, pooled))
+    if percentile([below for _, below in drawn], tail) - _Z**2 / examples / 2 <= LEAST * len(pooled):
         why = "with everything in hand it hardly gets more than by guessing, so how much of it is memory cannot be said"
         return MemoryShare(share=None, interval=None, n=n, why=why)
     share = had / could
@@ -88,10 +91,15 @@ def kept(clusters: Sequence[Strata]) -> MemoryShare:
             for cluster in clusters
         ]
     ).stretch()
-    low, high = (
-        stretch * max(abs(share - percentile(ratios, level)), least / could) for level in (tail, 100 - tail)
-    )
-    return MemoryShare(share=share, interval=Interval(low=share - low, high=share + high), n=n)
+    number = examples * could + _Z**2  # examples that tell evidence from blind, as if of one scenario
+    pull = _Z**2 / number
+    bounded = min(max(share, 0.0), 1.0)
+    shift = pull * (0.5 - bounded)
+    least = _Z * math.sqrt((bounded + shift) * (1 - bounded - shift) / number)
+    spread = (percentile(ratios, 100 - tail) - percentile(ratios, tail)) / 2 * math.sqrt(1 - pull)
+    arm = stretch * max(spread, least)
+    interval = Interval(low=min(share, share + shift - arm), high=max(share, share + shift + arm))
+    return MemoryShare(share=share, interval=interval, n=n)
 
 
 def _residual(triple: Triple, share: float) -> float:

@@ -38,7 +38,8 @@ def test_it_says_why_it_is_not_shown(strata: Mapping[str, Sequence[Triple]], why
 def test_equal_examples_leave_an_interval_with_width() -> None:
     found = kept([{"a": [ALL] * 20}])
     assert found.interval is not None
-    assert found.interval.low == pytest.approx(1 - 1.96**2 / 20)
+    assert 0.78 < found.interval.low < 0.84, "Wilson's is 0.84"
+    assert found.interval.high >= 1
 
 
 def test_runs_that_differ_more_than_chance_allows_lengthen_it() -> None:
@@ -49,15 +50,18 @@ def test_runs_that_differ_more_than_chance_allows_lengthen_it() -> None:
     assert far.high - far.low > 1.5 * (near.high - near.low)
 
 
+@pytest.mark.parametrize("near", [0.6, 0.95])
 @pytest.mark.parametrize(("scenarios", "examples"), [(12, 3), (4, 10)])
-def test_its_interval_holds_the_truth_nineteen_times_in_twenty(scenarios: int, examples: int) -> None:
+def test_its_interval_holds_the_truth_nineteen_times_in_twenty(
+    scenarios: int, examples: int, near: float
+) -> None:
     dice = random.Random(1)
 
     def triple(memory: float) -> Triple:
         blind, evidence = float(dice.random() < 0.1), float(dice.random() < 0.9)
         return Triple(evidence if dice.random() < memory else blind, blind, evidence)
 
-    rates = [(0.4, 0.6, 0.8)[i % 3] for i in range(scenarios)]
+    rates = [near + (1 - near) * (i % 3 - 1) / 2 for i in range(scenarios)]
     truth = sum(rates) / scenarios
     found = [
         kept([{str(i): [triple(rate) for _ in range(examples)] for i, rate in enumerate(rates)}]).interval
