@@ -113,8 +113,8 @@ def of_adapters(content: Mapping[str, Any], modules: Sequence[str]) -> dict[str,
         if not known.get("group") and (not module or top in modules):
             continue
         own = f"tests/agents/test_{name}.py"
-        table = {
-            "extras": known.get("extras", []),
+        table: dict[str, Any] = {
+            "extras": ["gateway", *known.get("extras", [])],
             "modules": list(
                 dict.fromkeys(filter(None, (top, module)))
             ),  # other packages may be in `top`, too
@@ -122,11 +122,12 @@ def of_adapters(content: Mapping[str, Any], modules: Sequence[str]) -> dict[str,
                 *([own] if (ROOT / own).exists() else []),
                 "tests/agents/test_conformance.py",
                 "tests/agents/test_killed.py",
+                "tests/agents/test_through_gateway.py",
             ],
             "select": name,
             "minutes": 5,
         }
-        if not table["extras"] and known.get("version"):
+        if not known.get("extras") and known.get("version"):
             table["packages"] = [f"{known['package']}=={known['version']}"]
         for key, value in known.get("group", {}).items():
             table[key] = [*table.get(key, ()), *value] if isinstance(value, list) else value

@@ -49,8 +49,14 @@ class Running:
 
 
 @cache
-def hindsight_server(program: str, model: Answer) -> Running:
-    """Start the server, which takes some 20 seconds; it runs until the process ends. `program` is hindsight-api."""
+def hindsight_server(program: str, model: Answer, gateway: str = "") -> Running:
+    """Start the server, which takes some 20 seconds; it runs until the process ends.
+
+    Args:
+        program: hindsight-api.
+        model: Answers for the model that it calls.
+        gateway: The address at which it calls that model, if not the model's own.
+    """
     ending = ExitStack()
     atexit.register(ending.close)
     place = Path(tempfile.mkdtemp(prefix="hindsight-"))
@@ -62,7 +68,8 @@ def hindsight_server(program: str, model: Answer) -> Running:
         **SETTINGS,
         "DATABASE_URL": database(program, place, ending),
         "EMBEDDINGS_OPENAI_BASE_URL": answering.openai_url,
-        "LLM_BASE_URL": answering.openai_url,
+        "LLM_BASE_URL": gateway or answering.openai_url,
+        **({"LLM_API_KEY": "ltm-bench", "LLM_MODEL": "gpt-6-luna"} if gateway else {}),
         "PORT": str(port),
     }
     environment = {f"HINDSIGHT_API_{name}": value for name, value in settings.items()}

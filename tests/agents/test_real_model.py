@@ -208,3 +208,32 @@ def test_the_panel_asks_a_real_model_once_by_every_rubric_and_goes_on_where_it_w
     again = command(*words)
     assert "1 call, 11 answered earlier" in again.err
     assert again.out == whole.out
+
+
+THROUGH = f"""
+from openai import OpenAI
+
+from ltm_bench.adapters import through_gateway
+
+
+def agent(message: str) -> str:
+    with OpenAI(**through_gateway("openai"), timeout=280) as client:
+        asked = [{{"role": "user", "content": message[:400]}}]
+        stream = client.chat.completions.create(
+            model="smollm2", messages=asked, max_tokens={BRIEF}, stream=True
+        )
+        streamed = "".join(each.choices[0].delta.content or "" for each in stream)
+        whole = client.responses.create(model="smollm2", input=message[:400], max_output_tokens={BRIEF})
+    return f"{{streamed}} {{whole.output_text}}"
+"""
+
+
+def test_what_a_function_asks_it_is_seen_by_the_gateway(command: "Command", here: Path, llama: str) -> None:
+    (here / "through.py").write_text(THROUGH, "utf-8")
+    words = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "through")
+    ended = command(*words, "--agent", "python:through:agent", "--gateway", "--upstream", f"{llama}/v1")
+    assert ended.exit_code == 0
+    costs = json.loads(Path("reports/through/results.json").read_text("utf-8"))["costs"]
+    assert costs["gateway"] == {"calls": 2 * costs["calls"], "unassigned": 0, "lost": 0, "retries": 0}
+    assert costs["usage"]["output"] > costs["calls"]
+    assert costs["dollars"] is None  # no price list knows it
