@@ -49,8 +49,8 @@ class Publication:
         results = _with_calibrations(results, run.parent)
         self._writer.finish(results)
         replace_file(run / "verdicts.jsonl", b"".join(_verdict_lines(results)))
-        replace_file(run / "results.json", _json(results))
         replace_file(run / "report.html", render_page(results, manifest).encode("utf-8", "replace"))
+        replace_file(run / "results.json", _json(results))  # last: where it is right, so are the pages
         (run / SUMS).unlink(missing_ok=True)  # of a bundle whose files these were
         return results
 

@@ -4,7 +4,7 @@ A failing run does not stop the others. Finished runs are skipped, so a sweep is
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -100,6 +100,7 @@ async def sweep(
     connections: int,
     limit: float | None = None,
     retries: int = 0,
+    publish: Callable[[Job, Verdicts], None] | None = None,
 ) -> list[JobResult]:
     """Execute all runs.
 
@@ -110,7 +111,9 @@ async def sweep(
         connections: Maximum concurrent calls to one provider.
         limit: Seconds after which a run stops.
         retries: How often a run that fails is continued.
+        publish: Called with each run that was carried out, in a thread beside the calls of the others, one at a time.
     """
+    publishing = asyncio.Semaphore()
     for job in jobs:  # count all of them before any spends more
         before = cost_before(job.plan, job.folder)
         budget.count(before.logged + before.charged)
@@ -145,6 +148,9 @@ async def sweep(
         else:
             result = await tried(job)
         observer.done(job, result.problem)
+        if publish is not None and result.verdicts is not None:
+            async with publishing:
+                await asyncio.to_thread(publish, job, result.verdicts)
         return result
 
     runs = [asyncio.ensure_future(one(job)) for job in jobs]

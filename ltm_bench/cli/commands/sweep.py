@@ -12,9 +12,9 @@ import typer
 from rich import box
 from rich.table import Table
 
-from ltm_bench.api import Options, Run, compare, equipped, load_run
+from ltm_bench.api import Options, Run, compare, equipped
 from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
-from ltm_bench.api.publication import publish_at_once, publish_job
+from ltm_bench.api.publication import publish_at_once
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.config_file import values_of
 from ltm_bench.cli.console import err, out, safe
@@ -24,10 +24,10 @@ from ltm_bench.cli.ending import saying_when_it_ends
 from ltm_bench.cli.foreseeing import foresee, foresee_controls
 from ltm_bench.cli.options import LogLevel, Quiet, output_option
 from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.publishing import publish_all, publish_early
 from ltm_bench.core.errors import (
     BudgetReached,
     ConfigError,
-    LogError,
     LtmBenchError,
     ManifestDiffers,
     RunIncomplete,
@@ -44,8 +44,7 @@ from ltm_bench.runner.grid import Grid, Shard, jobs_of, remake, resources_in
 from ltm_bench.runner.ray.resources import Resources
 from ltm_bench.runner.sweep import Job, JobResult
 from ltm_bench.runner.sweep import sweep as run_all
-from ltm_bench.score.comparison.thin import Thinner
-from ltm_bench.score.results.stored import DERIVED, PAGES, stored_results
+from ltm_bench.score.results.stored import DERIVED
 
 
 @dataclass(frozen=True)
@@ -192,12 +191,14 @@ def sweep(
                                 connections=connections,
                                 limit=conduct.run_timeout,
                                 retries=retries or 0,
+                                publish=partial(publish_early, options),
                             )
                         )
                     ended = _controlled(ended, options)
             else:
                 ended = _elsewhere(jobs, options, cluster)
-            ended, runs = _publish_all(ended, options, cluster)
+            bring = None if cluster is None or cluster.url is None else partial(_bring_pages, cluster.url)
+            ended, runs = publish_all(ended, options, bring)
         except KeyboardInterrupt:
             raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
         _print(ended, runs)
@@ -252,53 +253,6 @@ def _controlled(ended: Sequence[JobResult], options: Options) -> list[JobResult]
                 problem = error
         found.append(replace(each, problem=problem))
     return found
-
-
-def _begun(done: JobResult) -> bool:
-    """Whether this run has begun; a folder with another run does not count."""
-    return not isinstance(done.problem, LogError) and (done.job.folder / "events.jsonl").exists()
-
-
-def _published_there(done: JobResult, options: Options) -> Run | None:
-    """Return a run that its worker published; None if there is more to do."""
-    job = done.job
-    if done.problem is not None or options.judges or options.reader or not (job.folder / PAGES[0]).exists():
-        return None
-    results = stored_results(job.folder, job.plan.manifest)
-    return None if results is None else Run(job.folder, job.plan.manifest, results)
-
-
-def _publish_all(
-    ended: Sequence[JobResult], options: Options, cluster: Cluster | None
-) -> tuple[list[JobResult], dict[Path, Run]]:
-    """Publish all runs that have begun and whose workers did not; return how they ended, and what comparisons need."""
-    results, runs, thinner = list(ended), {}, Thinner()
-    for place, each in enumerate(ended):
-        if _begun(each):
-            run = None if cluster is None else _published_there(each, options)
-            if run is None:
-                results[place], run = asyncio.run(_published(each, options))
-                if cluster is not None and cluster.url is not None:
-                    _bring_pages(cluster.url, each.job)
-            thinned = thinner.thin(run.manifest, run.results)
-            runs[each.job.folder] = replace(run, manifest=thinned.manifest, results=thinned.results)
-    return results, runs
-
-
-async def _published(done: JobResult, options: Options) -> tuple[JobResult, Run]:
-    """Publish a run, and have reader and judges decide what is undecided. If they cannot go on, it is unfinished.
-
-    So it is if its pages cannot be written; other runs may lie on another disk, or be smaller.
-    """
-    job = done.job
-    try:
-        run = await publish_job(job, done.verdicts, options, ask=done.problem is None)
-    except (BudgetReached, RunIncomplete) as error:
-        return replace(done, problem=error), load_run(job.folder)
-    except (ConfigError, OSError) as error:
-        err().print(safe(f"{job.folder.name}: {error}"))
-        return replace(done, problem=done.problem or RunIncomplete(str(error))), load_run(job.folder)
-    return done, run
 
 
 def _raise_if_unfinished(ended: Sequence[JobResult], limit: Decimal | None) -> None:

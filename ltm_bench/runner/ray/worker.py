@@ -305,9 +305,7 @@ def _execute_in(
                 ledger.close()
             ray.get(reported)
         if assignment.publish is not None:
-            with contextlib.suppress(
-                LtmBenchError, OSError
-            ):  # the driver makes what is missing, or says why not
+            with contextlib.suppress(Exception):  # the driver makes what is missing, or says why not
                 assignment.publish(folder, job.plan, verdicts)
                 if shared is not None:
                     shared.push(folder, whole=True)

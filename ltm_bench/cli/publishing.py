@@ -1,0 +1,81 @@
+"""Publishes the runs of a sweep: each while others go on, if nobody else has to be asked about it, or at the end."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from ltm_bench.api import Options, Run, load_run
+from ltm_bench.api.controlling import controls_for
+from ltm_bench.api.publication import publish_job
+from ltm_bench.cli.console import err, safe
+from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, RunIncomplete
+from ltm_bench.log.environment import environment_of
+from ltm_bench.runner.conversation import Verdicts
+from ltm_bench.runner.sweep import Job, JobResult
+from ltm_bench.score.comparison.thin import Thinner
+from ltm_bench.score.results.stored import PAGES, stored_results
+
+
+def _begun(done: JobResult) -> bool:
+    """Whether this run has begun; a folder with another run does not count."""
+    return not isinstance(done.problem, LogError) and (done.job.folder / "events.jsonl").exists()
+
+
+def _published_there(done: JobResult, options: Options) -> Run | None:
+    """Return a run that was published where and when it ended; None if there is more to do."""
+    job, known = done.job, environment_of(done.job.folder).get("tags")
+    tagged = (options.tags or {}).items() <= (known if isinstance(known, dict) else {}).items()
+    asked = options.judges or options.reader
+    if done.problem is not None or asked or not tagged or not (job.folder / PAGES[0]).is_file():
+        return None
+    results = stored_results(job.folder, job.plan.manifest)
+    return None if results is None else Run(job.folder, job.plan.manifest, results)
+
+
+def publish_early(options: Options, job: Job, verdicts: Verdicts) -> None:
+    """Publish a run while others go on, unless readers, judges or controls have yet to be asked about it."""
+    if options.judges or options.reader or controls_for(job.plan, options):
+        return
+    with suppress(Exception):  # whatever it is, it comes up again when all runs have ended
+        asyncio.run(publish_job(job, verdicts, options, ask=False))
+
+
+def publish_all(
+    ended: Sequence[JobResult], options: Options, bring: Callable[[Job], None] | None
+) -> tuple[list[JobResult], dict[Path, Run]]:
+    """Publish all runs that have begun and are not published; return how they ended, and what comparisons need.
+
+    Args:
+        ended: How they ended so far.
+        options: Who else is asked about them, and their tags.
+        bring: Copies the pages of a run that was published here to where its log is.
+    """
+    results, runs, thinner = list(ended), {}, Thinner()
+    for place, each in enumerate(ended):
+        if _begun(each):
+            run = _published_there(each, options)
+            if run is None:
+                results[place], run = asyncio.run(_published(each, options))
+                if bring is not None:
+                    bring(each.job)
+            thinned = thinner.thin(run.manifest, run.results)
+            runs[each.job.folder] = replace(run, manifest=thinned.manifest, results=thinned.results)
+    return results, runs
+
+
+async def _published(done: JobResult, options: Options) -> tuple[JobResult, Run]:
+    """Publish a run, and have reader and judges decide what is undecided. If they cannot go on, it is unfinished.
+
+    So it is if its pages cannot be written; other runs may lie on another disk, or be smaller.
+    """
+    job = done.job
+    try:
+        run = await publish_job(job, done.verdicts, options, ask=done.problem is None)
+    except (BudgetReached, RunIncomplete) as error:
+        return replace(done, problem=error), load_run(job.folder)
+    except (ConfigError, OSError) as error:
+        err().print(safe(f"{job.folder.name}: {error}"))
+        return replace(done, problem=done.problem or RunIncomplete(str(error))), load_run(job.folder)
+    return done, run
