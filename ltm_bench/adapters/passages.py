@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ltm_bench.adapters.text import sendable
+from ltm_bench.adapters.utterances import ROLES, Spoken, utterances_in
+from ltm_bench.core.clock import stamp
 from ltm_bench.core.messages import Turn
 
 _PASSAGE_CHARACTERS = 240
@@ -43,13 +45,22 @@ def sentences(text: str) -> list[str]:
 
 
 def split_turn(turn: Turn) -> list[Passage]:
-    """Split a turn into passages, the message's first."""
-    said = [("user", text) for text in split(turn.message.text)]
-    said += [("agent", text) for text in split(turn.reply.text)]
+    """Split a turn into passages, the message's first; what a session of a record says, by its speakers."""
+    said = [
+        ("agent" if each.speaker == "Assistant" else "user", _head(each, turn.message.at) + text)
+        for each in utterances_in((turn,))
+        for text in split(each.text)
+    ]
     return [
         Passage(turn.message.turn, part, speaker, turn.message.at, text)
         for part, (speaker, text) in enumerate(said)
     ]
+
+
+def _head(spoken: Spoken, now: datetime) -> str:
+    """Return what stands before each passage of a record: its date, if the clock shows another day, and a name."""
+    dated = f"[{stamp(spoken.at)}] " if spoken.at.date() != now.date() else ""
+    return dated if spoken.speaker in ROLES else f"{dated}{spoken.speaker}: "
 
 
 def split(text: str) -> Iterator[str]:

@@ -12,7 +12,8 @@ from ltm_bench.datasets.dialogue import Role
 
 _DATE = re.compile(r"\[\w+, (\d+ \w+ \d{4}, \d\d:\d\d)\]\n")
 _SPEAKER = re.compile(r"([^\W\d_][\w.'’-]{0,40}(?: [\w.'’-]{1,40})?)(?: \(continued\))?: ")
-_ROLES: Mapping[str, Role] = {"User": "user", "Assistant": "assistant"}
+ROLES: Mapping[str, Role] = {"User": "user", "Assistant": "assistant"}
+"""The roles of those who have no name in a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def chat_messages(spoken: Sequence[Spoken]) -> list[dict[str, str]]:
     """Return utterances as messages of a chat, with the user's times, and with the names of people."""
     told = []
     for each in spoken:
-        text = each.text if each.speaker in _ROLES else each.named
+        text = each.text if each.speaker in ROLES else each.named
         dated = f"[{stamp(each.at)}]\n{text}" if each.role == "user" else text
         told.append({"role": each.role, "content": sendable(dated)})
     return told
@@ -65,8 +66,8 @@ def _roles(lines: Sequence[str]) -> Mapping[str, Role]:
     """Return the roles of those who speak in these lines of a record, by name."""
     names = sorted({found[1] for line in lines if (found := _SPEAKER.match(line))})
     return (
-        _ROLES
-        if _ROLES.keys() & names
+        ROLES
+        if ROLES.keys() & names
         else {name: "assistant" if i else "user" for i, name in enumerate(names)}
     )
 
