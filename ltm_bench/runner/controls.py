@@ -267,7 +267,7 @@ async def _converse(
     async with open_ones, conversing(seen, talk.name):
         with Recorder(_log_of(home, talk)) as recorder:
             own = home / "agent" / talk.name
-            calls = make_calls(plan.agents(), recorder, home=own, conversation=talk.name)
+            calls = make_calls(plan.agents, recorder, home=own, conversation=talk.name)
             try:
                 await _Replay(plan, kind, talk, recorder, calls).run()
             finally:
