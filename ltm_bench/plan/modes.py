@@ -69,7 +69,19 @@ def check_mode(mode: Mode, name: str, agent: Agent, *, public: bool) -> None:
 def check_lines(
     scenario: str, lines: Iterable[Line], mode: Mode, name: str, agent: Agent, *, pace: bool
 ) -> None:
-    """Raise CannotCombine, before anything is asked, if a script wants what this run or its agent does not do."""
+    """Check that a script wants nothing that this run or its agent does not do, before anything is asked.
+
+    Args:
+        scenario: The scenario's name.
+        lines: Those of one of its scripts.
+        mode: The run's mode.
+        name: The agent's name.
+        agent: The agent.
+        pace: Whether the run may wait in real time.
+
+    Raises:
+        CannotCombine: It wants something else.
+    """
     asked = [line for line in lines if isinstance(line, Ask)]
     if any(line.restart for line in asked) and (mode.questions == "forked" or not agent.can_reopen):
         why = (
