@@ -27,7 +27,7 @@ def _published_there(done: JobResult, options: Options) -> Run | None:
     """Return a run that was published where and when it ended; None if there is more to do."""
     job, known = done.job, environment_of(done.job.folder).get("tags")
     tagged = (options.tags or {}).items() <= (known if isinstance(known, dict) else {}).items()
-    asked = options.judges or options.reader
+    asked = options.judges or options.reader or controls_for(job.plan, options)
     if done.problem is not None or asked or not tagged or not (job.folder / PAGES[0]).is_file():
         return None
     results = stored_results(job.folder, job.plan.manifest)
