@@ -20,6 +20,10 @@ SHOWN_BY: Mapping[str, tuple[Outcome, ...]] = {
 """The faults that put another reply in place of the right one, and the outcomes of such a reply."""
 
 
+_CUE = 4
+"""Words of a needle, one after the other, that recall all of it."""
+
+
 class Telling(NamedTuple):
     """A fact or, where a needle states none, the whole needle, as it was told."""
 
@@ -33,6 +37,8 @@ class Telling(NamedTuple):
     """Tokens of the conversation before it."""
     number: int
     """Facts written before it, of all examples."""
+    said: str
+    """The needle's text."""
 
 
 Facts = Sequence[Sequence[Telling]]
@@ -41,6 +47,9 @@ Facts = Sequence[Sequence[Telling]]
 
 class Reference(Agent):
     """Answers as `perfect` does, but for its faults; without any, it is `perfect`.
+
+    A question that tells a fact again needs no memory of it, and one that offers the answer, or repeats what else was
+    said, finds it if it was written.
 
     What is lost is answered with “I do not know.”, or left out where the reply is a list; wrong replies are those of
     the matcher. A fault that a question cannot show leaves its reply right. Chance depends on the seeds and on the fact
@@ -120,7 +129,7 @@ class Reference(Agent):
             facts: list[tuple[str | None, str]] = [(fact.about, fact.value) for fact in message.line.facts]
             for about, value in facts or [(None, message.text)]:
                 key = f"{message.stream} {len(told)}"
-                told.append(Telling(key, about, value, message.at, self.position, self.written))
+                told.append(Telling(key, about, value, message.at, self.position, self.written, message.text))
                 self.written += not self._chance("loses", key)
         if self._forgets_after:
             self.position += sum(counter().count(text) for text in (message.text, reply.text))
@@ -129,8 +138,11 @@ class Reference(Agent):
         line, right = message.line, message.ideal
         if right is None:
             raise AgentError(f"reference was not told the ideal reply to turn {message.turn}")
-        needs = self.needs(message)
+        needs, beside = self.needs(message), _beside(message)
+        told_again = bool(needs) and all(_told_in(beside, fact) for part in needs for fact in part)
         for fault in SHOWN_BY:
+            if told_again and fault in ("mixes", "stale"):
+                continue
             # A fact is stale or mixed up for good; the others are matters of a moment.
             fact = needs[-1][-1][-1].key if needs and fault in ("mixes", "stale") else question(message)
             said = self.instead(fault, message, needs) if self._chance(fault, fact) else None
@@ -189,10 +201,11 @@ class Reference(Agent):
         return message.line.expect.verdict(reply, (*self._heard.get(message.stream, ()), turn))
 
     def _knows(self, fact: Telling, message: Message) -> bool:
-        return (
+        beside = _beside(message)
+        return _told_in(beside, [fact]) or (
             not self._chance("loses", fact.key)
             and not 0 < self._holds < self.written - fact.number
-            and not self._chance("finds", f"{question(message)} {fact.key}")
+            and (_cues(beside, fact, message) or not self._chance("finds", f"{question(message)} {fact.key}"))
             and not 0 < self._forgets_after < self.position - fact.position
             and self._age(fact, message) >= self._readable_after
         )
@@ -207,6 +220,25 @@ class Reference(Agent):
     def _chance(self, fault: str, what: str) -> bool:
         share = self._fails[fault]
         return share > 0 and Dice(f"{self._seed}/{fault}/{what}").chance(share)
+
+
+def _beside(message: Message) -> str:
+    """Return what a message says beside the question that the script asks."""
+    text = "" if message.line is None else message.line.text
+    return message.text.replace(text if isinstance(text, str) else text(message.at), "", 1)
+
+
+def _told_in(beside: str, fact: Sequence[Telling]) -> bool:
+    """Whether a message tells a fact again."""
+    return any(telling.said in beside for telling in fact)
+
+
+def _cues(beside: str, fact: Telling, message: Message) -> bool:
+    """Whether a message helps to find a fact: it offers the answer, or repeats what else was said."""
+    right = message.line.expect.right() if isinstance(message.line, Ask) else ()
+    said = fact.said.split()
+    parts = (" ".join(said[i : i + _CUE]) for i in range(len(said) - _CUE + 1))
+    return bool(beside) and any(_names(beside, each) for each in (*right, *parts))
 
 
 def question(message: Message) -> str:

@@ -17,12 +17,13 @@ from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.judges import find_judges, find_reader
 from ltm_bench.log.environment import record_tags, record_window
+from ltm_bench.log.ladder import ladder_to_go
 from ltm_bench.log.reader import logs, read_events
 from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.report.words import plural
-from ltm_bench.runner.control_costs import control_lines
+from ltm_bench.runner.control_costs import control_lines, ladder_line
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.estimate import forecast
 from ltm_bench.runner.locking import run_locked
@@ -78,6 +79,8 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         with equipped(options):
             if not (folder / "events.jsonl").exists():
                 said = await _foreseen(plan, options)
+            if options.ladder and ladder_to_go(folder):
+                options.notify(await ladder_line(plan))
             verdicts = await run_locked(
                 plan,
                 folder,
@@ -86,6 +89,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
                 notify=options.notify,
                 concurrent=1 if plan.agents.sample.interactive else options.connections,
                 limit=options.run_timeout,
+                ladder=options.ladder,
             )
             if controls:
                 options.budget.count(spent_before(plan, folder, controls, run=verdicts is None))
@@ -98,6 +102,8 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         resumable = f"The run can be resumed: ltm-bench resume {folder.name}"
         if controls:
             resumable += f" --control {','.join(controls)}"
+        if options.ladder:
+            resumable += " --ladder"
         try:
             partial = await publish(folder, plan)
         except (OSError, ConfigError):  # a full disk has no room for the page either

@@ -12,6 +12,7 @@ from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.score.results.headline import Leaks
+from ltm_bench.score.results.ladder import LadderResult
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import NOBODY, Results
 
@@ -21,6 +22,7 @@ def print_run(run: Run) -> None:
     results = run.results
     out().print(_table(results))
     print_controls(results.controls)
+    _print_ladder(results.ladder)
     out().print(_verdict(results))
     if results.references:
         baseline, oracle = (results.references.get(name, 0.0) for name in REFERENCES)
@@ -128,6 +130,19 @@ def _verdict(results: Results) -> str:
     interval = results.interval
     between = "" if interval is None else f" ({interval.low:.2f} – {interval.high:.2f})"
     return f"{results.score_so_far:.2f} of {results.out_of}{between}: {results.verdict}"
+
+
+def _print_ladder(found: LadderResult | None) -> None:
+    """Say where the answers to missed questions were lost."""
+    if found is None:
+        return
+    out().print(found.sentence)
+    if (both := found.agreement) is not None:
+        out().print(f"ladder and retrieval place {both.same} of {both.n} losses alike")
+    for rung, why in found.left_out.items():
+        what = "left out of the ladder" if rung == "again" else f"not {rung}"
+        names = [f"{name} ({reason})" for name, reason in sorted(why.items())]
+        out().print(f"{what}: {', '.join(names)}")
 
 
 def print_page(path: Path) -> None:

@@ -23,7 +23,7 @@ _SUFFIXES = (".jsonl", ".json", ".toml")
 def files(run: Path) -> list[Path]:
     """Return a run's shareable files: neither pages, nor the agent's own state, nor unfinished files."""
     found = [*run.iterdir(), *(run / "isolated").glob("*.jsonl")]
-    for control in (control_of(run, kind) for kind in KINDS):
+    for control in (control_of(run, kind) for kind in (*KINDS, "ladder")):
         found += [*control.glob("*"), *control.glob("isolated/*.jsonl")]
     return sorted(p for p in found if p.is_file() and p.suffix in _SUFFIXES and not p.name.startswith("."))
 

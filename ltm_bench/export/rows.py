@@ -6,8 +6,16 @@ from typing import Any, TypedDict, get_type_hints
 from ltm_bench.core.messages import Verdict
 from ltm_bench.core.seeds import is_training, number_of
 from ltm_bench.log.controls import KINDS
+from ltm_bench.log.ladder import RUNGS
 from ltm_bench.score.results.accounts import tokens_in
-from ltm_bench.score.results.examples import ControlAnswer, ExampleResult, Question, ScenarioResult
+from ltm_bench.score.results.examples import (
+    Climbed,
+    ControlAnswer,
+    Controlled,
+    ExampleResult,
+    Question,
+    ScenarioResult,
+)
 from ltm_bench.score.results.figures import distance
 from ltm_bench.score.results.run import Results
 
@@ -68,6 +76,15 @@ class _Columns(TypedDict):
     """The score of the reply in the run's control of this name; None without it."""
     evidence: float | None
     near: float | None
+    again: float | None
+    """The score of the reply on this rung of the ladder; None without it."""
+    cued: float | None
+    recognised: float | None
+    retold: float | None
+    choices: int | None
+    """Number of answers that the recognised rung offers."""
+    first_rung: str | None
+    """The first rung that succeeds, where the answer was lost; `none` if none does."""
     stored: int | None
     """Needles that retrieval found by their own words; None if it was not queried."""
     retrieved: int | None
@@ -222,7 +239,7 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
         "bin_high": within[0].high if within else None,
         "question": question.text,
         "judges": [f"{opinion.judge}={opinion.outcome.value}" for opinion in question.opinions],
-        **{kind: _score_in(question, kind) for kind in KINDS},
+        **_asked_again(question),
         "stored": found and found.stored,
         "retrieved": found and found.retrieved,
         "k": found and found.k,
@@ -238,7 +255,18 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
     }
 
 
-def _score_in(question: Question, kind: str) -> float | None:
-    """Return the score of the reply in a control."""
-    answer: ControlAnswer | None = getattr(question.controls, kind, None)
+def _asked_again(question: Question) -> dict[str, Any]:
+    """Return the scores of a question in the controls and on the ladder."""
+    ladder = question.ladder
+    return {
+        **{kind: _score_in(question.controls, kind) for kind in KINDS},
+        **{rung: _score_in(ladder, rung) for rung in RUNGS},
+        "choices": ladder and ladder.choices,
+        "first_rung": ladder and ladder.lost,
+    }
+
+
+def _score_in(asked: Controlled | Climbed | None, kind: str) -> float | None:
+    """Return the score of the reply in a control, or on a rung."""
+    answer: ControlAnswer | None = getattr(asked, kind, None)
     return None if answer is None else answer.score

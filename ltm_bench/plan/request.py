@@ -85,6 +85,13 @@ Controls = Annotated[
         parse_controls,
     ),
 ]
+Ladder = Annotated[
+    bool,
+    Option(
+        "Ask missed questions again, each up to four times with more and more help, to tell what was never stored from "
+        "what was not found and what was not used."
+    ),
+]
 Connections = Annotated[
     int,
     Option(
@@ -226,6 +233,7 @@ class Conduct:
     reader: Reader = None
     judges: Judges = ()
     controls: Controls = ()
+    ladder: Ladder = False
     timeout: Annotated[
         float | None,
         Option("Seconds to wait for one reply, instead of the agent's own setting.", "SECONDS", seconds),

@@ -11,11 +11,13 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.log.ladder import RUNGS
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.templating import script, templates
 from ltm_bench.report.text import visible
 from ltm_bench.score.audits.judgements import FIGURES
 from ltm_bench.score.results.examples import ExampleResult, Question, ScenarioResult
+from ltm_bench.score.results.ladder import LOSSES
 from ltm_bench.score.results.retrieval import Retrieval
 from ltm_bench.score.results.run import Results
 
@@ -109,6 +111,8 @@ def render_page(results: Results, manifest: Manifest) -> str:
             known_chance=known_chance,
             MEANINGS=MEANINGS,
             PLACES=Retrieval.PLACES,
+            LOSSES=LOSSES,
+            RUNGS=RUNGS,
             FIGURES=FIGURES,
             **LIMITS,
         )

@@ -75,6 +75,7 @@ class Caller:
         self._home = home
         self._budget = budget
         self._payments = Payments(agent, budget, places, self._notes)
+        self._places = places
         self._conversation = conversation
         self._on_doubt = on_doubt
         self._charged = charged
@@ -214,6 +215,49 @@ class Caller:
                 self._session = []
                 yield turn
 
+    def beside(self, recorder: Recorder, journal: Journal, conversation: str, charged: Set[Place]) -> Caller:
+        """Return calls to the same agent, which is open, for another log. Whoever opened the agent closes it."""
+        found = Caller(
+            lambda: self.agent,
+            recorder,
+            journal,
+            home=self._home,
+            budget=self._budget,
+            places=self._places,
+            conversation=conversation,
+            on_doubt=self._on_doubt,
+            charged=charged,
+        )
+        found.opened = True
+        return found
+
+    async def return_to(self, message: Message, turns: int) -> None:
+        """Bring the agent to the place of a question that the log holds, after these turns, unless it is there."""
+        await self.restore_to(turns)
+        await self._tell_session()
+        await self._payments.pay_for(self.agent.settle, message)
+
+    async def freeze(self, message: Message) -> tuple[Callable[[], Awaitable[Reply]], Payment]:
+        """Have the agent, at this place, freeze its prompt for a question that may never be asked.
+
+        If it is not, its payment is to fail: what freezing was billed, no reply reports.
+        """
+        return await self._payments.pay_ahead(lambda: self.agent.fork(message), message)
+
+    async def answer(
+        self,
+        message: Message,
+        call: Callable[[], Awaitable[Reply]],
+        record: Callable[[], int],
+        *,
+        doubtful: bool,
+    ) -> CallResult:
+        """Have the agent answer what it froze. The arguments are those of `ask`."""
+        lost = self._payments.charge_lost(message) if doubtful else None
+        await self.catch_up(message.turn, 0)
+        async with self._payments.granted(message) as granted:
+            return await self._called(Outgoing(message, "question", lost, None), call, record, granted)
+
     async def ask(
         self,
         message: Message,
@@ -223,6 +267,7 @@ class Caller:
         question: bool,
         doubtful: bool,
         early: Early | None = None,
+        before: Callable[[], Awaitable[None]] | None = None,
     ) -> CallResult:
         """Ask the agent for a reply.
 
@@ -234,6 +279,7 @@ class Caller:
             question: Whether the reply will be scored; if so, waits for the agent's indexers first.
             doubtful: Whether the log already holds the message, so that the agent may get it twice.
             early: When it goes out, for a question that does not wait for indexers.
+            before: Called when everything has settled, before the agent gets the message.
         """
         # Before this process notes its own start: without the note of an earlier one, everything is in doubt.
         lost = self._payments.charge_lost(message) if doubtful else None
@@ -246,12 +292,20 @@ class Caller:
             await self._sleep(early.left(self.clock()))
         elif question:
             recalled = await self._settled(message)
+        if before is not None:
+            await before()
         async with self._payments.granted(message) as granted:
             asked = Outgoing(message, "turn", lost, recalled, told=early and early.told)
             return await self._called(asked, lambda: self.agent.reply(message), record, granted)
 
     async def fork(
-        self, message: Message, record: Callable[[], int], frozen: asyncio.Event, *, doubtful: bool
+        self,
+        message: Message,
+        record: Callable[[], int],
+        frozen: asyncio.Event,
+        *,
+        doubtful: bool,
+        before: Callable[[], Awaitable[None]] | None = None,
     ) -> CallResult:
         """Have the agent freeze its prompt for a forked question, and then answer it.
 
@@ -260,11 +314,14 @@ class Caller:
             record: Records that it goes out, and returns its tokens; called at the last moment.
             frozen: Set as soon as the conversation can continue, whatever happens to the question.
             doubtful: Whether it went out before, so that the agent may get it twice.
+            before: As for `ask`.
         """
         try:
             lost = self._payments.charge_lost(message) if doubtful else None
             await self._tell_session()
             recalled = await self._settled(message)
+            if before is not None:
+                await before()
             async with self._payments.granted(message) as granted:
                 with noting() as noted, self._seeing(message.turn, "retrieve") as seen:
                     call = await guarded(lambda: self.agent.fork(message), message.turn)

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from ltm_bench.core.messages import Turn
+from ltm_bench.core.messages import Ask, Turn
+from ltm_bench.log.ladder import RUNGS
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.controls import rehearsed, talks, unfit
-from ltm_bench.runner.estimate import LIKELY, Counting, Estimate, Sight, most
+from ltm_bench.runner.estimate import LIKELY, Counting, Estimate, Sight, forecast, most, simulate
 from ltm_bench.script.rehearsal import needs_no_agent
 
 
@@ -45,6 +46,26 @@ async def simulate_controls(
     for total in found.values() if model is None else ():
         total.dollars, total.bounded = most(sample, total.calls, longest), not sample.free
     return found
+
+
+async def ladder_line(plan: Plan) -> str:
+    """Return a line for what the ladder would take if every question were missed."""
+    sample, whole, longest = plan.agents.sample, await forecast(plan), ""
+    found = Estimate()
+    for example in plan.examples:
+        said = rehearsed(example, plan)
+        if not unfit("blind", said):
+            found.calls += len(RUNGS) * sum(isinstance(each.line, Ask) for each in said)
+            longest = max(longest, "\n".join(each.sent.message for each in said), key=len)
+    if sample.usage_model() is None or whole is None:
+        found.dollars, found.bounded = most(sample, found.calls, longest), True
+    else:
+        asked = await simulate(plan, ladder=True)
+        found.calls = asked.calls - whole.calls
+        found.dollars = (
+            None if asked.dollars is None or whole.dollars is None else asked.dollars - whole.dollars
+        )
+    return f"ladder, if every question is missed: {found.calls:,} calls, {price(plan, found)}"
 
 
 async def control_lines(plan: Plan, kinds: Sequence[str]) -> list[str]:

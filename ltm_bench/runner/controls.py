@@ -16,7 +16,6 @@ from typing import NamedTuple, cast
 from ltm_bench.adapters.gateway import conversing
 from ltm_bench.adapters.product import MemoryProduct
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.clock import stamp
 from ltm_bench.core.errors import CannotCombine, ReplayDiverged, RunIncomplete
 from ltm_bench.core.messages import AnsweredBy, Ask, Chat, Kind, Line, Message, Reply, Tell, Turn
 from ltm_bench.log.controls import control_of, write_scope
@@ -28,22 +27,11 @@ from ltm_bench.log.reader import conversations, is_finished, read_events
 from ltm_bench.log.recorder import Recorder, locked
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
+from ltm_bench.runner.rungs import KNOWS_NOTHING, in_hand
 from ltm_bench.runner.standing import Cost, cost_of
 from ltm_bench.script.rehearsal import briefed, ideal_reply, needs_no_agent, rehearse
 from ltm_bench.script.scenario import Example
 from ltm_bench.script.sealed import SealedReply
-
-KNOWS_NOTHING = "I do not know."
-"""The ideal reply of whoever was told nothing, for agents that are told the ideal reply."""
-
-_IN_HAND = """\
-Here is everything that I have told you about this, in order, each with its date:
-
-{told}
-
-And this is my question:
-
-{question}"""
 
 
 class LoggedLine(NamedTuple):
@@ -147,9 +135,8 @@ def talks(kind: str, example: Example, said: Sequence[LoggedLine]) -> list[Contr
             if unnamed(said, said[place]):
                 continue
             held = [said[line] for line in asked_line.evidence] or said[:place]
-            told = [each.sent for each in held if not isinstance(each.line, Ask)]
-            listed = "\n".join(f"[{stamp(each.at)}] {each.message}" for each in told)
-            sent = replace(sent, message=_IN_HAND.format(told=listed, question=sent.message))
+            told = [each.sent.said for each in held if not isinstance(each.line, Ask)]
+            sent = replace(sent, message=in_hand(told, sent.message))
         asked = replace(sent, search_by=None if kind == "evidence" else sent.search_by)
         found.append(ControlTalk(f"{stem}-{sent.turn}", example, [said[place]._replace(sent=asked)]))
     return found

@@ -5,7 +5,7 @@ the log ends; only then is the agent called.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -24,6 +24,7 @@ from ltm_bench.log.recorder import Recorder
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.forks import Forks
+from ltm_bench.runner.ladder import Climb, Ladder, Steps
 from ltm_bench.runner.logged_filler import pass_over
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.outgoing import Early
@@ -96,6 +97,7 @@ class Conversation:
         recorder: Recorder,
         forks: ForkFile,
         observer: Observer,
+        ladder: Ladder | None = None,
     ) -> None:
         """Prepare a conversation. Nothing is said yet.
 
@@ -106,6 +108,7 @@ class Conversation:
             recorder: The log.
             forks: Keeps replies to forks until they are in the log.
             observer: Gets every event.
+            ladder: Asks missed questions again.
         """
         self.verdicts: dict[tuple[str, int], Verdict] = {}
         self._plan = plan
@@ -124,6 +127,7 @@ class Conversation:
         self._told: dict[
             str, float
         ] = {}  # when the last turn of an example ended in this process, by the clock
+        self._steps = None if ladder is None else Steps(ladder, calls)
 
     async def run(self) -> None:
         """Talk until every example has ended. Raises RunIncomplete or BudgetReached if it cannot continue."""
@@ -135,12 +139,12 @@ class Conversation:
                 await calls.open()
             try:
                 await self._talk()
-            except (RunIncomplete, BudgetReached, OSError):
-                # Pending forks are paid for, so their replies are kept.
-                await self._forks.settle(cancel=False)
-                raise
-            except BaseException:  # an interruption: pending forks are asked again later
-                await self._forks.settle(cancel=True)
+            except BaseException as error:  # it is raised again
+                # Pending forks are paid for, so their replies are kept; after an interruption they are asked again.
+                cancel = not isinstance(error, RunIncomplete | BudgetReached | OSError)
+                await self._forks.settle(cancel=cancel)
+                if self._steps is not None:
+                    await self._steps.settle(cancel=cancel)
                 raise
         finally:
             self._store.close()
@@ -175,6 +179,8 @@ class Conversation:
         self._recorder.put(
             events.Finished(turns=self._turns, tokens=scheduler.position, at=scheduler.clock.now)
         )
+        if self._steps is not None:
+            await self._steps.finish(self._turns, scheduler.number, scheduler.clock.now)
 
     async def _send(self, send: Send) -> None:
         calls, line, example = self._calls, send.line, send.example
@@ -183,11 +189,14 @@ class Conversation:
         if self._recorder.logged is None:
             await self._catch_up(going_on)
         if isinstance(line, Ask) and line.restart:
+            if self._steps is not None:  # what it froze is answered while it is open
+                await self._steps.settle(cancel=False)
             await calls.restart(self._turns)
             self._store.agent = calls.agent
         kind = kind_of(line)
         message = self._addressed(send)
         heard = self._heard.setdefault(example.id, [])
+        climb = self._climb(example, line, message, self._scheduler.position, heard)
         record = partial(self._events.sent, kind, send.text, lambda: send.tokens, example.id, send.due, line)
         answered: AnsweredBy = "agent"
         if self._plan.manifest.acknowledge == "scripted" and needs_no_agent(line):
@@ -199,14 +208,22 @@ class Conversation:
             if isinstance(line, Ask) and not line.settle:
                 pause = line.after or timedelta()
                 early = Early(pause.total_seconds(), self._told.get(example.id))
-            spoken = await self._exchange(message, record, question=kind == "ask", early=early)
+            before = None if climb is None else climb.freeze
+            spoken = await self._exchange(message, record, question=kind == "ask", early=early, before=before)
         turn = Turn(message, spoken.reply, kind, example.id, answered, session=session)
         heard.append(turn)
+        verdict = verdict_on(line.expect, turn.reply, heard) if isinstance(line, Ask) else None
+        if climb is not None and verdict is not None:
+            climb.judge(verdict)
+            if calls.agent.forks == "snapshot":  # its place is before the question
+                await climb.here(self._turns)
         ended = await self._take(turn, spoken)
         if calls.live:
             self._told[example.id] = calls.clock()
-        if isinstance(line, Ask):
-            failed = self._judge(example, line, heard)
+        if climb is not None:
+            await climb.here(self._turns)
+        if isinstance(line, Ask) and verdict is not None:
+            failed = self._judge(example, line, message.turn, verdict)
             if spoken.recalled is not None and failed is not None:
                 await calls.tracing.trace(message, heard, spoken.recalled, failed=failed)
         elif isinstance(line, Tell) and line.deletes:
@@ -223,9 +240,14 @@ class Conversation:
         message = self._addressed(fork)
         heard = tuple(self._heard.get(example.id, ()))  # what it hears later does not belong to this question
 
+        climb = self._climb(example, line, message, fork.position, heard)
+
         def judge(reply: Reply, recalled: Found | None) -> None:
             turns = [*heard, Turn(message, reply, "ask", example.id, forked=True)]
-            failed = self._judge(example, line, turns)
+            verdict = verdict_on(line.expect, reply, turns)
+            if climb is not None:
+                climb.judge(verdict)
+            failed = self._judge(example, line, message.turn, verdict)
             if recalled is not None and failed is not None:
                 self._traced.append(_Recalled(message, turns, recalled, failed))
 
@@ -234,7 +256,12 @@ class Conversation:
             judge(known.said, None)
         else:
             await calls.restore_to(self._turns)
-            await self._forks.ask(forked, message, lambda answer: judge(answer.reply, answer.recalled))
+            before = None if climb is None else climb.freeze
+            await self._forks.ask(
+                forked, message, lambda answer: judge(answer.reply, answer.recalled), before
+            )
+        if climb is not None:
+            await climb.here(self._turns)
         await self._check_store(example, line, fork.id)
         self._end(self._scheduler.take(forked.tokens))
 
@@ -293,10 +320,18 @@ class Conversation:
         self._observer.turn(turn, tokens, self._scheduler.position, replayed=replayed)
         return ended
 
-    def _judge(self, example: Example, asked: Ask, turns: Sequence[Turn]) -> bool | None:
-        """Score an example's last turn; return whether the agent failed, or None if that is undecided."""
-        verdict = verdict_on(asked.expect, turns[-1].reply, turns)
-        self.verdicts[example.id, turns[-1].message.turn] = verdict
+    def _climb(
+        self, example: Example, line: Line, message: Message, position: int, heard: Sequence[Turn]
+    ) -> Climb | None:
+        """Return the rungs of a question, if missed ones are asked again."""
+        if self._steps is None:
+            return None
+        self._steps.hears(example)
+        return Climb(self._steps, example, line, message, position, heard) if isinstance(line, Ask) else None
+
+    def _judge(self, example: Example, asked: Ask, turn: int, verdict: Verdict) -> bool | None:
+        """Take the verdict on a question; return whether the agent failed, or None if that is undecided."""
+        self.verdicts[example.id, turn] = verdict
         self._observer.verdict(example, asked, verdict)
         return None if verdict.score is None else verdict.score < 1
 
@@ -325,6 +360,7 @@ class Conversation:
         *,
         question: bool = False,
         early: Early | None = None,
+        before: Callable[[], Awaitable[None]] | None = None,
     ) -> _Spoken:
         """Record a message and its reply, from the log or the agent."""
         doubtful = self._recorder.logged is not None
@@ -341,6 +377,7 @@ class Conversation:
             question=question,
             doubtful=doubtful,
             early=early,
+            before=before,
         )
         tokens = self._events.replied(answer.reply)  # first of all: it was paid for
         await self._calls.note(message.turn, answer)

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from ltm_bench.adapters.gateway import conversing
@@ -18,6 +19,7 @@ from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.conversation import Conversation, Verdicts
 from ltm_bench.runner.guarding import traced
+from ltm_bench.runner.ladder import Ladder
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.standing import cost_of
 from ltm_bench.script.scenario import Example
@@ -42,6 +44,7 @@ async def run_conversations(
     counted: bool = False,
     clock: Callable[[], float] = time.perf_counter,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ladder: bool = False,
 ) -> Verdicts:
     """Run or resume all conversations of a plan in a run folder whose manifest has been written.
 
@@ -57,6 +60,7 @@ async def run_conversations(
         counted: Whether the budget already includes the run's cost so far.
         clock: Seconds from any fixed moment, for measuring durations.
         sleep: Waits for some seconds, before questions that do not wait for indexers.
+        ladder: Whether to ask missed questions again.
 
     Returns:
         The matchers' verdicts on every reply.
@@ -93,7 +97,7 @@ async def run_conversations(
                         charged=cost.replies,
                         sleep=sleep,
                     )
-                    conversation = Conversation(plan, examples, calls, recorder, forks, observer)
+                    conversation = Conversation(plan, examples, calls, recorder, forks, observer, steps)
                     await conversation.run()
             except AgentError as error:
                 if error.__cause__ is not None:
@@ -107,7 +111,12 @@ async def run_conversations(
         async with open_ones:
             return await converse(folder / "isolated" / f"{name}.jsonl", [example], home / name, journal)
 
-    with Journal(folder / "timings.jsonl", clock) as journal, Journal(folder / GATEWAY, clock) as seen:
+    with (
+        Journal(folder / "timings.jsonl", clock) as journal,
+        Journal(folder / GATEWAY, clock) as seen,
+        ExitStack() as climbing,
+    ):
+        steps = climbing.enter_context(Ladder(plan, folder, budget, clock)) if ladder else None
         if not plan.manifest.suite.isolated:
             return await converse(folder / "events.jsonl", plan.examples, home, journal)
         talks = (alone(example, journal) for example in plan.examples)

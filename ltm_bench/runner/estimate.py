@@ -331,13 +331,16 @@ def estimate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None = Non
     return asyncio.run(simulate(plan, reply_tokens, latency))
 
 
-async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None = None) -> Estimate:
+async def simulate(
+    plan: Plan, reply_tokens: int = LIKELY, latency: float | None = None, *, ladder: bool = False
+) -> Estimate:
     """Run a plan's conversation with an agent that only counts, keeping nothing.
 
     Args:
         plan: The run.
         reply_tokens: Tokens of every reply, up to the maximum of the agent's model.
         latency: Seconds per call; None for the usual time of chat providers.
+        ladder: Whether every question is missed and asked again; only for chat models in a window.
     """
     await plan.agents.find_window()
     agent = plan.agents.sample
@@ -359,6 +362,7 @@ async def simulate(plan: Plan, reply_tokens: int = LIKELY, latency: float | None
                 observer=_TurnCounter(found, sight),
                 clock=lambda: 0.0,
                 sleep=pause,
+                ladder=ladder,
             )
         if not isolated:
             sight.count(verdicts.keys(), found)

@@ -5,7 +5,7 @@ at once, and into the log at the end, in order of id: equal replies give equal l
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from ltm_bench.core.messages import Message
 from ltm_bench.core.tokens import Counter
@@ -40,16 +40,23 @@ class Forks:
             self._calls.replayed(forked.id, answered.said)
         return answered
 
-    async def ask(self, forked: Forked, message: Message, then: Callable[[CallResult], None]) -> None:
+    async def ask(
+        self,
+        forked: Forked,
+        message: Message,
+        then: Callable[[CallResult], None],
+        before: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         """Have the agent freeze its prompt, and answer later; if its forks are barriers, before this returns.
 
         Args:
             forked: The fork.
             message: The question.
             then: Called with the answer, once that is kept.
+            before: Called when everything has settled, before the agent gets the question.
         """
         frozen = asyncio.Event()
-        task = asyncio.create_task(self._answer(forked, message, frozen, then))
+        task = asyncio.create_task(self._answer(forked, message, frozen, then, before))
         self._running[forked.id] = task
         await frozen.wait()
         if self._calls.agent.forks == "barrier":
@@ -57,14 +64,19 @@ class Forks:
             await task
 
     async def _answer(
-        self, forked: Forked, message: Message, frozen: asyncio.Event, then: Callable[[CallResult], None]
+        self,
+        forked: Forked,
+        message: Message,
+        frozen: asyncio.Event,
+        then: Callable[[CallResult], None],
+        before: Callable[[], Awaitable[None]] | None,
     ) -> None:
         def record() -> int:
             self._file.asks(forked)
             return forked.tokens
 
         doubtful = self._file.under_way(forked)
-        answer = await self._calls.fork(message, record, frozen, doubtful=doubtful)
+        answer = await self._calls.fork(message, record, frozen, doubtful=doubtful, before=before)
         reply = answer.reply
         answered = Answered(
             id=forked.id,

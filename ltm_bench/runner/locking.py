@@ -8,6 +8,7 @@ from pathlib import Path
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.log.environment import record_environment, record_window, window_of
+from ltm_bench.log.ladder import ladder_to_go
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import Verdicts
@@ -27,6 +28,7 @@ async def run_locked(
     concurrent: int = CONCURRENT,
     counted: bool = False,
     limit: float | None = None,
+    ladder: bool = False,
 ) -> Verdicts | None:
     """Start a run, or resume it, while no other process can.
 
@@ -40,9 +42,10 @@ async def run_locked(
         concurrent: Maximum concurrent examples of an isolated run.
         counted: Whether the budget already includes the run's cost so far.
         limit: Seconds after which it stops.
+        ladder: Whether to ask missed questions again, of a finished run too.
 
     Returns:
-        The matchers' verdicts on every reply; None if the run was finished before, so that nothing was done.
+        The matchers' verdicts on every reply; None if there was nothing left to do.
 
     Raises:
         RunIncomplete, BudgetReached: It stopped early, and can be resumed.
@@ -58,7 +61,7 @@ async def run_locked(
             blocked = isinstance(error, FileExistsError | NotADirectoryError)
             advice = "; it must be a folder, so move away what is in its place" if blocked else ""
             raise ConfigError(f"{error.filename or folder}: {error.strerror or error}{advice}") from error
-        already = finished(plan, folder)
+        already = finished(plan, folder) and not (ladder and ladder_to_go(folder))
         watching = observer(already)
         if already:
             return None
@@ -74,6 +77,7 @@ async def run_locked(
                     places=places,
                     concurrent=concurrent,
                     counted=counted,
+                    ladder=ladder,
                 )
         except OSError as error:  # a full disk
             raise RunIncomplete(

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
 from decimal import Decimal
 from functools import partial
+from typing import TypeVar
 
 from ltm_bench.adapters.http import Traffic, listening
 from ltm_bench.core.agent import Agent
@@ -14,6 +15,8 @@ from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.runner.guarding import guarded
 from ltm_bench.runner.notes import Notes
+
+T = TypeVar("T")
 
 
 class Payments:
@@ -26,11 +29,15 @@ class Payments:
         self._notes = notes
         self._under_way: set[asyncio.Future[None]] = set()
 
-    async def pay_for(self, call: Callable[[], Awaitable[None]], message: Message) -> None:
+    async def pay_for(self, call: Callable[[], Awaitable[T]], message: Message) -> T:
         """Make a call without a reply, with money reserved for each attempt; the next reply reports its usage."""
+        return (await self.pay_ahead(call, message))[0]
+
+    async def pay_ahead(self, call: Callable[[], Awaitable[T]], message: Message) -> tuple[T, Payment]:
+        """Make such a call; also return its payment, which is to `fail` if no reply ever reports the usage."""
         mark = partial(self._notes.mark, message.turn)
-        with self._budget.paying(self.agent, message, mark, at_once=False):
-            await guarded(call, message.turn)
+        with self._budget.paying(self.agent, message, mark, at_once=False) as payment:
+            return await guarded(call, message.turn), payment
 
     @asynccontextmanager
     async def granted(self, message: Message) -> AsyncIterator[tuple[Payment, Traffic]]:

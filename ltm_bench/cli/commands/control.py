@@ -19,6 +19,7 @@ _USUAL = ("blind", "evidence")
     app,
     "control standard-120k-gpt-6-luna-seed0 --max-cost 60",
     "control standard-32k-vector_memory-seed0 --control blind,evidence,near",
+    "control standard-32k-vector_memory-seed0 --ladder",
 )
 def control(
     conduct: Conduct,
@@ -27,14 +28,14 @@ def control(
     quiet: Quiet = False,
     log_level: LogLevel = None,
 ) -> None:
-    """Ask the questions of a run that has ended again: blind and with the evidence, unless --control says otherwise."""
+    """Ask a run's questions again, once it has ended: blind and with the evidence, or as --control and --ladder say."""
     from ltm_bench.api import execute
     from ltm_bench.cli.watching import watch
     from ltm_bench.judge.judges import find_judges
     from ltm_bench.plan.planning import plan_of
     from ltm_bench.runner.standing import finished
 
-    asked = replace(conduct, controls=conduct.controls or _USUAL)
+    asked = replace(conduct, controls=conduct.controls or (() if conduct.ladder else _USUAL))
     find_judges(asked.judges)
     folder = find_run(run)
     plan = plan_of(folder, asked.calls)

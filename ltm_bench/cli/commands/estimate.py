@@ -18,10 +18,10 @@ from ltm_bench.judge.judges import find_reader
 from ltm_bench.judge.reading import foreseen, quote_cases
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.planning import Plan, make_plan
-from ltm_bench.plan.request import RUN, Controls, Judges, MaxCost, Reader, Repeats, Request
+from ltm_bench.plan.request import RUN, Controls, Judges, Ladder, MaxCost, Reader, Repeats, Request
 from ltm_bench.plan.values import seconds, spell_span
 from ltm_bench.report.words import plural
-from ltm_bench.runner.control_costs import control_lines
+from ltm_bench.runner.control_costs import control_lines, ladder_line
 from ltm_bench.runner.estimate import REPLIES, Estimate
 from ltm_bench.runner.estimate import estimate as simulate
 from ltm_bench.runner.measured import seconds_per_reply
@@ -52,6 +52,7 @@ def estimate(
     reader: Reader = None,
     judges: Judges = (),
     controls: Controls = (),
+    ladder: Ladder = False,
     max_cost: MaxCost = None,
     config: Config = None,
     quiet: Quiet = False,
@@ -91,6 +92,8 @@ def estimate(
         )
     for line in asyncio.run(control_lines(plan, controls or plan.controls)):
         out().print(line)
+    if ladder:
+        out().print(asyncio.run(ladder_line(plan)))
     if judges:
         out().print("Judges are asked only about undecided replies; their cost is not included.")
     if max_cost is not None and likely.dollars is not None and repeats * likely.dollars > max_cost:

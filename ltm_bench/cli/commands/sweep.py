@@ -155,6 +155,11 @@ def sweep(
     log_level: LogLevel = None,
 ) -> None:
     """Run every combination of agents, spans, seeds and suites concurrently. Repeat the command to resume."""
+    if conduct.ladder:
+        raise ConfigError(
+            "--ladder: a sweep does not ask missed questions again; `ltm-bench control RUN --ladder` does, once a run "
+            "has ended"
+        )
     _check_executor(executor, conduct, {"--resources": resources, "--shared": shared})
     if output is not None:
         check_output(output)

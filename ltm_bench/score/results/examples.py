@@ -79,6 +79,29 @@ class Controlled(BaseModel, frozen=True):
     """Whether one of them cannot ask it, so that the figures are without it."""
 
 
+class Climbed(BaseModel, frozen=True):
+    """The replies to a missed question on the rungs of the ladder; None where it was not asked so."""
+
+    again: ControlAnswer | None = None
+    cued: ControlAnswer | None = None
+    recognised: ControlAnswer | None = None
+    retold: ControlAnswer | None = None
+    choices: int | None = None
+    """Number of answers that the recognised rung offers."""
+    needed: tuple[int, ...] = ()
+    """The turns of the needles that name the answer, if the matcher can tell."""
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def lost(self) -> str:
+        """The first rung that succeeds, or `none`; `unknown` if a rung that it takes to tell was not asked."""
+        helped = {name: getattr(self, name) for name in ("again", "cued", "recognised", "retold")}
+        for name, answer in helped.items():
+            if answer is not None and answer.score == 1:
+                return "unknown" if name == "retold" and self.cued is self.recognised is None else name
+        return "unknown" if self.retold is None else "none"
+
+
 class Needle(BaseModel, frozen=True):
     """A needle in the conversation."""
 
@@ -154,6 +177,8 @@ class Question(BaseModel, frozen=True):
     """Its identity in a public set, and that set's scores; None for all others."""
     controls: Controlled | None = None
     """The replies in the run's controls; None without any."""
+    ladder: Climbed | None = None
+    """The replies on the ladder; None if it was not missed, or not asked again."""
 
     @property
     def for_judges(self) -> bool:

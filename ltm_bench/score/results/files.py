@@ -9,6 +9,7 @@ from typing import Any, Self
 from ltm_bench.log.controls import Control, read_controls
 from ltm_bench.log.environment import begun_in, environment_of
 from ltm_bench.log.gateway import GatewayCalls, read_gateway
+from ltm_bench.log.ladder import LadderLog, read_ladder
 from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations
@@ -85,6 +86,11 @@ class RunFiles:
     def controls(self) -> Mapping[str, Control]:
         """What was replied in its controls, by kind. Raises LogError."""
         return read_controls(self.folder)
+
+    @cached_property
+    def ladder(self) -> LadderLog | None:
+        """What was replied when missed questions were asked again. Raises LogError."""
+        return read_ladder(self.folder)
 
     @cached_property
     def judgements(self) -> Mapping[Place, Judgement]:

@@ -34,6 +34,7 @@ from ltm_bench.score.results.examples import Question
 from ltm_bench.score.results.files import RunFiles
 from ltm_bench.score.results.hearing import Hearing
 from ltm_bench.score.results.ingestion import Taking
+from ltm_bench.score.results.ladder import climbed
 from ltm_bench.score.results.open_examples import AskedQuestion, OpenExample, unanswered
 
 
@@ -273,6 +274,7 @@ class Fold:
         matched = self._verdicts.get(place) or verdict_on(expect, reply, turns)
         verdict = self._guard.checked(matched, expect, reply.text, turns)
         again = controlled(self.files.controls, place, verdict, partial(self._again, expect, turns))
+        rungs = climbed(self.files.ladder, place, expect, turns, partial(self._instead, expect, turns))
         usage, price = self._used(sent, replied)
         question = question.model_copy(
             update={
@@ -284,6 +286,7 @@ class Fold:
                 "since_told": self._since.get(sent.turn),
                 "retrieval": self._trace.get(sent.turn),
                 "controls": again,
+                "ladder": rungs,
             }
         )
         asked = AskedQuestion(example.id, expect, question, question)
@@ -301,7 +304,11 @@ class Fold:
             replace(turn, reply=replies.get((turn.example or "", turn.message.turn), turn.reply))
             for turn in turns
         ]
-        reply = heard[-1].reply
+        return self._instead(expect, heard, heard[-1])
+
+    def _instead(self, expect: Matcher, turns: Sequence[Turn], last: Turn) -> Verdict:
+        """Return the verdict on a turn that stands in place of the last one."""
+        heard, reply = [*turns[:-1], last], last.reply
         return self._guard.checked(verdict_on(expect, reply, heard), expect, reply.text, heard)
 
 

@@ -18,6 +18,7 @@ from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
 from ltm_bench.score.results.figures import Bin, NeedleRecall, Skill
 from ltm_bench.score.results.headline import Leaks
 from ltm_bench.score.results.hearing import Heard
+from ltm_bench.score.results.ladder import LadderResult
 from ltm_bench.score.results.operations import Operation
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.retrieval import Ranking
@@ -102,6 +103,8 @@ class Results(BaseModel, frozen=True):
     """Which of the facts it was told the agent wrote down; None if its store cannot be read."""
     controls: Controls | None = None
     """What the run's controls show; None without any."""
+    ladder: LadderResult | None = None
+    """Where the answers to missed questions were lost; None if they were not asked again."""
     leaks: Leaks | None = None
     """None if nothing had to be withheld."""
     aspects: list[Aspect] = Field(default_factory=list)

@@ -28,6 +28,7 @@ from ltm_bench.score.results.headline import (
     summarise_scenario,
     worth_of_undecided,
 )
+from ltm_bench.score.results.ladder import ladder_result
 from ltm_bench.score.results.operations import judging, operations
 from ltm_bench.score.results.published_runs import set_figures
 from ltm_bench.score.results.remarks import confident, judges, remarks
@@ -126,6 +127,7 @@ def results_of(
         delays=delays(examples),
         leaks=leaks(examples, keeps_users=bool(manifest.agent.keeps_users) if len(fold.users) > 1 else None),
         controls=controls_of(files.controls, scenarios, examples, free=manifest.agent.free),
+        ladder=ladder_result(files.ladder, examples, free=manifest.agent.free),
         sets=set_figures(files.folder.name, examples),
         course=fold.course.course(),
         operations=[
@@ -177,5 +179,6 @@ def narrowed(results: Results, names: Sequence[str]) -> Results:
     kept = {each.name for each in scenarios}
     examples = [each for each in results.examples if each.scenario in kept]
     return results.model_copy(
-        update={"references": {}, "published": None, "controls": None} | derived(scenarios, examples)
+        update={"references": {}, "published": None, "controls": None, "ladder": None}
+        | derived(scenarios, examples)
     )

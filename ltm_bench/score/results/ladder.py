@@ -1,0 +1,262 @@
+"""What a run's ladder shows: where the answers to missed questions were lost. Pure."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field, computed_field
+
+from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.pricing import dollars
+from ltm_bench.log.ladder import RUNGS, LadderLog
+from ltm_bench.matchers.reading import mentions, read
+from ltm_bench.matchers.reading.doubting import DoubtingMatcher
+from ltm_bench.score.audits.judgements import Place
+from ltm_bench.score.results.examples import Climbed, ControlAnswer, ExampleResult, Question
+from ltm_bench.score.results.retrieval import Retrieval
+from ltm_bench.score.statistics.intervals import Interval, mean_interval, paired, wilson
+
+LOSSES: Mapping[str, str] = {
+    "again": "right when asked again",
+    "cued": "stored and not found without a cue",
+    "recognised": "stored and only recognised",
+    "retold": "not stored",
+    "none": "missed even when told again",
+    "unknown": "left in doubt",
+}
+"""Where an answer was lost, by the first rung that succeeds."""
+
+_HOOKS = dict(zip(Retrieval.PLACES, ({"retold"}, {"cued", "recognised"}, {"none"}), strict=True))
+"""The losses that the agent's own hooks call by these names."""
+
+
+class RungFigure(BaseModel, frozen=True):
+    """A rung: what asking missed questions so brings."""
+
+    name: str
+    asked: int
+    """Missed questions that were asked so."""
+    right: int
+    share: float
+    """The share that is right; of those that offer a choice, corrected for guessing."""
+    interval: Interval
+    above: bool = False
+    """Whether it is shown to bring more than asking again, by the paired score test."""
+    choices: float | None = None
+    """The mean number of answers offered; None without a choice."""
+
+
+class Losses(BaseModel, frozen=True):
+    """Where a scenario's answers were lost."""
+
+    name: str
+    missed: int
+    lost: dict[str, float]
+    """Missed questions by loss, corrected for guessing, so not always whole."""
+
+
+class HookAgreement(BaseModel, frozen=True):
+    """How often ladder and hooks find the same loss."""
+
+    n: int
+    """Missed questions that both can place, but for those that were right when asked again."""
+    same: int
+    interval: Interval
+
+
+class LadderResult(BaseModel, frozen=True):
+    """What a run's ladder shows."""
+
+    missed: int
+    """Missed questions that were asked again."""
+    to_go: int
+    """Replies that it still lacks."""
+    after: bool
+    """Whether they were asked after the run, since the agent cannot fork; not comparable with other runs then."""
+    rungs: list[RungFigure]
+    lost: dict[str, float]
+    """Missed questions by loss, corrected for guessing, so not always whole."""
+    scenarios: list[Losses]
+    left_out: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """Why scenarios have no such rung, by rung and scenario; without `again` they have none."""
+    agreement: HookAgreement | None = None
+    """None if the agent has no hooks, or nothing was missed."""
+    dollars: float | None
+    """What all of it cost; None if a price is unknown."""
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
+    @property
+    def sentence(self) -> str:
+        """What it shows, in a sentence."""
+        shown = {"again", "none", "unknown", *(each.name for each in self.rungs if each.above)}
+        parts = [
+            f"{number} {LOSSES[loss]}{'' if loss in shown else ' (perhaps by chance)'}"
+            for loss, share in self.lost.items()
+            if (number := round(share))
+        ]
+        if not parts:
+            said = "nothing that could be asked again was missed"
+        else:
+            verb = "was" if parts[0].startswith("1 ") else "were"
+            said = f"of {self.missed} missed, {', '.join(parts).replace(' ', f' {verb} ', 1)}"
+        said = f"asked after the run, {said}" if self.after else said
+        return f"{said} (incomplete: {self.to_go} replies to go)" if self.to_go else said
+
+
+def climbed(
+    ladder: LadderLog | None,
+    place: Place,
+    expect: Matcher,
+    turns: Sequence[Turn],
+    again: Callable[[Turn], Verdict],
+) -> Climbed | None:
+    """Return a question's replies on the ladder; None without any.
+
+    Args:
+        ladder: The run's.
+        place: The question.
+        expect: Its matcher.
+        turns: The example's turns up to and including it.
+        again: Returns the matcher's verdict on a turn in place of the question's own.
+    """
+    rungs = {} if ladder is None else ladder.replies.get(place, {})
+    if ladder is None or not rungs:
+        return None
+    found: dict[str, Any] = {}
+    for rung in RUNGS:
+        if rung in rungs:
+            said = again(rungs[rung])
+            found[rung] = ControlAnswer(
+                reply=rungs[rung].reply.text, outcome=said.outcome, score=said.score, reason=said.reason
+            )
+    name, turn = place
+    choices = ladder.scope.choices.get(f"{name.replace('/', '-')}-{turn}")
+    return Climbed(choices=choices, needed=tuple(_needed(expect, turns)), **found)
+
+
+def _needed(expect: Matcher, turns: Sequence[Turn]) -> Iterator[int]:
+    """Yield the turns of the needles that name the answer, if the matcher can tell."""
+    if isinstance(expect, DoubtingMatcher) and (sought := {*expect.sought()}):
+        for turn in turns:
+            named = {m.value for m in mentions(read(turn.message.text), expect.candidates())}
+            if turn.kind == "tell" and sought & named:
+                yield turn.message.turn
+
+
+def ladder_result(
+    ladder: LadderLog | None, examples: Sequence[ExampleResult], *, free: bool
+) -> LadderResult | None:
+    """Return what a run's ladder shows; None without one.
+
+    Args:
+        ladder: All replies.
+        examples: The run's examples, with their replies on it.
+        free: Whether the agent costs nothing.
+    """
+    if ladder is None:
+        return None
+    asked = {
+        name: [q for e in examples if e.scenario == name for q in e.questions if q.ladder is not None]
+        for name in dict.fromkeys(example.scenario for example in examples)
+    }
+    every = [question for of in asked.values() for question in of]
+    replies = [turn.reply.usage for turns in ladder.replies.values() for turn in turns.values() if not free]
+    prices = [None if usage is None else dollars(usage) for usage in replies]
+    known = [float(price) for price in prices if price is not None]
+    return LadderResult(
+        missed=ladder.scope.questions,
+        to_go=ladder.scope.to_go,
+        after=ladder.scope.after,
+        rungs=list(_figures([q.ladder for q in every if q.ladder is not None])),
+        lost=_lost(every),
+        scenarios=[Losses(name=name, missed=len(of), lost=_lost(of)) for name, of in asked.items() if of],
+        left_out={
+            rung: {name.rpartition("/")[0]: why for name, why in of.items()}
+            for rung, of in ladder.scope.left_out.items()
+        },
+        agreement=_agreement(every),
+        dollars=sum(known) if len(known) == len(prices) else None,
+    )
+
+
+def _figures(climbs: Sequence[Climbed]) -> Iterator[RungFigure]:
+    """Yield what each rung brings, from the lowest."""
+    for rung in RUNGS:
+        asked = [each for each in climbs if getattr(each, rung) is not None]
+        if not asked:
+            continue
+        scores = [_score(each, rung) for each in asked]
+        offered = [each.choices for each in asked if each.choices and rung == "recognised"]
+        luck = 1 / (min(offered) - 1) if offered else 0.0  # scores lie between -luck and 1
+        moved = [(score + luck) / (1 + luck) for score in scores]
+        found = mean_interval(moved) if len(moved) > 1 else wilson(moved[0], 1)
+        differences = [
+            max(-1.0, score - _score(each, "again"))
+            for each, score in zip(asked, scores, strict=True)
+            if each.again
+        ]
+        shown = paired([{rung: differences}]).interval
+        yield RungFigure(
+            name=rung,
+            asked=len(asked),
+            right=scores.count(1.0),
+            share=max(0.0, sum(scores) / len(scores)),
+            interval=Interval(
+                low=max(0.0, found.low * (1 + luck) - luck), high=max(0.0, found.high * (1 + luck) - luck)
+            ),
+            above=shown is not None and shown.low > 0,
+            choices=sum(offered) / len(offered) if offered else None,
+        )
+
+
+def _score(climb: Climbed, rung: str) -> float:
+    """Return 1 for a right reply, 0 for any other; corrected for guessing, less than 0 for a wrong choice."""
+    answer = getattr(climb, rung)
+    if answer.score == 1:
+        return 1.0
+    return -_guess(answer, climb.choices) if rung == "recognised" and climb.choices else 0.0
+
+
+def _guess(answer: ControlAnswer, choices: int) -> float:
+    """Return how many right guesses stand beside a wrong one; an answer that gives none has not guessed."""
+    return 1 / (choices - 1) if answer.outcome in (Outcome.WRONG, Outcome.STALE, Outcome.PARTIAL) else 0.0
+
+
+def _lost(questions: Sequence[Question]) -> dict[str, float]:
+    """Count where answers were lost. For each wrong choice, a share of the right ones counts as guessed."""
+    found = dict.fromkeys(LOSSES, 0.0)
+    for question in questions:
+        if question.ladder is None:
+            continue
+        loss, answer, choices = question.ladder.lost, question.ladder.recognised, question.ladder.choices
+        found[loss] += 1
+        if loss in ("retold", "none") and answer is not None and choices:
+            guessed = min(_guess(answer, choices), found["recognised"])
+            found["recognised"] -= guessed
+            found[loss] += guessed
+    return {loss: number for loss, number in found.items() if number}
+
+
+def _agreement(questions: Sequence[Question]) -> HookAgreement | None:
+    """Return how often the agent's hooks find the same loss as the ladder; None without both."""
+    both = [
+        question.ladder.lost in _HOOKS[place]
+        for question in questions
+        if question.ladder is not None and question.ladder.lost not in ("again", "unknown")
+        if question.retrieval is not None and (place := _by_hooks(question.retrieval, question.ladder.needed))
+    ]
+    if not both:
+        return None
+    same = sum(both)
+    return HookAgreement(n=len(both), same=same, interval=wilson(same / len(both), len(both)))
+
+
+def _by_hooks(found: Retrieval, needed: Sequence[int]) -> str | None:
+    """Return where retrieval lost an answer, by the needles that name it; by all of them, if none is known to."""
+    traces = [trace for trace in found.traces if trace.turn in needed]
+    stored, retrieved = (
+        sum(trace.stored is True for trace in traces),
+        sum(trace.rank is not None and trace.rank <= (found.k or trace.rank) for trace in traces),
+    )
+    if found.stored is None or not traces:
+        return found.lost
+    return found.model_copy(update={"needles": len(traces), "stored": stored, "retrieved": retrieved}).lost

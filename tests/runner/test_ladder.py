@@ -1,0 +1,358 @@
+"""The ladder: missed questions asked again with ever more help, of every kind of agent."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench import load_run, resume, run
+from ltm_bench.core.errors import BudgetReached
+from ltm_bench.core.messages import Usage
+from ltm_bench.core.pricing import dollars
+from ltm_bench.log.events import Sent
+from ltm_bench.log.ladder import RUNGS
+from ltm_bench.log.reader import read_events
+from ltm_bench.score.statistics.intervals import wilson
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+# Its replies tell all that it heard, so that a rung asked in the wrong place, or a turn told twice, shows.
+DIARY = """
+import os, signal
+from ltm_bench import Agent, Message, Reply, Turn
+
+
+class Diary(Agent):
+    free = True
+    forks = "FORKS"
+
+    def __init__(self) -> None:
+        self.heard = []
+
+    def said(self, message, heard):
+        with open("calls.txt", "a") as file:
+            file.write(f"{message.turn} {len(message.text)}\\n")
+        with open("calls.txt") as file:
+            calls = sum(1 for _ in file)
+        if calls == int(os.environ.get("DIES", 0)):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Reply(f"I do not know. ({len(heard)} turns, {sum(map(len, heard))} letters)")
+
+    async def reply(self, message: Message) -> Reply:
+        reply = self.said(message, self.heard)
+        self.heard.append(message.text + reply.text)
+        return reply
+
+    async def observe(self, turn: Turn) -> None:
+        self.heard.append(turn.message.text + turn.reply.text)
+
+    async def fork(self, message):
+        heard = [*self.heard]
+
+        async def answer():
+            return self.said(message, heard)
+
+        return answer
+"""
+PAID = """
+from ltm_bench import Agent, Message, Reply, Usage
+
+USED = Usage(uncached=1000, output=100, model="gpt-4o", provider="openai")
+
+
+class Paid(Agent):
+    observes = True
+    forks = "snapshot"
+    def reserve(self, message: Message) -> Usage:
+        return USED
+    async def reply(self, message: Message) -> Reply:
+        return Reply("I do not know.", USED)
+    async def fork(self, message):
+        return lambda: self.reply(message)
+"""
+# Forgets some facts, finds some, and guesses when it is offered a choice.
+GUESSES = """
+import re, sys
+from ltm_bench import Dice
+sys.path.insert(0, AGENTS)
+from reference import UNKNOWN, Reference
+from ltm_bench import Reply
+
+
+class Guesses(Reference):
+    def _answer(self, message):
+        reply = super()._answer(message)
+        offered = re.findall(r"^- (.*)$", message.text, re.MULTILINE)
+        if reply.text == UNKNOWN and offered:
+            return Reply(Dice(f"{message.stream} {message.text}").choice(offered))
+        return reply
+"""
+SMALL: dict[str, Any] = {
+    "span": "2k",
+    "scenarios": ["colours", "who_said_it"],
+    "suite": "abilities",
+    "examples": 2,
+    "name": "r",
+}
+FAULTY: dict[str, Any] = {
+    "span": "4k",
+    "suite": "abilities",
+    "scenarios": ["colours", "hinted", "never_told", "jokes"],  # whose answers rest on one fact each
+    "quick": True,
+}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    for forks in ("snapshot", "barrier", "no"):
+        (tmp_path / "agents" / f"diary_{forks}.py").write_text(DIARY.replace("FORKS", forks), "utf-8")
+    (tmp_path / "agents" / "paid.py").write_text(PAID, "utf-8")
+    return tmp_path
+
+
+def logs(folder: Path) -> dict[str, bytes]:
+    found = (folder / "controls" / "ladder").glob("isolated/*.jsonl")
+    scope = folder / "controls" / "ladder" / "scope.json"
+    return {path.name: path.read_bytes() for path in (*found, scope)}
+
+
+def sent(folder: Path, name: str) -> list[Sent]:
+    log = folder / "controls" / "ladder" / "isolated" / f"{name}.jsonl"
+    return [event for event in read_events(log) if isinstance(event, Sent)]
+
+
+@pytest.mark.parametrize("mode", [{}, {"isolated": True}, {"quick": True}])
+@pytest.mark.parametrize("forks", ["snapshot", "barrier", "no"])
+def test_asked_in_the_run_or_once_it_has_ended_the_rungs_hear_the_same(
+    forks: str, mode: dict[str, Any]
+) -> None:
+    if forks == "no" and "quick" in mode:
+        pytest.skip("quick takes forks")
+    first = run(agent=f"diary_{forks}", **SMALL, **mode, ladder=True)
+    plain = run(agent=f"diary_{forks}", **(SMALL | {"name": "s"}), **mode)
+    assert (plain.folder / "events.jsonl").read_bytes() == (first.folder / "events.jsonl").read_bytes()
+    second = resume("s", ladder=True)
+    assert logs(second.folder) == logs(first.folder)
+    ladder = first.results.ladder
+    assert ladder is not None
+    assert ladder == second.results.ladder
+    assert ladder.after is (forks == "no")
+    calls = Path("calls.txt").read_text("utf-8")
+    resume("s", ladder=True)
+    assert Path("calls.txt").read_text("utf-8") == calls, "nothing is asked twice"
+
+
+def test_an_agent_that_forks_is_asked_at_the_place_of_the_question() -> None:
+    done = run(agent="diary_snapshot", **SMALL, ladder=True)
+    missed = [(e, q) for e in done.examples for q in e.questions if q.ladder is not None]
+    assert len(missed) == 8
+    for example, question in missed:
+        assert question.ladder is not None
+        again = question.ladder.again
+        assert again is not None
+        assert again.reply == question.reply, "the question itself has not been heard"
+        names = {path.stem.rpartition("-")[2] for path in _logs_of(done.folder, example.id, question.turn)}
+        assert names == {*RUNGS}
+
+
+def _logs_of(folder: Path, example: str, turn: int | None) -> list[Path]:
+    home = folder / "controls" / "ladder" / "isolated"
+    return [*home.glob(f"{example.replace('/', '-')}-{turn}-*.jsonl")]
+
+
+def test_any_other_agent_is_asked_after_the_run_and_told_again_last_of_all() -> None:
+    done = run(agent="diary_no", **SMALL, ladder=True)
+    ladder = done.results.ladder
+    assert ladder is not None
+    assert ladder.sentence.startswith("asked after the run, of ")
+    assert ladder.missed == 1, "a topic that came up again, or was to be forgotten, cannot be asked about"
+    assert {"come up again" in why or "forget" in why for why in ladder.left_out["again"].values()} == {True}
+    alone = run(agent="diary_no", **(SMALL | {"name": "s"}), isolated=True, ladder=True)
+    home = alone.folder / "controls" / "ladder" / "isolated"
+    turns = {path.stem: sent(alone.folder, path.stem)[0].turn for path in home.glob("who_said_it-0-*")}
+    assert sorted(turns.values()) == [*range(min(turns.values()), min(turns.values()) + 12)]
+    assert {name.rpartition("-")[2] for name, turn in turns.items() if turn >= max(turns.values()) - 2} == {
+        "retold"
+    }
+
+
+def test_what_decides_how_it_goes_on_is_left_out_and_said() -> None:
+    given = SMALL | {"span": "4k", "scenarios": ["restaurant", "forget_me"]}
+    done = run(agent="goldfish", **given, ladder=True)
+    ladder = done.results.ladder
+    assert ladder is not None
+    assert "decide" in ladder.left_out["again"]["restaurant"]
+    assert "delete" in ladder.left_out["retold"]["forget_me"]
+    assert [each.name for each in ladder.scenarios] == ["forget_me"]
+
+
+def killed_at(call: int) -> int:
+    words = (sys.executable, "-m", "ltm_bench", "control", "r", "--ladder")
+    environment = {**os.environ, "DIES": str(call)}
+    return subprocess.run(words, env=environment, capture_output=True, timeout=200, check=False).returncode
+
+
+@pytest.mark.parametrize("moments", [(9,), pytest.param(range(1, 31), marks=pytest.mark.long)])
+def test_killed_on_the_ladder_and_repeated_it_ends_with_the_same_bytes(moments: Sequence[int]) -> None:
+    done = run(agent="diary_snapshot", **SMALL, quick=True)
+    Path("calls.txt").unlink()
+    resume("r", ladder=True)
+    whole, calls = logs(done.folder), Counter(Path("calls.txt").read_text("utf-8").splitlines())
+    assert calls.total() >= 30
+    for dies in moments:
+        for path in (done.folder / "controls").rglob("*.json*"):
+            path.unlink()
+        Path("calls.txt").unlink()
+        assert killed_at(dies) == -signal.SIGKILL
+        resume("r", ladder=True)
+        assert logs(done.folder) == whole
+        twice = Counter(Path("calls.txt").read_text("utf-8").splitlines()) - calls
+        assert twice.total() <= 8, "only what was on the way is asked again"
+
+
+def test_the_ladder_stays_within_the_budget_and_goes_on_with_a_larger_one() -> None:
+    done = run(agent="paid", **(SMALL | {"scenarios": ["colours"]}))
+    spent = Decimal(str(done.results.costs.dollars))
+    price = dollars(Usage(uncached=1000, output=100, model="gpt-4o", provider="openai"))
+    assert price is not None
+    with pytest.raises(BudgetReached):
+        resume("r", ladder=True, max_cost=spent + 3 * price, connections=1)
+    partial = load_run("r").results.ladder
+    assert partial is not None
+    assert partial.to_go == 5
+    assert "incomplete: 5 replies to go" in partial.sentence
+    again = resume("r", ladder=True, max_cost=spent + 8 * price, connections=1)
+    ladder = again.results.ladder
+    assert ladder is not None
+    assert ladder.to_go == 0
+    assert ladder.dollars == pytest.approx(float(8 * price))
+    assert again.results.costs == done.results.costs
+
+
+def recovered(agent: str, seeds: int, **faults: float) -> dict[str, tuple[float, int]]:
+    """Return the share that the ladder finds for each fault, with its number of questions."""
+    lost, asked = Counter[str](), 0
+    for seed in range(seeds):
+        done = run(
+            agent=agent,
+            **FAULTY,
+            seed=seed,
+            settings=faults,
+            name=f"{agent[:4]}{seed}",
+            fresh=True,
+            ladder=True,
+        )
+        ladder = done.results.ladder
+        assert ladder is not None
+        lost.update(ladder.lost)
+        asked += sum(q.expected != "Unknown." for e in done.examples for q in e.questions)
+    used, kept = asked - lost["none"], asked - lost["none"] - lost["retold"]
+    found = kept - lost["cued"] - lost["recognised"]
+    return {
+        "uses": (used / asked, asked),
+        "loses": (lost["retold"] / used, round(used)),
+        "finds": (found / kept, round(kept)),
+    }
+
+
+@pytest.mark.parametrize("seeds", [2, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "faults",
+    [{"loses": 0.3}, {"finds": 0.7}, {"uses": 0.8}, {"loses": 0.2, "finds": 0.7, "uses": 0.8}],
+)
+def test_without_any_hook_it_recovers_what_is_never_written_not_found_and_not_used(
+    faults: dict[str, float], seeds: int
+) -> None:
+    found = recovered("reference", seeds, **faults)
+    for fault, (share, n) in found.items():
+        true = faults.get(fault, 0.0 if fault == "loses" else 1.0)
+        assert wilson(share, n).holds(true), (fault, share, n)
+
+
+def test_right_guesses_at_a_choice_count_as_never_written() -> None:
+    folder = Path(__file__).parents[2] / "agents"
+    Path("agents/guesses.py").write_text(GUESSES.replace("AGENTS", repr(str(folder))), "utf-8")
+    share, n = recovered("guesses", 3, loses=0.5)["loses"]
+    assert wilson(share, n).holds(0.5)
+
+
+def test_chance_alone_brings_no_rung_above_asking_again() -> None:
+    Path("agents/fickle.py").write_text(
+        "from ltm_bench import Dice, Reply\nimport sys\n"
+        f"sys.path.insert(0, {str(Path(__file__).parents[2] / 'agents')!r})\n"
+        "from reference import UNKNOWN, Reference\n"
+        "class Fickle(Reference):\n"
+        "    def _answer(self, message):\n"
+        "        self.calls = getattr(self, 'calls', 0) + 1\n"
+        "        lucky = Dice(f'{message.stream} {self.calls} {message.text}').chance(0.4)\n"
+        "        return super()._answer(message) if lucky else Reply(UNKNOWN)\n",
+        "utf-8",
+    )
+    for seed in range(3):
+        done = run(agent="fickle", **FAULTY, seed=seed, ladder=True, name=f"f{seed}")
+        ladder = done.results.ladder
+        assert ladder is not None
+        again, *others = ladder.rungs
+        assert again.right > 0
+        assert all(rung.interval.low <= again.interval.high for rung in others)
+        assert not any(rung.above for rung in others)
+
+
+def test_the_forecast_prices_it_before_anything_is_asked(command: "Command") -> None:
+    done = command("estimate", "--agent", "gpt-4o", "--span", "8k", "--scenario", "colours", "--ladder")
+    assert done.exit_code == 0
+    assert "ladder, if every question is missed: 12 calls, $" in done.output
+    given = ("--span", "2k", "--scenario", "colours", "--examples", "2", "--agent", "reference")
+    said = command("run", *given, "--ladder").err
+    assert "ladder, if every question is missed: 8 calls, free" in " ".join(said.split())
+
+
+def test_a_sweep_asks_none_and_says_so(command: "Command") -> None:
+    swept = command("sweep", "--agent", "goldfish", "--ladder")
+    assert (swept.exit_code, "--ladder: a sweep" in " ".join(swept.err.split())) == (1, True)
+
+
+def test_a_damaged_scope_is_named(command: "Command") -> None:
+    done = run(agent="goldfish", **SMALL, ladder=True)
+    (done.folder / "controls" / "ladder" / "scope.json").write_text("[]", "utf-8")
+    failed = command("report", "r")
+    assert failed.exit_code == 1
+    assert "scope.json" in failed.err
+    assert "Traceback" not in failed.err
+
+
+def test_the_terminal_the_page_the_bundle_and_the_frame_say_what_was_lost_where(command: "Command") -> None:
+    given = (
+        "--span",
+        "2k",
+        "--scenario",
+        "colours",
+        "--examples",
+        "4",
+        "--agent",
+        "reference",
+        "--name",
+        "r",
+    )
+    said = " ".join(command("run", *given, "--ladder", "-A", "loses=1").output.split())
+    sentence = json.loads(Path("reports/r/results.json").read_text("utf-8"))["ladder"]["sentence"]
+    assert sentence == "of 4 missed, 4 were not stored"
+    assert sentence in said
+    page = Path("reports/r/report.html").read_text("utf-8")
+    assert sentence in page
+    assert '<rect class="l-retold" x="0%" width="100%"' in page
+    (row, *_) = load_run("r").rows()
+    assert (row["again"], row["cued"], row["recognised"], row["retold"]) == (0.0, 0.0, 0.0, 1.0)
+    assert (row["choices"], row["first_rung"]) == (4, "retold")
+    assert command("bundle", "r").exit_code == 0

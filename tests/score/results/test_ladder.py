@@ -1,0 +1,137 @@
+"""What the ladder shows: the loss of each missed question, corrected for guessing, and how far hooks agree."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from ltm_bench import names_only
+from ltm_bench.core.messages import Message, Outcome, Reply, Turn, Verdict
+from ltm_bench.log.ladder import LadderLog, Scope
+from ltm_bench.score.results.examples import Climbed, ControlAnswer, ExampleResult, Question
+from ltm_bench.score.results.ladder import LadderResult, climbed, ladder_result
+from ltm_bench.score.results.retrieval import NeedleTrace, Retrieval
+
+RIGHT = ControlAnswer(reply="red", outcome=Outcome.CORRECT, score=1, reason="")
+WRONG = ControlAnswer(reply="blue", outcome=Outcome.WRONG, score=0, reason="")
+SILENT = ControlAnswer(reply="?", outcome=Outcome.ABSTAINED, score=0, reason="")
+
+
+def climb(rungs: str, choices: int = 4) -> Climbed:
+    """Return replies by letters, from the lowest rung: right, wrong, silent, or - for none."""
+    replies = [{"r": RIGHT, "w": WRONG, "s": SILENT, "-": None}[letter] for letter in rungs]
+    again, cued, recognised, retold = replies
+    return Climbed(again=again, cued=cued, recognised=recognised, retold=retold, choices=choices)
+
+
+def shown(climbs: Sequence[Climbed], hooks: Sequence[Retrieval | None] = ()) -> LadderResult:
+    questions = [
+        Question(
+            turn=turn, text="?", expected="red", reply="blue", verdict=Verdict(Outcome.WRONG, 0.0, ""), scorer="X@1",
+            chance=0.0, position=0, at=None, ladder=each, retrieval=hooks[turn] if hooks else None,
+        )
+        for turn, each in enumerate(climbs)
+    ]  # fmt: skip
+    example = ExampleResult(
+        id="colours/0", scenario="colours", score=0, span=0, overrun=0, needles=[], questions=questions
+    )
+    scope = Scope(questions=len(climbs), to_go=0, left_out={}, choices={}, after=False)
+    found = ladder_result(LadderLog(scope, {}), [example], free=True)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rungs", "lost"),
+    [
+        ("rrrr", "again"),
+        ("wrwr", "cued"),
+        ("wsrr", "recognised"),
+        ("wwwr", "retold"),
+        ("wwww", "none"),
+        ("w--r", "unknown"),  # it may be stored, and could not be cued
+        ("ww--", "unknown"),
+        ("w-sr", "retold"),
+    ],
+)
+def test_the_first_rung_that_succeeds_names_the_loss(rungs: str, lost: str) -> None:
+    assert climb(rungs).lost == lost
+
+
+def test_for_every_wrong_choice_some_of_the_right_ones_were_guessed() -> None:
+    found = shown([climb("wwrr")] * 3 + [climb("wwwr")] * 6, [])
+    assert found.lost == {"recognised": pytest.approx(1), "retold": pytest.approx(8)}
+    assert found.sentence == "of 9 missed, 1 was stored and only recognised (perhaps by chance), 8 not stored"
+    assert {each.name: each.share for each in found.rungs}["recognised"] == pytest.approx(1 / 9)
+    silent = shown([climb("wwrr")] * 3 + [climb("wwsr")] * 6)
+    assert silent.lost == {"recognised": 3, "retold": 6}, "who does not answer has not guessed"
+
+
+def test_a_pure_guess_is_no_loss_of_recognition() -> None:
+    found = shown([climb("wwrr", 2)] * 5 + [climb("wwwr", 2)] * 5)
+    assert found.lost == {"retold": pytest.approx(10)}
+    assert not {each.name: each.above for each in found.rungs}["recognised"]
+
+
+def test_a_rung_is_named_without_doubt_where_it_brings_more_than_asking_again() -> None:
+    found = shown([climb("wrrr")] * 9 + [climb("wssr")] * 4 + [climb("rsss")])
+    assert found.sentence == (
+        "of 14 missed, 1 was right when asked again, 9 stored and not found without a cue, 4 not stored"
+    )
+    few = shown([climb("wrrr")] * 2 + [climb("rwwr")] * 2)
+    assert "2 stored and not found without a cue (perhaps by chance)" in few.sentence
+
+
+def test_hooks_agree_where_they_name_the_same_loss() -> None:
+    def hook(stored: int, retrieved: int) -> Retrieval:
+        return Retrieval(needles=2, stored=stored, retrieved=retrieved)
+
+    climbs = [
+        climb("wssr"),
+        climb("wrrr"),
+        climb("wsrr"),
+        climb("wwww"),
+        climb("wwwr"),
+        climb("rrrr"),
+        climb("w--r"),
+    ]
+    found = shown(
+        climbs, [hook(1, 0), hook(2, 1), hook(2, 0), hook(2, 2), hook(2, 2), hook(1, 0), hook(1, 0)]
+    )
+    assert found.agreement is not None
+    assert (found.agreement.same, found.agreement.n) == (4, 5)
+    assert shown(climbs).agreement is None
+    traces = (NeedleTrace(turn=1, stored=False, rank=None), NeedleTrace(turn=2, stored=True, rank=None))
+    hooks = Retrieval(needles=2, stored=1, retrieved=0, traces=traces)
+    needed = climb("wrrr").model_copy(update={"needed": (2,)})
+    agreement = shown([needed], [hooks]).agreement
+    assert agreement is not None
+    assert agreement.same == 1, "the other needle is not needed"
+
+
+def test_nothing_missed_is_said() -> None:
+    assert shown([]).sentence == "nothing that could be asked again was missed"
+
+
+def test_each_reply_is_judged_with_the_words_that_it_answers() -> None:
+    asked = {
+        rung: Turn(Message(rung, datetime(2026, 1, 5, tzinfo=UTC), 3), Reply(f"{rung}!"), "ask", "colours/0")
+        for rung in ("again", "recognised")
+    }
+    scope = Scope(questions=1, to_go=2, left_out={}, choices={"colours-0-3": 4}, after=False)
+    ladder = LadderLog(scope, {("colours/0", 3): asked})
+    told = [
+        Turn(Message(text, datetime(2026, 1, 5, tzinfo=UTC), turn), Reply("Okay."), "tell", "colours/0")
+        for turn, text in enumerate(["It is blue.", "Make that red.", "The ferry was late."])
+    ]
+    expect = names_only("red", among=("red", "blue"))
+
+    def judge(turn: Turn) -> Verdict:
+        return Verdict(Outcome.WRONG, 0.0, turn.message.text)
+
+    found = climbed(ladder, ("colours/0", 3), expect, told, judge)
+    assert found is not None
+    assert found.again is not None
+    assert (found.again.reply, found.again.reason, found.cued, found.choices) == ("again!", "again", None, 4)
+    assert found.needed == (1,)
+    assert climbed(ladder, ("colours/0", 4), expect, told, judge) is None
