@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import Replied
@@ -49,9 +50,12 @@ def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
     return Cost(logged, owed + seen.spent, replies | seen.opened)
 
 
-def cost_before(plan: Plan, folder: Path) -> Cost:
-    """Return what an unfinished run has cost; 0 if its log cannot be read, since it cannot continue."""
-    if finished(plan, folder):
+def cost_before(plan: Plan, folder: Path, budget: Budget) -> Cost:
+    """Return what a run has cost; 0 if its log cannot be read, since it cannot continue.
+
+    A limit is for all runs of a sweep or a race, the finished ones too; without one, their logs are not read.
+    """
+    if budget.limit is None and finished(plan, folder):
         return Cost()
     try:
         return cost_of(folder, plan.manifest)

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -208,6 +209,25 @@ def test_a_run_whose_first_call_cannot_be_paid_for_does_not_start(command: "Comm
     assert more.out.count("not begun") == 1
     assert not Path("reports/smoke-2k-metered-seed2").exists()
     assert len([score for score in scores().values() if score is not None]) == 3, "free agents continue"
+
+
+def test_what_finished_runs_have_cost_counts_towards_the_limit(command: "Command", place: Path) -> None:
+    (place / "agents").mkdir()
+    (place / "agents" / "metered.py").write_text(METERED, "utf-8")
+    words = ("sweep", "--agent", "metered", *SMALL)
+    assert command(*words, "--seed", "0", "--max-cost", "50").exit_code == 0
+
+    def spent() -> Decimal:
+        logs = Path("reports").glob("*/events.jsonl")
+        return Decimal("0.01") * sum(log.read_text("utf-8").count('"event":"replied"') for log in logs)
+
+    limit = spent() + Decimal("0.05")
+    more = command(*words, "--seed", "0", "--seed", "1", "--max-cost", str(limit))
+    assert more.exit_code == 4, more.output
+    assert spent() == limit, "the second run had five cents, not the whole limit"
+    assert command(*words, "--seed", "0", "--max-cost", "0.01").exit_code == 0, (
+        "what is finished costs nothing"
+    )
 
 
 class Counting:

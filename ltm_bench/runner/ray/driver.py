@@ -346,7 +346,7 @@ class _Driver:
 def _costs_before(jobs: Sequence[Job], budget: Budget, url: str | None) -> list[Cost]:
     """Return what each run has cost before: at a URL, at most what its ledger says, also if it is finished."""
     if url is None:
-        return [cost_before(job.plan, job.folder) for job in jobs]
+        return [cost_before(job.plan, job.folder, budget) for job in jobs]
     ledgers = {} if budget.limit is None else Shared.ledgers(url)
     return [Cost(charged=ledgers.get(job.folder.name, Decimal())) for job in jobs]
 
