@@ -66,6 +66,11 @@ TABLE = [
     ("<think>They said blue, then green, then red.</think>Red", CORRECT, "thinking aloud"),
     ("Green", STALE, "the value before"),
     ("Your favourite colour is blue.", STALE, "the first value"),
+    (
+        "Answer: red. Long answer: it was green, and then changed.",
+        CORRECT,
+        "a conclusion about the past yields",
+    ),
     ("It used to be red, but now it is green.", STALE, "the order turned round"),
     ("Purple.", WRONG, "never said"),
     ("Light blue.", WRONG, "a longer name hides a shorter one"),

@@ -31,6 +31,11 @@ def resolve(found: Sequence[Mention]) -> Decision:
     standing = [m for m in found if m.asserted]
     if not standing:
         return _unasserted([m for m in found if not m.denied])
+    if {m.time is Time.PAST for m in standing if m.final} == {
+        True,
+        False,
+    }:  # `answer: red. Long answer: it was blue`
+        standing = [m._replace(final=m.final and m.time is not Time.PAST) for m in standing]
     top = max(map(_rank, standing))
     group = _narrowed(standing, found, top)
     values, evidence = _distinct(group), tuple(group)
