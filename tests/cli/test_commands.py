@@ -76,7 +76,7 @@ def test_every_command_explains_itself(command: "Command", name: str) -> None:
     assert f"Usage: ltm-bench {name}" in done.out
     assert name.startswith("list") or f"Examples:\n    ltm-bench {name}" in done.out
     named = re.sub(
-        r"(FILE|FOLDER|BUNDLE) <path>|[A-Z.|]+ <list\[(Path|str)\]>|NAME <str>|(RUN|PLACE)\]? <str>",
+        r"(FILE|FOLDER|BUNDLE) <path>|[A-Z.|]+ <list\[(Path|str)\]>|NAME <str>|(RUN|PLACE|FOLDER)\]? <str>",
         "",
         done.out,
     )

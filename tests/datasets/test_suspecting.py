@@ -52,7 +52,7 @@ def changed(path: Path, number: int, **parts: object) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("number", "parts", "rule"),
     [
-        (3, {"evidence": ["D2:1; D2:2"]}, "it cites what does not exist"),
+        (3, {"evidence": ["D2:1; D2:99"]}, "it cites what does not exist"),
         (3, {"question": "What is Ada's boat called?"}, "the evidence is what another said"),
         (3, {"question": "What is Ben's boat called on 3 June, 2023?"}, "the evidence is of another day"),
         (3, {"question": "What is Ben's boat called in March 2024?"}, "the evidence is of another day"),
@@ -135,4 +135,4 @@ def test_of_the_errors_that_an_audit_lists_in_locomo_the_rules_find_more_than_ha
         for each in json.loads(shared("locomo_answers_verdicts/data/locomo_key_errors.json").read_text())
     }
     found = {each.id for each in suspects(shared("locomo/locomo10.json.gz"), pytest.fail)}
-    assert (len(listed & found), len(listed), len(found)) == (89, 156, 235)
+    assert (len(listed & found), len(listed), len(found)) == (88, 156, 231)

@@ -49,7 +49,9 @@ class Styled(Agent):
         return Reply(self.style(message.ideal, waiting.pop(0), "", pick))
 
     async def observe(self, turn: Turn) -> None:
-        """Hear a turn; nothing has to be remembered."""
+        """Hear a turn; nothing has to be remembered, so it can be opened again."""
+
+    can_reopen = True
 '''
 
 
