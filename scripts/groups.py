@@ -439,7 +439,7 @@ def main(words: Sequence[str] | None = None) -> int:
         plan = read_plan()
         if typed.command == "list":
             for group in plan.groups.values():
-                print(f"{group.name:<14}{' '.join(group.tests)}")
+                print(f"{group.name:<16}{' '.join(group.tests)}")
             return 0
         if typed.command == "uv":
             print(Path(find_uv()).parent)
