@@ -17,7 +17,7 @@ import openai
 import pytest
 
 from ltm_bench.adapters.gateway import PUBLIC, Gateway, Upstream, upstreams
-from ltm_bench.adapters.gateway.protocols import PROTOCOLS, Asked
+from ltm_bench.adapters.gateway.protocols import PROTOCOLS, ModelRequest
 from ltm_bench.adapters.routing import Route
 from ltm_bench.adapters.testing import Calls, Provider
 from ltm_bench.core.budget import Budget
@@ -229,7 +229,7 @@ def test_without_money_a_call_is_refused_in_the_providers_form_and_not_repeated(
 
 
 def test_money_that_others_hold_is_waited_for(behind: Start, server: Provider) -> None:
-    one = Asked.of(
+    one = ModelRequest.of(
         PROTOCOLS["/chat/completions"], json.dumps({"messages": HELLO, "model": MODEL["openai"]}).encode()
     )
     most = one.limited("openai").most("openai")
@@ -296,7 +296,7 @@ def test_only_under_a_limit_a_call_without_a_limit_of_tokens_gets_one(
 def test_text_that_the_provider_keeps_is_reserved_as_a_whole_window() -> None:
     def most(**more: Any) -> Decimal:
         body = {"model": MODEL["openai"], "input": "Hello", "max_output_tokens": 10, **more}
-        found = Asked.of(PROTOCOLS["/responses"], json.dumps(body).encode()).most("openai")
+        found = ModelRequest.of(PROTOCOLS["/responses"], json.dumps(body).encode()).most("openai")
         assert found is not None
         return found
 

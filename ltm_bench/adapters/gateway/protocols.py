@@ -67,7 +67,7 @@ def refusal(family: Family, kind: str, text: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelRequest:
     """A request for a reply or for embeddings."""
 
     protocol: Protocol
@@ -80,7 +80,7 @@ class Asked:
     """Whether the stream is asked for a usage that the caller did not ask for."""
 
     @classmethod
-    def of(cls, protocol: Protocol, content: bytes, retry: str | None = None) -> Asked:
+    def of(cls, protocol: Protocol, content: bytes, retry: str | None = None) -> ModelRequest:
         """Read a request. Raises ValueError."""
         body = json_of(content)
         if not isinstance(body, dict):
@@ -111,7 +111,7 @@ class Asked:
         given = [_figure(self.body, name) for name in self.protocol.limits]
         return (_figure(self.body, "n") or 1) * max(given) or None
 
-    def measured(self) -> Asked:
+    def measured(self) -> ModelRequest:
         """Return the request with a wish for the usage at the end of a stream, which only chats must express."""
         options = self.body.get("stream_options")
         options = options if isinstance(options, dict) else {}
@@ -121,7 +121,7 @@ class Asked:
         body = {**self.body, "stream_options": {**options, "include_usage": True}}
         return replace(self, body=body, unasked=True)
 
-    def limited(self, provider: str | None) -> Asked:
+    def limited(self, provider: str | None) -> ModelRequest:
         """Return the request with a limit of tokens."""
         if self.limit is not None:
             return self

@@ -27,7 +27,7 @@ from ltm_bench.adapters.gateway.forwarding import (
     stream,
     unreachable,
 )
-from ltm_bench.adapters.gateway.protocols import PROTOCOLS, Asked, Meter
+from ltm_bench.adapters.gateway.protocols import PROTOCOLS, Meter, ModelRequest
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.http.answers import AnswerCache, identity
 from ltm_bench.adapters.http.shared import proxies_from_environment
@@ -206,7 +206,9 @@ class Gateway:
         if path in PROTOCOLS and request.method == "POST":
             route.arrived += 1
             try:
-                asked = Asked.of(PROTOCOLS[path], content, request.headers.get("x-stainless-retry-count"))
+                asked = ModelRequest.of(
+                    PROTOCOLS[path], content, request.headers.get("x-stainless-retry-count")
+                )
             except ValueError as error:
                 return refused(400, family, "invalid_request_error", f"the request is not JSON: {error}")
             return await self._call(sent, route, asked, upstream)
@@ -224,7 +226,9 @@ class Gateway:
             return unreachable(sent, family, error)
         return returned(answer, sent, family, self.secret)
 
-    async def _call(self, sent: httpx2.Request, route: Route, asked: Asked, upstream: Upstream) -> Response:
+    async def _call(
+        self, sent: httpx2.Request, route: Route, asked: ModelRequest, upstream: Upstream
+    ) -> Response:
         """Forward a call, once there is money for it."""
         from starlette.responses import Response
 
@@ -255,7 +259,7 @@ class Gateway:
             return refused(status, family, kind, str(error))
         return await self._forward(sent, passage, asked, upstream, kept)
 
-    async def _afforded(self, route: Route, asked: Asked, most: Decimal | None) -> PaidCall:
+    async def _afforded(self, route: Route, asked: ModelRequest, most: Decimal | None) -> PaidCall:
         """Reserve money for a call. If others hold it, wait for them: most of it comes back. Raises BudgetReached."""
         while True:
             try:
@@ -272,7 +276,12 @@ class Gateway:
                 return passage
 
     async def _forward(
-        self, sent: httpx2.Request, passage: PaidCall, asked: Asked, upstream: Upstream, kept: str | None
+        self,
+        sent: httpx2.Request,
+        passage: PaidCall,
+        asked: ModelRequest,
+        upstream: Upstream,
+        kept: str | None,
     ) -> Response:
         """Forward a call that is paid for, and charge what the answer says."""
         import httpx2
