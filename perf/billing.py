@@ -76,7 +76,7 @@ for count, line in enumerate(sys.stdin):
             break
         except OSError:
             continue
-        except Exception:
+        except Exception:  # an answer that is cut off: this agent takes what comes, and never dies
             break
     print(json.dumps({{"reply": said[-300:]}}), flush=True)
 '''
