@@ -34,6 +34,8 @@ By module:
 
 - `chat`: `ChatModel`, a conversation in a window, and `SdkChatModel` for OpenAI's and Anthropic's SDKs; the usual
   system message, and `stamped`, which puts the date in front of a message.
+- `gateway`: the endpoint on this machine through which a black box calls its providers. `routing`: `through_gateway`,
+  address and key for an SDK's client in this process, and `program_environment`, the same for a program.
 - `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for every failure.
 - `overflow`: `is_too_long`, whether a provider's error says that the prompt is too long for the model. `model_window`:
   the model's window, as a server says it.
