@@ -58,6 +58,7 @@ class Fiction(Inheriting, MemoryProduct):
     """
 
     package = "fiction-memory"
+    can_reopen = False  # nothing remains after the run
 
     def __init__(
         self, *, base_url: str | None = None, timeout: float = 120.0, max_retries: int = 4, **settings: Any
@@ -183,6 +184,7 @@ def test_a_new_product_gets_a_group_and_its_memory_is_measured(copy: Path) -> No
         "('fiction_memory',)",
         "tests/agents/test_conformance.py",
         "tests/agents/test_killed.py",
+        "tests/agents/test_through_gateway.py",
     ]
     measured = said_by(copy, "-c", "from perf.memories import ROWS; print(ROWS['fiction'].settings)")
     assert measured.strip() == "{'core': 'openai:some-model'}"
