@@ -133,13 +133,19 @@ def test_the_providers_key_is_nowhere_on_the_agents_side(
 def test_an_agent_that_hides_that_the_money_is_gone_is_stopped_all_the_same(
     command: "Command", place: Path, server: Provider
 ) -> None:
-    done = command(*TINY, *bot(server), "--max-cost", "0.0008")
+    assert command(*TINY[:-1], "whole", *bot(server), "--max-cost", "1").exit_code == 0
+    lines = Path("reports/whole", GATEWAY).read_text("utf-8").splitlines()
+    reserved = [Decimal(str(call["reserved"])) for call in map(json.loads, lines) if "reserved" in call]
+    limit = max(reserved)  # enough for the first call, but not for the largest after what was spent by then
+    assert reserved[0] < limit
+    server.spent.clear()
+    done = command(*TINY, *bot(server), "--max-cost", str(limit))
     assert done.exit_code == 4
     assert "--max-cost" in done.err
     replies = [json.loads(line) for line in Path("reports/r/events.jsonl").read_text("utf-8").splitlines()]
     assert not [each for each in replies if "Sorry" in str(each.get("reply"))]
     cost = cost_of(Path("reports/r"))
-    assert 0 < bill(server) <= cost.logged + cost.charged <= Decimal("0.0008")
+    assert 0 < bill(server) <= cost.logged + cost.charged <= limit
     again = command(
         "resume", "r", "--gateway", "--upstream", f"openai={server.openai_url}", "--max-cost", "1"
     )
