@@ -28,14 +28,9 @@ def resolve(found: Sequence[Mention]) -> Decision:
     Denied and replaced values are not answers. Two or three values side by side, or a beginning and a conclusion that
     disagree, are uncertain. An open choice (`red or blue`) is certainly not one answer.
     """
-    standing = [m for m in found if m.asserted]
+    standing = _present([m for m in found if m.asserted])
     if not standing:
         return _unasserted([m for m in found if not m.denied])
-    if {m.time is Time.PAST for m in standing if m.final} == {
-        True,
-        False,
-    }:  # `answer: red. Long answer: it was blue`
-        standing = [m._replace(final=m.final and m.time is not Time.PAST) for m in standing]
     top = max(map(_rank, standing))
     group = _narrowed(standing, found, top)
     values, evidence = _distinct(group), tuple(group)
@@ -52,6 +47,13 @@ def resolve(found: Sequence[Mention]) -> Decision:
     if all(m.attached for m in group):
         return Decision(values, False, evidence, "the reply gives only part of its name")
     return Decision(values, True, evidence, "given")
+
+
+def _present(standing: Sequence[Mention]) -> Sequence[Mention]:
+    """Let a conclusion about the past yield to one about now: `answer: red. Long answer: it was blue`."""
+    if {m.time is Time.PAST for m in standing if m.final} != {True, False}:
+        return standing
+    return [m._replace(final=m.final and m.time is not Time.PAST) for m in standing]
 
 
 def _unasserted(found: Sequence[Mention]) -> Decision:
