@@ -277,7 +277,9 @@ def test_without_any_hook_it_recovers_what_is_never_written_not_found_and_not_us
     found = recovered("reference", seeds, **faults)
     for fault, (share, n) in found.items():
         true = faults.get(fault, 0.0 if fault == "loses" else 1.0)
-        assert wilson(share, n).holds(true), (fault, share, n)
+        # Of a dozen intervals of 95 %, one may well miss: docs/losses.md shows those, this asks for 99.9 %.
+        interval = wilson(share, n, confidence=0.999)
+        assert interval.low - 1e-9 <= true <= interval.high + 1e-9, (fault, share, n)
 
 
 def test_right_guesses_at_a_choice_count_as_never_written() -> None:
