@@ -93,6 +93,7 @@ def test_an_agent_that_repeats_what_it_heard_scores_no_more_than_chance_with_a_s
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)  # the first test of an agent plays for all: some 200 CPU seconds
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_agent_that_repeats_what_it_heard_scores_no_more_than_chance_with_all_scenarios_together(
