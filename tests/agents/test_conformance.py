@@ -24,7 +24,7 @@ ADAPTERS = sorted(path.stem for path in bundled("agents").glob("[!_.]*.py"))
 ELSEWHERE = {
     name
     for name, known in driven().items()
-    if any(way["cost"] in ("unknown", "by the server") for way in known.can)
+    if any(way["cost"] in ("unknown", "by the server", "known behind the gateway") for way in known.can)
 }
 """Their products call the models, and do not say what all of that uses; the tests' fakes of them call none."""
 
