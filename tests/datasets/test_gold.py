@@ -232,12 +232,12 @@ NOT_AT_HAND = {
 }
 """Tables that follow from no file at hand, and why."""
 
-ROWS = list(gold())
+ROWS = [
+    pytest.param(row, id="-".join([row.folder, *list(row.cells.values())[:3]])[:80]) for row in gold()
+] or [pytest.param(None, id="none", marks=pytest.mark.skip(reason="GOLD.md is not at hand"))]
 
 
-@pytest.mark.parametrize(
-    "row", ROWS, ids=lambda row: "-".join([row.folder, *list(row.cells.values())[:3]])[:80]
-)
+@pytest.mark.parametrize("row", ROWS)
 def test_a_published_figure_follows_to_the_last_digit(row: Row) -> None:
     if (row.folder, row.table) in NOT_AT_HAND:
         assert (row.folder, row.table) not in CHECKS
