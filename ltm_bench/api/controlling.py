@@ -1,4 +1,4 @@
-"""Asks the controls of runs that have ended, within what all that is done may cost."""
+"""Asks the controls of runs that have ended, within the budget of all of them together."""
 
 from collections.abc import Sequence
 from decimal import Decimal
