@@ -20,7 +20,7 @@ from ltm_bench.viewer.access import HEADERS, HostGate, TokenGate
 from ltm_bench.viewer.listing import listed
 from ltm_bench.viewer.live import Look, ShownTurn
 from ltm_bench.viewer.search import search_runs
-from ltm_bench.viewer.shelves import LocalShelf, RemoteShelf
+from ltm_bench.viewer.shown_runs import LocalRuns, RemoteRuns
 from ltm_bench.viewer.states import RunState, has_page
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def application(reports: Path | str, token: str | None = None) -> Starlette:
     from starlette.responses import Response as PlainResponse
     from starlette.routing import Route
 
-    shelf = RemoteShelf(reports) if isinstance(reports, str) else LocalShelf(reports)
+    shown = RemoteRuns(reports) if isinstance(reports, str) else LocalRuns(reports)
 
     def html(text: str, status: int = 200) -> HTMLResponse:
         return HTMLResponse(text.encode("utf-8", "replace"), status, headers=HEADERS)
@@ -85,9 +85,9 @@ def application(reports: Path | str, token: str | None = None) -> Starlette:
         return list(dict.fromkeys(request.query_params.getlist("run")))
 
     async def index(request: Request) -> Response:
-        states = await run_in_threadpool(shelf.states)
+        states = await run_in_threadpool(shown.states)
         listing = listed(states, request.query_params)
-        others = await run_in_threadpool(shelf.others)
+        others = await run_in_threadpool(shown.others)
         page = templates().get_template("runs.html.jinja")
         asked = {name: value for name, value in request.query_params.items() if name != "page"}
         return html(
@@ -103,11 +103,11 @@ def application(reports: Path | str, token: str | None = None) -> Starlette:
 
     async def progress(request: Request) -> Response:
         return stream(
-            request, lambda: [asdict(state) for state in listed(shelf.states(), request.query_params).rows]
+            request, lambda: [asdict(state) for state in listed(shown.states(), request.query_params).rows]
         )
 
     async def live(request: Request) -> Response:
-        found = await run_in_threadpool(shelf.live, request.path_params["name"])
+        found = await run_in_threadpool(shown.live, request.path_params["name"])
         if found is None:
             return refusal("There is no such run.", 404)
         state, look = found
@@ -117,12 +117,12 @@ def application(reports: Path | str, token: str | None = None) -> Starlette:
 
     async def following(request: Request) -> Response:
         name = request.path_params["name"]
-        if await run_in_threadpool(shelf.live, name) is None:
+        if await run_in_threadpool(shown.live, name) is None:
             return refusal("There is no such run.", 404)
-        return stream(request, lambda: _news(*(shelf.live(name) or (RunState(name), None))))
+        return stream(request, lambda: _news(*(shown.live(name) or (RunState(name), None))))
 
     def compared(names: Sequence[str]) -> Response:
-        with shelf.at_hand(names) as folders:
+        with shown.at_hand(names) as folders:
             return refusal("There is no such run.", 404) if folders is None else html(_compared(folders))
 
     async def comparison(request: Request) -> Response:
@@ -134,10 +134,10 @@ def application(reports: Path | str, token: str | None = None) -> Starlette:
             return refusal(f"{error}", 500)
 
     def searched(names: Sequence[str], words: str) -> Response:
-        with shelf.at_hand(names or shelf.searchable()) as folders:
+        with shown.at_hand(names or shown.searchable()) as folders:
             if folders is None:
                 return refusal("There is no such run.", 404)
-            if not folders and words and shelf.states():
+            if not folders and words and shown.states():
                 return refusal("Choose the runs to search: behind a URL, their logs are fetched for it.", 400)
             hits = search_runs(folders, words, MOST_HITS)
         return html(templates().get_template("search.html.jinja").render(runs=names, words=words, found=hits))
@@ -147,7 +147,7 @@ def application(reports: Path | str, token: str | None = None) -> Starlette:
         return await run_in_threadpool(searched, chosen(request), words)
 
     async def file(request: Request) -> Response:
-        served = await run_in_threadpool(shelf.file, request.path_params["path"])
+        served = await run_in_threadpool(shown.file, request.path_params["path"])
         if served is None:
             return PlainTextResponse(NOT_SERVED, 404, headers=HEADERS)
         if isinstance(served.content, Path):

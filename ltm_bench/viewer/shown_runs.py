@@ -27,7 +27,7 @@ class Served(NamedTuple):
     headers: Mapping[str, str]
 
 
-class Shelf(Protocol):
+class ShownRuns(Protocol):
     """A place with runs."""
 
     def states(self) -> Sequence[RunState]:
@@ -51,7 +51,7 @@ class Shelf(Protocol):
         yield None
 
 
-class LocalShelf(Shelf):
+class LocalRuns(ShownRuns):
     """A folder of runs."""
 
     def __init__(self, reports: Path) -> None:
@@ -92,7 +92,7 @@ class LocalShelf(Shelf):
         return "/" not in name and find_file(self._reports, f"{name}/events.jsonl") is not None
 
 
-class RemoteShelf(Shelf):
+class RemoteRuns(ShownRuns):
     """The runs behind a URL, which are fetched only to be compared or searched."""
 
     def __init__(self, url: str) -> None:
