@@ -242,10 +242,9 @@ def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping
 def _controlled(ended: Sequence[JobResult], options: Options) -> list[JobResult]:
     """Ask the controls of all runs that have ended, one run after the other; one that cannot go on is unfinished."""
     asked = {each.job.folder: controls_for(each.job.plan, options) for each in ended if each.problem is None}
-    for each in ended:  # count all of them before any spends more
+    for each in ended:  # count all of them before any spends more; the runs themselves have been
         if kinds := asked.get(each.job.folder):
-            before = spent_before(each.job.plan, each.job.folder, kinds, run=each.verdicts is None)
-            options.budget.count(before)
+            options.budget.count(spent_before(each.job.plan, each.job.folder, kinds, run=False))
     found = []
     for each in ended:
         problem: LtmBenchError | None = each.problem
