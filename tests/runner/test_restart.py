@@ -122,7 +122,7 @@ def test_what_comes_back_when_it_is_opened_again_is_found_at_that_step(tmp_path:
     assert [name[0] for name in sorted(leaked(results))] == ["4", "5", "6", "7"]
 
 
-@pytest.mark.parametrize("at", [BACK, "5 asked by somebody else", "7 in a list"])
+@pytest.mark.parametrize("at", [BACK, "5 by what follows from it", "7 asked by somebody else"])
 def test_a_run_that_is_killed_later_tells_nothing_from_before_again(tmp_path: Path, at: str) -> None:
     plan, whole = planned(), tmp_path / "whole"
     played(plan, whole, lambda: Kept([]))
