@@ -20,6 +20,7 @@ from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.datasets.goodai.expectations import READERS, expectations
 from ltm_bench.datasets.goodai.files import Performance, definitions, find_definition, results
 from perf.arguments import parser_for
+from perf.tables import table
 
 CLOSE = 0.02
 
@@ -90,25 +91,22 @@ def main() -> None:
     if args.json:
         print(json.dumps({"scenarios": counted, "differing": differing}, ensure_ascii=False, default=str))
         return
-    for row in differing:
-        by_hand = " by hand" if row["by_hand"] else ""
+    for case in differing:
+        by_hand = " by hand" if case["by_hand"] else ""
         print(
-            f"{row['scenario']} | {row['key']}\n"
-            f"    published {row['published']:.2f}{by_hand}, ours {row['ours']:.2f}: {row['why']}"
+            f"{case['scenario']} | {case['key']}\n"
+            f"    published {case['published']:.2f}{by_hand}, ours {case['ours']:.2f}: {case['why']}"
         )
         if args.show:
-            print(f"    we say   {row['reasons'][:300]}\n    expected {str(row['expected'])[:300]}")
-            for reply in row["replies"]:
+            print(f"    we say   {case['reasons'][:300]}\n    expected {str(case['expected'])[:300]}")
+            for reply in case["replies"]:
                 print(f"    reply    {reply[:700]!r}")
     kinds = ("published", "ours", "taste", "not examined yet")
-    print(f"\n{'scenario':<22} {'n':>5} {'equal':>6} {'share':>7}   " + "  ".join(kinds))
-    for name, counts in sorted(counted.items()):
-        rest = "  ".join(f"{counts[kind]:>{len(kind)}}" for kind in kinds)
-        print(
-            f"{name:<22} {counts['n']:>5} {counts['equal']:>6} {counts['equal'] / counts['n']:>7.1%}   {rest}"
-        )
-    n, equal = (sum(c[key] for c in counted.values()) for key in ("n", "equal"))
-    print(f"{'all':<22} {n:>5} {equal:>6} {equal / max(n, 1):>7.1%}")
+    row = table("scenario", "n", "equal", "share", *kinds)
+    every = sum(counted.values(), Counter[str]())
+    for name, counts in (*sorted(counted.items()), ("all", every)):
+        n, equal = counts["n"], counts["equal"]
+        row(name, n, equal, f"{equal / max(n, 1):.1%}", *(counts[kind] for kind in kinds))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ interval for the disagreements, which assumes a judge without errors. The line `
 """
 
 from collections.abc import Iterator
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from ltm_bench.score.audits.judgements import reply_hash
 from ltm_bench.score.audits.records import Audit, Commission, Reading, Records
 from ltm_bench.score.statistics.intervals import wilson
 from perf.arguments import parser_for
+from perf.tables import table
 
 ERRORS = (0.005, 0.02, 0.05, 0.10)
 JUDGES = ((0.90, 0.90), (0.90, 0.99), (0.95, 0.95), (0.99, 0.90), (0.99, 0.99))
@@ -127,28 +129,13 @@ def main() -> None:
     """Simulate and print."""
     asked = parser_for(__doc__, simulations=1000, calibration=150).parse_args()
     rng = np.random.default_rng(0)
-    print(
-        f"{'error':>6} {'sample':>6} {'judge (sens/spec)':<18} {'coverage':>8} {'bare':>6} {'width':>6} {'mean':>6}"
-    )
+    row = table("judge (sens/spec)", "error", "sample", "coverage", "bare", "width", "mean")
     judged: list[Found] = []
     for setting in settings(asked.calibration):
         found = [simulate(setting, rng) for _ in range(asked.simulations)]
         judged += found if setting.calibration else []
         name = f"{setting.sensitivity:.2f}/{setting.specificity:.2f}" if setting.calibration else "person"
-        figures = [
-            sum(values) / len(found)
-            for values in (
-                [f.held for f in found],
-                [f.bare for f in found],
-                [f.width for f in found],
-                [f.error for f in found],
-            )
-        ]
-        print(
-            f"{setting.error:>6.3f} {setting.sample:>6} {name:<18} {figures[0]:>8.3f} {figures[1]:>6.3f} "
-            f"{figures[2]:>6.3f} {figures[3]:>6.3f}",
-            flush=True,
-        )
+        row(name, setting.error, setting.sample, *(f"{fmean(each):.3f}" for each in zip(*found, strict=True)))
     print(f"all judges: {sum(f.held for f in judged)} of {len(judged)} intervals contain the truth")
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ltm_bench.datasets.public import public_set
 from perf.arguments import parser_for
 from perf.processes import spent_on
+from perf.tables import table
 
 JUDGE = '''"""Knows: a judge that knows the gold answers."""
 
@@ -91,7 +92,7 @@ def main() -> None:
     parser = parser_for(__doc__)
     parser.add_argument("sets", nargs="+", metavar="SUITE=PATH")
     args = parser.parse_args()
-    print("| suite | mode | questions | of gold | of nothing | seconds | MB |\n|---|---|--:|--:|--:|--:|--:|")
+    row = table("suite", "mode", "questions", "of gold", "of nothing", "seconds", "MB", names=2)
     short = False
     for each in args.sets:
         suite, _, path = each.partition("=")
@@ -99,8 +100,8 @@ def main() -> None:
             top, low = (trial(suite, Path(path).resolve(), mode, agent) for agent in ("perfect", "goldfish"))
             first = next(iter(top.figures))
             short |= top.figures[first] < 1
-            row = (suite, mode, top.questions, f"{top.figures[first]:.4f}", f"{low.figures[first]:.4f}")
-            print(f"| {' | '.join(map(str, row))} | {top.seconds:.0f} | {top.mb:.0f} |", flush=True)
+            figures = (f"{each.figures[first]:.4f}" for each in (top, low))
+            row(suite, mode, top.questions, *figures, f"{top.seconds:.0f}", f"{top.mb:.0f}")
     sys.exit(int(short))
 
 

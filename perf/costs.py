@@ -27,6 +27,7 @@ from ltm_bench.plan.tables import config_folders
 from ltm_bench.plan.values import parse_settings
 from ltm_bench.runner.estimate import REPLIES, Estimate, estimate
 from perf.arguments import parser_for
+from perf.tables import table
 
 WHOLE, STEPS = 0.95, 0.80
 WITHIN = 0.05
@@ -86,8 +87,7 @@ def print_costs(span: str, chosen: str) -> None:
     """Simulate every preset, and print what it costs."""
     reply = REPLIES["likely"]
     print(f"span {span}, standard, replies of {reply} tokens\n")
-    print("| agent | calls | prompt tokens | window | cached | goal | naive | cached | saved |")
-    print("|---|--:|--:|--:|--:|---|--:|--:|--:|")
+    row = table(*"agent|calls|prompt tokens|window|cached|goal|naive|cached|saved".split("|"))
     unbounded = simulated(span, "openai_chat", ("model=any", "window=1000000000"), reply=reply).estimate
     for name, settings in chosen_presets(chosen):
         model, found = simulated(span, name, settings, reply=reply)
@@ -96,17 +96,11 @@ def print_costs(span: str, chosen: str) -> None:
         goal = WHOLE if whole else STEPS
         met = f"{'whole' if whole else 'steps'}: {'met' if share >= goal else f'below {goal:.0%}'}"
         naive, cached = found.dollars_uncached, found.dollars
-        money = (
-            "unknown | unknown | –"
-            if naive is None or cached is None
-            else f"${naive:.2f} | ${cached:.2f} | {1 - cached / naive:.0%}"
-        )
-        title = " ".join((name, *settings))
-        window = f"{model.window - model.max_output:,}"
-        print(
-            f"| {title} | {found.calls} | {found.prompt:,} | {window} | {share:.1%} | {met} | {money} |",
-            flush=True,
-        )
+        money = ["unknown", "unknown", "–"]
+        if naive is not None and cached is not None:
+            money = [f"${naive:.2f}", f"${cached:.2f}", f"{1 - cached / naive:.0%}"]
+        title, window = " ".join((name, *settings)), f"{model.window - model.max_output:,}"
+        row(title, found.calls, f"{found.prompt:,}", window, f"{share:.1%}", met, *money)
 
 
 class Used(NamedTuple):
@@ -132,11 +126,8 @@ def real(span: str, agent: str, settings: tuple[str, ...], url: str) -> Used:
 def print_reality(span: str) -> None:
     """Run three agents, estimate them, and print how far apart the two are."""
     print(f"\nspan {span}, standard, against the local provider\n")
-    print(
-        "| agent | calls | reply | prompt tokens, really | estimated | off | within 5 % | likely | cached, really "
-        "| estimated |"
-    )
-    print("|---|--:|--:|--:|--:|--:|---|--:|--:|--:|")
+    heads = "agent|calls|reply|prompt tokens, really|estimated|off|within 5 %|likely|cached, really|estimated"
+    row = table(*heads.split("|"))
     for agent, settings in REAL:
         with provider() as server:
             url = address(server, agent)
@@ -146,12 +137,11 @@ def print_reality(span: str) -> None:
         likely = simulated(span, agent, settings, reply=REPLIES["likely"], base_url=url).estimate
         off = told.prompt / used.prompt - 1
         met = "yes" if abs(off) <= WITHIN and told.calls == used.calls else "no"
-        print(
-            f"| {' '.join((agent, *settings))} | {used.calls} | {reply} | {used.prompt:,} | {told.prompt:,} "
-            f"| {off:+.1%} | {met} | {likely.prompt / used.prompt - 1:+.1%} "
-            f"| {used.cached / used.prompt:.1%} | {told.cached / told.prompt:.1%} |",
-            flush=True,
-        )
+        cached = (f"{each.cached / each.prompt:.1%}" for each in (used, told))
+        row(
+            " ".join((agent, *settings)), used.calls, reply, f"{used.prompt:,}", f"{told.prompt:,}",
+            f"{off:+.1%}", met, f"{likely.prompt / used.prompt - 1:+.1%}", *cached,
+        )  # fmt: skip
 
 
 def address(server: Provider, agent: str) -> str:

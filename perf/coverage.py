@@ -22,6 +22,7 @@ from ltm_bench.score.statistics.intervals import (
     wilson,
 )
 from perf.arguments import parser_for
+from perf.tables import table
 
 Scores = np.ndarray
 
@@ -115,7 +116,7 @@ def main() -> None:
         __doc__, simulations=1000, only=("", "only figures whose names begin like this")
     ).parse_args()
     rng = np.random.default_rng(0)
-    print(f"{'figure':<16} {'kind':<22} {'n':>5} {'coverage':>8} {'width':>6}")
+    row = table("figure", "kind", "n", "coverage", "width", names=2)
     for case in (*means(rng), *headlines(rng), *differences(rng)):
         if not case.figure.startswith(asked.only):
             continue
@@ -123,7 +124,7 @@ def main() -> None:
         known = [each for each in intervals if each is not None]
         held = sum(each.holds(case.truth) for each in known) / len(known)
         width = sum(each.high - each.low for each in known) / len(known)
-        print(f"{case.figure:<16} {case.kind:<22} {case.n:>5} {held:>8.3f} {width:>6.2f}")
+        row(case.figure, case.kind, case.n, f"{held:.3f}", f"{width:.2f}")
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from ltm_bench.runner.observer import Silent
 from ltm_bench.script.scenario import Example
 from perf.arguments import parser_for
 from perf.processes import apart, peak
+from perf.tables import table
 
 
 class Scoring(Silent):
@@ -111,10 +112,8 @@ def publish(folder: Path) -> Published:
 def main() -> None:
     """Measure and print."""
     args = parser_for(__doc__, spans="32k,120k,500k,2M,10M", times=3).parse_args()
-    print(
-        "  span    turns      tokens   wall s    cpu s  floor s  ratio  scoring s  unscored  turns/s  us/token     MB"
-        "  bytes/token  report s  s/Mtoken  report MB"
-    )
+    heads = "span|turns|tokens|wall s|cpu s|floor s|ratio|scoring s|unscored|turns/s|us/token|MB|bytes/token"
+    row = table(*heads.split("|"), "report s", "s/Mtoken", "report MB")
     for span in args.spans.split(","):
         runs, floors, reports = [], [], []
         for _ in range(args.times):
@@ -126,14 +125,13 @@ def main() -> None:
                 size = log.stat().st_size
                 reports.append(apart(publish, folder))
         run, floor, report = min(runs), min(floors), min(reports)
-        print(
-            f"{span:>6} {floor.turns:>8} {floor.tokens:>11,} {run.wall:>8.2f} {run.cpu:>8.2f} "
-            f"{floor.cpu:>8.3f} {run.cpu / floor.cpu:>6.2f} {run.scoring:>10.3f} "
-            f"{(run.cpu - run.scoring) / floor.cpu:>9.2f} {floor.turns / run.wall:>8.0f} "
-            f"{1e6 * run.cpu / floor.tokens:>9.3f} {run.mb:>6.0f} {size / floor.tokens:>12.2f} "
-            f"{report.cpu:>9.2f} {1e6 * report.cpu / floor.tokens:>9.2f} {report.mb:>10.0f}",
-            flush=True,
-        )
+        row(
+            span, floor.turns, f"{floor.tokens:,}", f"{run.wall:.2f}", f"{run.cpu:.2f}", f"{floor.cpu:.3f}",
+            f"{run.cpu / floor.cpu:.2f}", f"{run.scoring:.3f}", f"{(run.cpu - run.scoring) / floor.cpu:.2f}",
+            f"{floor.turns / run.wall:.0f}", f"{1e6 * run.cpu / floor.tokens:.3f}", f"{run.mb:.0f}",
+            f"{size / floor.tokens:.2f}", f"{report.cpu:.2f}", f"{1e6 * report.cpu / floor.tokens:.2f}",
+            f"{report.mb:.0f}",
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from ltm_bench.datasets.dialogue import History, HistoryQuestion
 from ltm_bench.datasets.factconsolidation.files import histories
 from ltm_bench.datasets.factconsolidation.scorer import official, strict
 from perf.arguments import parser_for
+from perf.tables import table
 
 _STOP = frozenset(
     "the a an of in is was are by to which what who where did does with and name on for".split()
@@ -69,9 +70,9 @@ def main() -> None:
         print(json.dumps(found))
         return
     names = ["gold", "first mention", "last mention"]
-    print(f"{'set':<9}" + "".join(f"{name:>15}" for name in names))
+    row = table("set", *names)
     for name, means in found.items():
-        print(f"{name:<9}" + "".join(f"{means[each]:>15.2f}" for each in names))
+        row(name, *(f"{means[each]:.2f}" for each in names))
 
 
 if __name__ == "__main__":

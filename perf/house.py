@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from perf.arguments import parser_for
 from perf.processes import LTM_BENCH, spent_on
+from perf.tables import table
 
 SPANS = "2k,32k,120k,500k"
 REPORTED = "120k"
@@ -67,8 +68,7 @@ def main() -> None:
         for version in versions.values():
             report(version, "2k")  # writes the byte code
         compared = len(versions) > 1
-        print(f"| CPU s | {' | '.join(versions)} |{' ratio |' if compared else ''}")
-        print(f"|---|{'--:|' * (len(versions) + compared)}")
+        row = table("CPU s", *versions, *(["ratio"] if compared else []))
         for title, measure, span in commands:
             found: dict[str, list[float]] = defaultdict(list)
             for _ in range(args.times):
@@ -78,7 +78,7 @@ def main() -> None:
             cells = [f"{each:.2f}" for each in medians.values()]
             if compared:
                 cells.append(f"{medians['this'] / medians['other']:.2f}")
-            print(f"| {title} | {' | '.join(cells)} |", flush=True)
+            row(title, *cells)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.plugins.driven import driven
 from perf.arguments import parser_for
 from perf.processes import spent_on
+from perf.tables import table
 from tests.hindsight_server import hindsight_server
 from tests.memories import keep_graph, model, offline
 from tests.notes import keep_notes
@@ -141,7 +142,7 @@ async def stored(row: Row, settings: Mapping[str, str], home: Path) -> tuple[int
     return sum(any(name in text for text in texts) for name in NEEDLES.values()), len(texts)
 
 
-def run(name: str, row: Row, span: str, prices: str) -> str:
+def run(name: str, row: Row, span: str, prices: str) -> list[str]:
     """Make a run of an agent; return its row of the table."""
     bill = Bill(prices)
     with serving(row) as (server, settings), tempfile.TemporaryDirectory() as place:
@@ -152,10 +153,8 @@ def run(name: str, row: Row, span: str, prices: str) -> str:
         took = spent_on(words, Path(place)).wall
         log = Path(place) / "reports" / "r" / "events.jsonl"
         messages = log.read_bytes().count(b'"event":"sent"')
-    return (
-        f"| {name} | {span} | {messages:,} | {bill.requests:,} | {bill.new:,} | {bill.cached:,} | "
-        f"{bill.output:,} | {bill.dollars:.2f} | {took:.0f} |"
-    )
+    counts = (messages, bill.requests, bill.new, bill.cached, bill.output)
+    return [name, span, *(f"{count:,}" for count in counts), f"{bill.dollars:.2f}", f"{took:.0f}"]
 
 
 def main() -> None:
@@ -169,15 +168,15 @@ def main() -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         os.environ[name] = "sk-not-a-key-0123456789"
     print(f"Prices: {args.prices}, {price_list()}\n")
-    print("| agent | span | messages | requests | tokens in, new | cached | out | dollars | seconds |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
+    heads = "agent|span|messages|requests|tokens in, new|cached|out|dollars|seconds"
+    tell = table(*heads.split("|"), names=2)
     for name in args.agents.split(","):
         row = ROWS[name]
         with serving(row) as (_, settings), tempfile.TemporaryDirectory() as place:
             found, memories = asyncio.run(stored(row, settings, Path(place)))
-        print(f"| {name} | {found} of {len(NEEDLES)} needles, in {memories} |", flush=True)
+        tell(name, f"{found} of {len(NEEDLES)} needles, in {memories}")
         for span in filter(None, args.spans.split(",")):
-            print(run(name, row, span, args.prices), flush=True)
+            tell(*run(name, row, span, args.prices))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from ltm_bench.core.messages import Message
 from ltm_bench.log.reader import read_turns
 from perf.arguments import parser_for
 from perf.processes import apart, peak, spent_on
+from perf.tables import table
 
 LOCAL = {"NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "sk-not-a-key-0123456789"}
 """The settings with which a run asks the scripted core."""
@@ -129,8 +130,7 @@ def main() -> None:
     args = parser_for(
         __doc__, variants=(";".join(VARIANTS), "separated by semicolons"), spans="2k,32k,120k,500k"
     ).parse_args()
-    print("| variant | span | turns | passages | score | s | CPU s | MB | engine | store | rest | disk MB |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|", flush=True)
+    row = table(*"variant|span|turns|passages|score|s|CPU s|MB|engine|store|rest|disk MB".split("|"))
     with tempfile.TemporaryDirectory() as temporary, provider(scripted) as server:
         place = Path(temporary)
         core = ("core=openai_chat:some-model", f"base_url={server.openai_url}")
@@ -145,13 +145,10 @@ def main() -> None:
                 run = place / "reports" / name
                 results = json.loads((run / "results.json").read_text("utf-8"))
                 stored = apart(store, run / "events.jsonl", place / f"store-{name}")
-                print(
-                    f"| {variant} | {span} | {results['turns']:,} | {stored.passages:,} "
-                    f"| {results['score']:.2f} / {results['out_of']} | {cost.wall:.0f} | {cost.cpu:.0f} "
-                    f"| {cost.mb:.0f} | {engine.mb:.0f} | {stored.mb:.0f} "
-                    f"| {cost.mb - engine.mb - stored.mb:.0f} | {disk(run / 'agent'):.0f} |",
-                    flush=True,
-                )
+                rest, score = cost.mb - engine.mb - stored.mb, f"{results['score']:.2f} / {results['out_of']}"
+                figures = (*cost, engine.mb, stored.mb, rest, disk(run / "agent"))
+                counts = (f"{results['turns']:,}", f"{stored.passages:,}")
+                row(variant, span, *counts, score, *(f"{each:.0f}" for each in figures))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pathlib import Path
 from ltm_bench.adapters.testing import Said, provider
 from perf.arguments import parser_for
 from perf.processes import spent_on
+from perf.tables import table
 
 MODES = {
     "in-line": (),
@@ -51,7 +52,7 @@ def main() -> None:
     server = multiprocessing.Process(target=serve, args=(args.latency, theirs), daemon=True)
     server.start()
     url = ours.recv()
-    print("mode        wall s   cpu s  calls  chain  floor s  rest s  prompt tokens     cached  output")
+    row = table(*"mode|wall s|cpu s|calls|chain|floor s|rest s|prompt tokens|cached|output".split("|"))
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for mode in args.modes.split(","):
@@ -65,11 +66,9 @@ def main() -> None:
             chain = costs["calls"] - forks
             floor = (chain + bool(forks)) * args.latency
             prompt = usage["uncached"] + usage["cache_read"] + usage["cache_write"]
-            print(
-                f"{mode:<10} {spent.wall:>7.1f} {spent.cpu:>7.1f} {costs['calls']:>6} {chain:>6} {floor:>8.1f} "
-                f"{spent.wall - floor:>7.1f} {prompt:>14,} {usage['cache_read']:>10,} {usage['output']:>7,}",
-                flush=True,
-            )
+            seconds = (f"{each:.1f}" for each in (floor, spent.wall - floor))
+            tokens = (f"{each:,}" for each in (prompt, usage["cache_read"], usage["output"]))
+            row(mode, f"{spent.wall:.1f}", f"{spent.cpu:.1f}", costs["calls"], chain, *seconds, *tokens)
     ours.send(None)
     server.join()
 

@@ -21,6 +21,7 @@ from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.examples import ExampleResult
 from perf.arguments import parser_for
+from perf.tables import table
 from tests.browser import Browser, find_browser
 
 AGENTS = 14
@@ -69,7 +70,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         browser = Browser(program, folder / "profile") if program else None
-        print(f"{'page':<34} {'KB':>7} {'drawn in s':>10} {'opened in s':>11}")
+        row = table("page", "KB", "drawn in s", "opened in s")
         for span in asked.spans.split(","):
             place = run("vector_memory", span, reports=folder).folder
             begun = time.perf_counter()
@@ -77,15 +78,14 @@ def main() -> None:
             took = time.perf_counter() - begun
             for file in ("report.html", "transcript.html"):
                 page = place / file
-                kilobytes = page.stat().st_size / 1000
-                print(f"{span + ' ' + file:<34} {kilobytes:>7.0f} {took:>10.2f} {opening(browser, page):>11}")
+                row(f"{span} {file}", page.stat().st_size // 1000, f"{took:.2f}", opening(browser, page))
         runs = [each for span in SPANS for each in variants(run("perfect", span, reports=folder))]
         begun = time.perf_counter()
         page = folder / "compare.html"
         page.write_text(render_comparison(compare(runs), {}), "utf-8")
         took = time.perf_counter() - begun
         title = f"comparison, {AGENTS} agents x {len(SPANS)} spans"
-        print(f"{title:<34} {page.stat().st_size / 1000:>7.0f} {took:>10.2f} {opening(browser, page):>11}")
+        row(title, page.stat().st_size // 1000, f"{took:.2f}", opening(browser, page))
         if browser is not None:
             browser.close()
 

@@ -13,6 +13,7 @@ import numpy as np
 from ltm_bench.score.statistics.intervals import paired
 from ltm_bench.score.statistics.power import Noise, Size, power, smallest_difference
 from perf.arguments import parser_for
+from perf.tables import table
 
 SIZES = ((11, 3), (11, 15), (5, 20), (1, 100))
 NOISES = (Noise(within=0.5), Noise(within=0.2), Noise(within=0.2, between=0.0025))
@@ -40,19 +41,15 @@ def simulated(difference: float, size: Size, noise: Noise, times: int, seed: int
 def main() -> None:
     """Simulate and print."""
     asked = parser_for(__doc__, simulations=1000).parse_args()
-    print(
-        f"{'scenarios':>9} {'examples':>8} {'seeds':>5} {'within':>6} {'between':>7} {'points':>6} {'shown':>6}"
-    )
+    row = table(*"scenarios examples seeds within between points shown formula".split(), names=0)
     for scenarios, examples in SIZES:
         for noise in NOISES:
             for seeds in (1, 2, 3, 5, 10):
                 size = Size(scenarios=scenarios, examples=examples, seeds=seeds)
                 points = smallest_difference(size, noise)
                 shown = simulated(points, size, noise, asked.simulations)
-                print(
-                    f"{scenarios:>9} {examples:>8} {seeds:>5} {noise.within:>6} {noise.between:>7} {points:>6.2f} "
-                    f"{shown:>6.3f}  (formula {power(points, size, noise):.2f})"
-                )
+                figures = (f"{points:.2f}", f"{shown:.3f}", f"{power(points, size, noise):.2f}")
+                row(scenarios, examples, seeds, noise.within, noise.between, *figures)
 
 
 if __name__ == "__main__":

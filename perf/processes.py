@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -29,14 +29,14 @@ class Spent(NamedTuple):
     """Peak memory."""
 
 
-def spent_on(
+def begin(
     arguments: Sequence[str],
     folder: Path,
     *,
     program: Sequence[str] = LTM_BENCH,
     environment: Mapping[str, str] | None = None,
-) -> Spent:
-    """Run a command in a folder. Raises SystemExit if it fails.
+) -> subprocess.Popen[bytes]:
+    """Begin a command in a folder.
 
     Args:
         arguments: The command's arguments.
@@ -44,21 +44,34 @@ def spent_on(
         program: The program.
         environment: Environment variables, in addition to those of this process.
     """
-    command = [*program, *arguments]
-    before = time.perf_counter()
-    process = subprocess.Popen(
-        command,
+    return subprocess.Popen(
+        [*program, *arguments],
         cwd=folder,
         env={**os.environ, **(environment or {})},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+
+
+def spent_by(process: subprocess.Popen[bytes], watch: Callable[[], object] | None = None) -> Spent:
+    """Wait for the end of a process that has just begun; meanwhile call `watch`, if given, twice a second."""
+    before = time.perf_counter()
+    while watch is not None and not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        watch()
+        time.sleep(0.5)
     _, status, usage = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - before
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    wall = time.perf_counter() - before
     return Spent(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def spent_on(arguments: Sequence[str], folder: Path, **how: Any) -> Spent:
+    """Run a command as `begin` does, to its end. Raises SystemExit if it fails."""
+    process = begin(arguments, folder, **how)
+    spent = spent_by(process)
+    if process.returncode:
+        raise SystemExit(f"{process.args!r} ended with {process.returncode}")
+    return spent
 
 
 def apart(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

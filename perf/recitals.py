@@ -29,6 +29,7 @@ from ltm_bench.runner.references import Played, play, total
 from ltm_bench.score.audits.heaps import Guard
 from perf.arguments import parser_for
 from perf.fuzz import Place, places
+from perf.tables import table
 
 SHAPES: dict[str, Callable[[Sequence[str]], str]] = {
     "commas": lambda said: f"{', '.join(said)}.",
@@ -146,7 +147,7 @@ def main() -> None:
     """Measure and print."""
     args = parser_for(__doc__, seeds=10, span=32_000).parse_args()
     recited()
-    print("\n| suite | heap | unguarded | guarded | chance |\n|---|---|--:|--:|--:|")
+    row = table("suite", "heap", "unguarded", "guarded", "chance", names=2)
     for suite in SUITES:
         for cut in (None, CUT):
             with patch("ltm_bench.runner.references.Guard", NoGuard):
@@ -155,7 +156,7 @@ def main() -> None:
             chance = [[each._replace(score=each.chance) for each in run] for run in guarded]
             means = (sum(map(total, runs)) / args.seeds for runs in (bare, guarded, chance))
             heap = "whole" if cut is None else f"{cut:,} characters"
-            print(f"| {suite} | {heap} | {' | '.join(f'{mean:.2f}' for mean in means)} |", flush=True)
+            row(suite, heap, *(f"{mean:.2f}" for mean in means))
 
 
 if __name__ == "__main__":

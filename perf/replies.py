@@ -33,6 +33,7 @@ from ltm_bench.plugins.matchers import load
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.statistics.intervals import wilson
 from perf.arguments import parser_for
+from perf.tables import table
 
 ALL = "all"
 
@@ -115,7 +116,7 @@ def share(part: int, n: int) -> str:
     if not n:
         return "-"
     interval = wilson(part / n, n)
-    return f"{100 * part / n:5.1f} % ({100 * interval.low:.1f}-{100 * interval.high:.1f})"
+    return f"{100 * part / n:.1f} % ({100 * interval.low:.1f}-{100 * interval.high:.1f})"
 
 
 def main() -> None:
@@ -159,15 +160,13 @@ def main() -> None:
         for fault, each, verdict in differing:
             print(f"{fault:9} {each['question']} fair {'/'.join(each['fair'])}{' (soft)' * each['soft']}")
             print(f"    {each['reply']!r}\n    {verdict.outcome} {verdict.score}: {verdict.reason}")
-    print(
-        f"{'':20} {'accepted of right':32} {'undecided':>9} {'refused':>7}   {'wrong > 0':>9}   labels right"
-    )
+    row = table("replies", "right", "accepted", "undecided", "refused", "wrong > 0", "labels right")
     rows = [(name, tallies[name]) for name in names] + [(f"as {way}", styles[way]) for way in ways]
     for name, tally in rows:
-        print(
-            f"{name:20} {tally.right:4} {share(tally.accepted, tally.right):27} {tally.undecided:9} "
-            f"{tally.refused:7}   {tally.credited:3} of {tally.wrong:3}   {share(tally.fitting, tally.labelled)}"
-        )
+        row(
+            name, tally.right, share(tally.accepted, tally.right), tally.undecided, tally.refused,
+            f"{tally.credited} of {tally.wrong}", share(tally.fitting, tally.labelled),
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

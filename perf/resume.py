@@ -36,6 +36,7 @@ from ltm_bench.schedule.scheduler import Scheduler
 from perf.arguments import parser_for
 from perf.engine import hold
 from perf.processes import apart
+from perf.tables import table
 
 
 class Passes(NamedTuple):
@@ -105,7 +106,7 @@ def cut(log: Path) -> None:
 def main() -> None:
     """Measure and print."""
     args = parser_for(__doc__, spans="10M", times=3).parse_args()
-    print("  span   read s  tell s  replay s  resume s  ratio  to tell     MB")
+    row = table(*"span|read s|tell s|replay s|resume s|ratio|to tell|MB".split("|"))
     for span in args.spans.split(","):
         with tempfile.TemporaryDirectory() as home:
             whole, broken = Path(home) / "whole", Path(home) / "broken"
@@ -124,11 +125,9 @@ def main() -> None:
                 shutil.rmtree(broken)
             read, tell, replay = (min(column) for column in zip(*passes, strict=True))
             resume = min(resumed)
-            print(
-                f"{span:>6} {read:>8.3f} {tell:>7.3f} {replay:>9.3f} {resume.cpu:>9.3f} "
-                f"{resume.cpu / replay:>6.2f} {resume.cpu / tell:>8.2f} {resume.mb:>6.0f}",
-                flush=True,
-            )
+            seconds = (f"{each:.3f}" for each in (read, tell, replay, resume.cpu))
+            ratios = (f"{resume.cpu / each:.2f}" for each in (replay, tell))
+            row(span, *seconds, *ratios, f"{resume.mb:.0f}")
 
 
 if __name__ == "__main__":

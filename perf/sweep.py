@@ -1,122 +1,236 @@
-"""The share of the ideal throughput that many simultaneous conversations reach against a slow provider.
+"""Many conversations at once against a slow provider: throughput of whole sweeps, memory, one budget, a dead driver.
 
-    python -m perf.sweep                   # 64 conversations, a provider that takes half a second
+    python -m perf.sweep                                               # 64 conversations of 8k, all at once
+    python -m perf.sweep --ray --conversations 200 --at-once 12        # on a local Ray cluster
+    python -m perf.sweep --faults --conversations 20 --at-once 4       # a minute
 
-Ideally every conversation spends all its time waiting: its number of live turns times the latency. The provider is a
-separate process, which answers every request after the latency and does nothing else.
+The provider is a separate process, which answers every request after the latency and does nothing else; an answer costs
+a cent. Ideally every conversation spends all its time waiting for it. With `--faults` the command runs three times in
+the same folder:
+
+1. with a third of the money that it needs: it must stop, and the provider must not have answered more than that pays;
+2. with enough money, until half of the conversations are finished, when it is killed (SIGKILL);
+3. again, to the end. Answers of the provider that are not in the logs were in flight at the kill.
+
+Memory is the peak of the command, and the highest of each of Ray's workers, sampled twice a second.
 """
 
 import asyncio
 import json
 import multiprocessing
 import os
+import re
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from multiprocessing.connection import Connection
 from pathlib import Path
 
-from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import LtmBenchError
-from ltm_bench.log.events import Sent
-from ltm_bench.log.reader import read_events
+from ltm_bench.log.events import Replied, Sent
+from ltm_bench.log.reader import is_finished, read_events
+from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
-from ltm_bench.runner.grid import Grid, jobs_of
-from ltm_bench.runner.observer import Observer, Silent
-from ltm_bench.runner.sweep import Job, sweep
+from ltm_bench.runner.estimate import estimate
 from perf.arguments import parser_for
+from perf.processes import begin, spent_by
+from perf.tables import table
+
+ADAPTER = '''"""Waiting: a model at a server of our own; a reply costs a cent, by the price of gpt-4o."""
+
+from ltm_bench import Message, Usage
+from ltm_bench.adapters import agent_class
+
+OpenAIChat = agent_class("openai_chat")
 
 
-class SilentSweep:
-    """Observes a sweep, and does nothing."""
+class Waiting(OpenAIChat):
+    provider = "openai"
 
-    def begun(self, job: Job, *, already: bool) -> Observer:
-        """Ignore the turns, too."""
-        return Silent()
+    def __init__(self, *, base_url: str) -> None:
+        super().__init__(model="gpt-4o", base_url=base_url, window=32_000, max_output=1000)
 
-    def noted(self, job: Job, line: str) -> None:
-        """Do nothing."""
+    def reserve(self, message: Message) -> Usage:
+        return Usage(output=1000, model="gpt-4o", provider="openai")
+'''
 
-    def done(self, job: Job, problem: LtmBenchError | None) -> None:
-        """Do nothing."""
+ANSWER = {
+    "id": "c",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "gpt-4o",
+    "choices": [
+        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "I do not know."}}
+    ],
+    "usage": {"prompt_tokens": 0, "completion_tokens": 1000, "total_tokens": 1000},
+}
+
+CLUSTER = """
+import sys
+from ray.cluster_utils import Cluster
+head = {"num_cpus": int(sys.argv[1]), "object_store_memory": 100 * 2**20, "include_dashboard": False}
+cluster = Cluster(initialize_head=True, head_node_args=head)
+print(cluster.address, flush=True)
+sys.stdin.read()
+cluster.shutdown()
+"""
 
 
-def serve(port: "multiprocessing.Queue[int]", latency: float) -> None:
-    """Answer chat requests after the latency."""
-    content = {
-        "id": "c",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "some-model",
-        "choices": [
-            {
-                "index": 0,
-                "finish_reason": "stop",
-                "message": {"role": "assistant", "content": "I do not know."},
-            }
-        ],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-    }
-    body = json.dumps(content).encode()
-    answer = (
-        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body
-    )
+def serve(latency: float, told: Connection) -> None:
+    """Answer chat requests after the latency, and report the number of answers on request."""
+    answered, body = 0, json.dumps(ANSWER).encode()
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal answered
         try:
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                fields = dict(
-                    line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line
-                )
-                await reader.readexactly(int(fields[b"content-length"]))
+            while asked := await reader.readuntil(b"\r\n\r\n"):
+                length = re.search(rb"content-length: (\d+)", asked.lower())
+                await reader.readexactly(int(length[1]) if length else 0)
+                answered += 1
                 await asyncio.sleep(latency)
-                writer.write(answer)
+                writer.write(head + body)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
     async def run() -> None:
         server = await asyncio.start_server(talk, "127.0.0.1", 0, backlog=1024)
-        port.put(server.sockets[0].getsockname()[1])
-        await server.serve_forever()
+        told.send(server.sockets[0].getsockname()[1])
+        while True:
+            await asyncio.to_thread(told.recv)
+            told.send(answered)
 
     asyncio.run(run())
 
 
-def live_turns(log: Path) -> int:
-    """Return how many messages of a run the agent answered itself."""
-    return sum(isinstance(event, Sent) and event.kind != "fill" for event in read_events(log))
+@contextmanager
+def cluster(cpus: int) -> Iterator[str]:
+    """Run a Ray cluster of one node with this many processors; yield its address."""
+    with subprocess.Popen(
+        [sys.executable, "-c", CLUSTER, str(cpus)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        yield next(line.strip() for line in process.stdout if ":" in line)
+        process.stdin.close()
+
+
+def workers(runs: str) -> list[float]:
+    """Return the resident memory in MB of Ray's workers that execute one of these runs, which they are named after."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cmdline").read_bytes().startswith(f"ray::{runs}".encode()):
+                resident = re.search(r"VmRSS:\s+(\d+)", (process / "status").read_text("utf-8"))
+                found += [int(resident[1]) / 1024] if resident else []
+        except OSError:  # it is gone
+            continue
+    return found
+
+
+def finished(folder: Path) -> int:
+    """Return the number of finished conversations."""
+    return sum(is_finished(path) for path in folder.glob("reports/*/events.jsonl"))
+
+
+def replies(folder: Path) -> int:
+    """Return how many of the agent's replies are in the logs."""
+    count = 0
+    for path in folder.glob("reports/*/events.jsonl"):
+        asked = False
+        for event in read_events(path):
+            if isinstance(event, Sent):
+                asked = event.kind != "fill"
+            elif isinstance(event, Replied):
+                count += asked
+    return count
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, and print one line."""
-    chosen = parser_for(__doc__, conversations=64, latency=0.5, span="8k").parse_args(arguments)
-    ports: multiprocessing.Queue[int] = multiprocessing.Queue()
-    server = multiprocessing.Process(target=serve, args=(ports, chosen.latency), daemon=True)
+    """Run the sweeps, and print their results."""
+    chosen = parser_for(
+        __doc__,
+        conversations=64,
+        at_once=(64, "calls at a time; on a cluster, conversations"),
+        latency=0.5,
+        span="8k",
+        suite="smoke",
+        ray=(False, "on a local Ray cluster"),
+        faults=(False, "with a limit that is too low, and a kill"),
+    ).parse_args(arguments)
+    os.environ |= {"NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "no-key-at-all", "RAY_USAGE_STATS_ENABLED": "0"}
+    ours, theirs = multiprocessing.Pipe()
+    server = multiprocessing.Process(target=serve, args=(chosen.latency, theirs), daemon=True)
     server.start()
-    os.environ.setdefault("NO_PROXY", "127.0.0.1")
-    with tempfile.TemporaryDirectory() as folder:
+    url = f"http://127.0.0.1:{ours.recv()}/v1"
+
+    def answered() -> int:
+        ours.send(None)
+        count: int = ours.recv()
+        return count
+
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "agents").mkdir()
+        (folder / "agents" / "waiting.py").write_text(ADAPTER, "utf-8")
         os.chdir(folder)
-        grid = Grid(agents=["openai_chat"], spans=[chosen.span], seeds=list(range(chosen.conversations)))
-        common = Request(
-            settings={"model": "some-model", "window": 32000}, base_url=f"http://127.0.0.1:{ports.get()}/v1"
+        asked = Request(agent="waiting", span=chosen.span, suite=chosen.suite, examples=1, base_url=url)
+        plan = make_plan(asked)
+        calls, runs = estimate(plan).calls, plan.name.rpartition("-seed")[0]
+        words = ["sweep", "--agent", "waiting", "--span", chosen.span, "--suite", chosen.suite]
+        words += ["--examples", "1", "--seed", f"0..{chosen.conversations - 1}", "--base-url", url]
+        words += ["--max-connections", str(chosen.at_once), *(["--executor", "ray"] if chosen.ray else [])]
+        print(
+            f"{chosen.conversations} conversations of {chosen.span}, about {calls} calls each, "
+            f"{chosen.latency} s a call, {chosen.at_once} at a time"
         )
-        jobs = jobs_of(grid, common).jobs
-        began, cpu = time.perf_counter(), time.process_time()
-        done = asyncio.run(sweep(jobs, Budget(), SilentSweep(), connections=chosen.conversations))
-        wall, cpu = time.perf_counter() - began, time.process_time() - cpu
-        problems = [each.problem for each in done if each.problem is not None]
-        if problems:
-            raise SystemExit("\n".join(map(str, problems)))
-        turns = [live_turns(job.folder / "events.jsonl") for job in jobs]
+        row = table("", *"exit|wall s|CPU s|calls|a second|of the ideal|over|MB|worker MB|workers".split("|"))
+
+        def sweep(title: str, dollars: float, kill_after: int | None = None) -> int:
+            """Run the command, and kill it once this many conversations are finished."""
+            before, seen = answered(), [list[float]()]
+            process = begin([*words, "--max-cost", f"{dollars:.2f}"], folder)
+
+            def watch() -> None:
+                seen.append(workers(runs))
+                if kill_after is not None and finished(folder) >= kill_after:
+                    process.kill()
+
+            spent = spent_by(process, watch)
+            made = answered() - before
+            share = made * chosen.latency / chosen.at_once / spent.wall
+            row(
+                title, process.returncode, f"{spent.wall:.0f}", f"{spent.cpu:.0f}", f"{made:,}",
+                f"{made / spent.wall:.1f}", f"{share:.0%}", finished(folder), f"{spent.mb:.0f}",
+                f"{max(map(max, filter(None, seen)), default=0.0):.0f}", max(map(len, seen)),
+            )  # fmt: skip
+            return made
+
+        with cluster(chosen.at_once) if chosen.ray else nullcontext("") as address:
+            os.environ |= {"RAY_ADDRESS": address} if address else {}
+            enough = 2 * calls * chosen.conversations / 100
+            made = 0
+            if chosen.faults:
+                made = sweep(f"limit of ${enough / 6:.2f}", enough / 6)
+                print(f"billed ${made / 100:.2f} of ${enough / 6:.2f}", flush=True)
+                made += sweep("killed", enough, (finished(folder) + chosen.conversations) // 2)
+                time.sleep(5)  # until the cluster has noticed
+            made += sweep("resumed" if chosen.faults else "undisturbed", enough)
+        logged = replies(folder)
+        print(
+            f"{logged:,} replies in the logs, {made:,} answered: {made - logged} were under way and asked again"
+        )
+        if finished(folder) != chosen.conversations:
+            raise SystemExit(f"only {finished(folder)} of {chosen.conversations} conversations are finished")
         os.chdir("/")
     server.terminate()
-    ideal = max(turns) * chosen.latency
-    print(
-        f"{len(jobs)} conversations, {sum(turns)} live turns: {wall:.1f} s, ideal {ideal:.1f} s "
-        f"(the longest has {max(turns)} turns): {ideal / wall:.0%} of the ideal throughput; {cpu:.1f} s of CPU, "
-        f"{1000 * cpu / sum(turns):.1f} ms a turn"
-    )
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
 from perf.arguments import parser_for
+from perf.tables import table
 
 SCENARIOS = (
     "colours", "name_list", "jokes", "locations_directions", "prospective_memory", "trigger_response", "sally_anne",
@@ -98,16 +99,15 @@ def _of(values: Sequence[Hashable]) -> str:
 def main() -> None:
     """Measure and print a table."""
     args = parser_for(__doc__, examples=40, seed=0).parse_args()
-    print("| scenario | distinct answers | twice in a run | distinct questions | distinct openings |")
-    print("|---|--:|--:|--:|--:|")
+    row = table("scenario", "distinct answers", "twice in a run", "distinct questions", "distinct openings")
     for name in SCENARIOS:
         examples = rehearsed(name, args.seed, args.examples)
         held = [answer for steps in examples for answer in sorted(wanted(steps), key=str)]
         texts = [step.text for steps in examples for step in asked(steps)]
         openings = [opening(step.text) for steps in examples for step in steps]
-        print(f"| {name} | {_of(held)} | {twice(name)} | {_of(texts)} | {_of(openings)} |", flush=True)
+        row(name, _of(held), twice(name), _of(texts), _of(openings))
     filler = Filler(shipped(), Dice(f"{args.seed}/filler"), counter())
-    print(f"| filler | – | – | – | {_of([opening(filler.compose(400).text) for _ in range(FILLER)])} |")
+    row("filler", "–", "–", "–", _of([opening(filler.compose(400).text) for _ in range(FILLER)]))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from ltm_bench.adapters.window import Window
 from ltm_bench.core.messages import Reply
 from ltm_bench.core.tokens import counter
 from perf.arguments import parser_for
+from perf.tables import table
 
 BLOCKS = (10, 100, 1_000, 3_000, 10_000, 30_000, 100_000)
 
@@ -22,7 +23,7 @@ def main() -> None:
     args = parser_for(__doc__, turns=10_000).parse_args()
     count = counter()
     count.count("warm")
-    print("window        up to turn   us/turn   ratio to the first block")
+    row = table("window", "up to turn", "us/turn", "ratio to the first block")
     for size in (100_000_000, 32_000):
         window = Window(system=SYSTEM, window=size, max_output=1024, counter=count)
         first = None
@@ -38,7 +39,7 @@ def main() -> None:
                 assert prompt is not None
             each = 1e6 * spent / (end - done)
             first = first or each
-            print(f"{size:>11,} {end:>11,} {each:>9.1f} {each / first:>8.2f}")
+            row(f"{size:,}", f"{end:,}", f"{each:.1f}", f"{each / first:.2f}")
             done = end
 
 

@@ -47,6 +47,7 @@ from perf.crashes.ways import (
     remote,
     two,
 )
+from perf.tables import table
 
 WARM = (openai.__name__,)
 """Imported before any process is forked, so that no case begins with seconds of imports."""
@@ -205,31 +206,23 @@ def main() -> None:
     ).parse_args()
     os.environ.update(NO_PROXY="*", OPENAI_API_KEY="", LC_ALL="C.UTF-8")
     total, problems = Outcome(cases=0), list[str]()
-    print(
-        "| kind | cases | equal bytes | logged turns asked again | asked twice | of these named | named in vain |"
-    )
-    print("|---|---|---|---|---|---|---|")
+    heads = "kind|cases|equal bytes|logged turns asked again|asked twice|of these named|named in vain"
+    row = table(*heads.split("|"))
     with tempfile.TemporaryDirectory(prefix="crashes-") as folder:
         rows = matrix(prepared(Path(folder)), args.every)
         with multiprocessing.get_context("fork").Pool(args.jobs) as pool:
             for kind, trials in rows.items():
                 if args.only in kind:
                     found = sum(pool.imap_unordered(attempt, trials), Outcome(cases=0))
-                    print(row(kind, found), flush=True)
+                    row(kind, *found.counts)
                     problems += [f"{kind}: {each}" for each in found.unclear]
                     total += found
-    print(row("all", total))
+    row("all", *total.counts)
     for problem in problems:
         print(problem)
     sys.exit(
         int(bool(problems) or total.equal != total.cases or total.again > 0 or total.named != total.twice)
     )
-
-
-def row(kind: str, found: Outcome) -> str:
-    """Return a row of the table."""
-    cells = (found.cases, found.equal, found.again, found.twice, found.named, found.vain)
-    return f"| {kind} | {' | '.join(map(str, cells))} |"
 
 
 if __name__ == "__main__":

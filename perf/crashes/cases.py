@@ -62,6 +62,11 @@ class Outcome:
     unclear: list[str] = field(default_factory=list)
     """Output of commands that should have ended with one line."""
 
+    @property
+    def counts(self) -> list[int]:
+        """All counts, in their order."""
+        return [getattr(self, each.name) for each in fields(self)[:-1]]
+
     def __add__(self, other: Outcome) -> Outcome:
         return Outcome(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
