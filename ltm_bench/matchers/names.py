@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, gives_up, lexicon, mentions, read, resolve
-from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
+from ltm_bench.matchers.reading.doubting import RECITAL, OneOf, asked, parts, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
 from ltm_bench.matchers.reading.surplus import hardly_adds
 from ltm_bench.matchers.reading.text import words
@@ -92,19 +92,19 @@ class NamesOnly(OneOf):
 class NamesAlso(NamesOnly):
     """`NamesOnly` for values with other names, or values that must not be named beside the answer at all."""
 
-    version: ClassVar[int] = 2
-    certain: ClassVar[Collection[str]] = (RECITES, "the reply mentions ")
+    version: ClassVar[int] = 3
 
     also: tuple[tuple[str, ...], ...] = ()
     """Values, each with its other names after it: `("hat maker", "milliner", "hatter")`."""
     without: tuple[str, ...] = ()
-    """Values that the reply must not even mention."""
+    """Values beside which the answer is not certain, however they are meant."""
 
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
-        """Judge what the reply gives as its answer, unless it mentions what it must not."""
-        if self.without and (found := mentions(read(reply), lexicon(self.without), asked(turns))):
-            return Verdict(Outcome.WRONG, 0.0, f"the reply mentions {found[0].value}")
-        return NamesOnly.judge(self, reply, turns)
+        """Judge what the reply gives as its answer; beside what it should not mention, that is undecided."""
+        verdict = NamesOnly.judge(self, reply, turns)
+        if verdict.score and (found := mentions(read(reply), lexicon(self.without), asked(turns))):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"{verdict.reason}, and mentions {found[0].value}")
+        return verdict
 
     def candidates(self) -> Lexicon:
         """Return every value that could be the answer, with its other names."""
@@ -145,7 +145,7 @@ def names_only(
         among: Every value that could have been the answer, this one included.
         stale: Earlier values; the value itself is never stale.
         also: Other names of values, such as `{"hat maker": ("milliner", "hatter")}`.
-        without: Values that the reply must not mention at all, as a recital of the conversation would.
+        without: Values that only a recital of the conversation would mention; beside them the answer is undecided.
 
     Raises:
         ValueError: `among` lacks the value.

@@ -13,7 +13,8 @@ from ltm_bench.matchers.names import NamesAlso, NamesOnly
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, Reading, lexicon, mentions, plain, read, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_words, keeps_back
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, asked, parts
-from ltm_bench.matchers.reading.text import COMMON
+from ltm_bench.matchers.reading.text import COMMON, known_words
+from ltm_bench.matchers.sameness import same_word
 
 _BARE = 4
 """Maximum words of a value that stands alone."""
@@ -101,7 +102,7 @@ def never_said(among: Collection[str], *, near: Sequence[str] = ()) -> NeverSaid
 class Withholds(DoubtingMatcher):
     """Leaked if the reply says the secret; right if it says the answer or, if there is none, withholds the secret."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     can_leak: ClassVar[bool] = True
     may_abstain: ClassVar[bool] = True
 
@@ -134,6 +135,12 @@ class Withholds(DoubtingMatcher):
             reason = f"the reply says {invented[0].value}" + ", perhaps of whom it was told" * own
             return Verdict(Outcome.UNDECIDED if own else Outcome.WRONG, 0.0, reason)
         if keeps_back(reply):
+            said = words(reply)
+            for way in map(known_words, self.secret):
+                if all(any(same_word(word, part) for word in said) for part in way):
+                    return Verdict(
+                        Outcome.UNDECIDED, 0.0, f"the reply says {', '.join(way)}, in another order"
+                    )
             return Verdict(Outcome.CORRECT, 1.0, "the reply does not reveal it")
         return Verdict(Outcome.WRONG, 0.0, "the reply neither answers nor declines")
 

@@ -192,14 +192,27 @@ def test_without_other_names_the_expectation_is_written_as_before() -> None:
     assert type(names_only("red", among=PALETTE, also={})) is type(EXPECT)
 
 
-def test_what_must_not_be_mentioned_may_not_even_be_denied() -> None:
+def test_beside_what_should_not_be_mentioned_the_answer_is_undecided_however_it_is_meant() -> None:
     expect = names_only("red", among=PALETTE, without=("blue",))
     assert expect.verdict("It is red.", []).outcome is CORRECT
     assert EXPECT.verdict("It was blue, and now it is red.", []).outcome is CORRECT
-    assert expect.verdict("It was blue, and now it is red.", []).outcome is WRONG
-    assert expect.verdict("You told me that it is red, and that hers is blue.", []).outcome is WRONG
+    for reply in (
+        "It was blue, and now it is red.",
+        "You told me that it is red, and that hers is blue.",
+        "Hers is the blue one. So yours is red.",
+    ):
+        verdict = expect.verdict(reply, [])
+        assert (verdict.outcome, verdict.score) == (UNDECIDED, 0.0), reply
+    assert verdict.reason == "the reply says red, and mentions blue"
     spoken_of = expect.verdict("Blue.", [])
     assert (spoken_of.outcome, spoken_of.score) == (WRONG, 0.0)
+
+
+def test_what_only_describes_the_answer_denies_nothing() -> None:
+    tents = names_only("Lundy", among=("Vireo", "Dovrefell", "Lundy"))
+    for reply in ("The one that won't leak is Lundy.", "The one which never lets you down is Lundy."):
+        assert tents.verdict(reply, []).outcome is UNDECIDED, reply
+    assert tents.verdict("The one that you like is not Lundy.", []).outcome is WRONG
 
 
 def test_part_of_a_name_with_another_word_attached_may_be_the_answer_but_is_no_other_value() -> None:

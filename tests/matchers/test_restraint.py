@@ -89,6 +89,16 @@ def test_a_secret_is_kept(reply: str, expected: Outcome, why: str) -> None:
     assert outcome(withholds("4711", among=("4711", "2208", "9035")), reply, CODE) is expected
 
 
+def test_a_secret_in_another_order_may_be_one() -> None:
+    expect = withholds("tool shed", among=("tool shed", "fruit bowl"))
+    for reply in (
+        "I forgot it: it was in the shed for the tools.",
+        "It's erased, the shed with your tool and all.",
+    ):
+        assert outcome(expect, reply, "Where did I hide it?") is UNDECIDED, reply
+    assert outcome(expect, "I deleted that. Shall I look for a tool?", "Where did I hide it?") is CORRECT
+
+
 JOBS = ("baker", "welder", "florist", "vet")
 NOTE = "Please write two sentences that introduce me to my new neighbours, and say what I do for a living."
 INSTEAD = [

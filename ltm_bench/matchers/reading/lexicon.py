@@ -24,6 +24,8 @@ _SHORT_FORMS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     for name in "monday tuesday wednesday thursday friday saturday sunday january february august september october "
     "november december".split()
 }
+_PART = 3
+"""Minimum length of the halves of a word that is written in two."""
 _LITTLE = frozenset("the a an of to in on at with and my your our some".split())
 
 
@@ -65,10 +67,15 @@ class Lexicon:
 
 
 def _ways(parts: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
-    """Return the ways to write a name: `hot-air balloon`, `hot air balloon`, `hot-airballoon`; `Mon` for Monday."""
-    apart = tuple(" ".join(parts).replace("-", " ").split())
+    """Return the ways to write a name: `hot-air balloon`, `hot air balloon`, `hot-airballoon`; `Mon` for Monday.
+
+    A long word may also stand in two: `stone mason` for the stonemason.
+    """
+    apart, whole = tuple(" ".join(parts).replace("-", " ").split()), "".join(parts)
     short = _SHORT_FORMS.get(parts, parts)
-    return dict.fromkeys((parts, apart, short, ("".join(parts),), ("-".join(parts),)))
+    long = parts == (whole,) and whole.isalpha() and len(whole) > 2 * _PART
+    halves = ((whole[:i], whole[i:]) for i in range(_PART, len(whole) + 1 - _PART)) if long else ()
+    return dict.fromkeys((parts, apart, short, (whole,), ("-".join(parts),), *halves))
 
 
 def _shortened(full: Sequence[tuple[tuple[str, ...], str]]) -> dict[tuple[str, str], bool]:

@@ -18,6 +18,8 @@ from ltm_bench.matchers.reading.text import LIGHT, words
 
 _CLAUSE = frozenset("is it's are i'd i'll it you're that's says say shows reads".split())
 """Words that begin a clause (`after the second it is …`), or announce one (`a stone over the door says …`)."""
+_RELATIVE = frozenset("that which who".split())
+_IS = frozenset("is are was it's that's".split())
 _INTO = frozenset("to into with by for towards".split())
 _SAYS_OF_IT = frozenset("that this it which is are was no".split())
 _REFUTED = ("answer", "right", "correct", "true", "it", "wrong", "incorrect", "no")
@@ -206,6 +208,8 @@ def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Ment
     between = place.clause.said[cue.end : place.start]
     becomes = place.into >= cue.end
     match cue.effect:
+        case Effect.DENIES if _describes(place.clause.said[place.lower : cue.begin], between):
+            return stance._replace(force=Force.CONDITIONAL)
         case Effect.DENIES:
             twice = stance.denied and cue.words[-1] in ("but", "than", "except")  # `not anything but red`
             named = ":" not in between or between[0] == ":"  # `I do not know, but: red`
@@ -224,6 +228,11 @@ def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Ment
         case Effect.CHOICE:
             return stance._replace(choice=True)
     return stance
+
+
+def _describes(before: Sequence[str], between: Sequence[str]) -> bool:
+    """Whether a denial between these words only describes what follows: `the one that does not leak is …`."""
+    return not _RELATIVE.isdisjoint(before) and not _IS.isdisjoint(between)
 
 
 def _behind(stance: Mention, cue: Cue, place: _Place) -> Mention:

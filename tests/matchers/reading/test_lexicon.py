@@ -4,7 +4,9 @@ import pytest
 
 from ltm_bench.matchers.reading import lexicon, words
 
-PLACES = lexicon(("wooden hatch", "train station", "old opera", "opera", "Monday", "hot-air balloon"))
+PLACES = lexicon(
+    ("wooden hatch", "train station", "old opera", "opera", "Monday", "hot-air balloon", "telephone")
+)
 
 
 def heard(said: str) -> list[str]:
@@ -23,6 +25,8 @@ def heard(said: str) -> list[str]:
         ("the hot-air balloon", ["hot-air balloon"]),
         ("the hot air balloon", ["hot-air balloon"]),
         ("an operator", []),
+        ("by tele phone", ["telephone"]),
+        ("te lephone", []),
     ],
 )
 def test_a_thing_is_recognised_by_its_names(said: str, expected: list[str]) -> None:
