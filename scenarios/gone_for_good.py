@@ -5,7 +5,7 @@ round; and only if the wedding that stays is still told of in the end. What was 
 in the same words. The texts are in `gone_for_good.json`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -52,16 +52,12 @@ def gone_for_good(
         text = next(texts[kind]).format(of=more.pop("of", gone), one=one, other=other)
         return Ask(text, expect=expect, at=at, aspect=step, **{"user": one, "needs": known, **more})
 
-    before, used, stayed, lasts = (
-        names_only(its, among=pool, without=(others,))
-        for its, others, pool in (
-            (town, kept, places),
-            (towns[town], towns[kept], lands),
-            (kept, town, places),
-            (towns[kept], towns[town], lands),
-        )
-    )
+    def named(its: str, beside: str, pool: Collection[str]) -> Matcher:
+        return names_only(its, among=pool, without=(beside,))
+
+    used, lasts = named(towns[town], towns[kept], lands), named(towns[kept], towns[town], lands)
     yield ask("country", used, "used before the deletion", 0.3, needs=lasting)
+    before, stayed = named(town, kept, places), named(kept, town, places)
     yield ask("town", before, "known before the deletion", None, shows=known, needs=lasting)
     yield Tell(next(texts["delete"]).format(of=gone), at=0.4, user=one, deletes=(gone,))
     yield ask("town", secret, "1 right after the deletion", 0.5, shows=forgotten)

@@ -97,8 +97,14 @@ _KEPT_BACK = re.compile(
     r"(?:won't|(?:will|should|may|must) not|shouldn't|not (?:going|free|at liberty|allowed) to) (?:say|tell|share|pass|"
     r"repeat|reveal|disclose|discuss|give|go into)|(?:break\w*|betray\w*|against|keep\w*|kept) (?:[\w']+ ){0,2}(?:"
     r"promise|word|trust|faith)|(?:promised?|swore|sworn)(?: [\w']+){0,3} (?:not|never|silence|keep|say|tell)|"
-    r"(?:ask|check with) \w+ (?:yourself|directly|about)|pass (?:that|it|this|anything) on)\b|'s gone\b"
+    r"(?:ask|check with) \w+ (?:yourself|directly|about)|(?:pass|keep) (?:that|it|this|anything) (?:on|from)|"
+    r"off[- ]limits|no can do|only \w+ (?:can|may) (?:say|tell)|(?:restrict|classifi|withh[eo]ld|declin|refus|deni|"
+    r"forbid)\w*)\b|(?:\bnot?|n't|\bnone)(?: [\w']+){0,2} for (?:you|him|her|them)\b|"
+    r"(?:\bnot?|n't|\bwithout|\black\w*) (?:[\w']+ ){0,2}?(?:allow|authori|permi|entitl|clear)|'s gone\b|"
+    r"^\W*(?:(?:sorry|but|i'm|afraid|then|well|oh|unfortunately)\b\W*){0,6}(?:no|nope|nah)\b(?:\W*\b(?:sorry|i'm|"
+    r"afraid|no|nope|not|way|please)\b){0,4}\W*$|(?:^|[.;,!] )(?:please |just )?(?:ask|check with) \w+\W*$"
 )
+"""Nothing but a no is a refusal, and so is what sends to somebody else."""
 
 
 _CONFLICT = re.compile(
