@@ -166,6 +166,17 @@ def test_a_run_is_scored_like_a_prediction_file(
     assert {row["score"] for row in json.loads(done.out)} == {1.0}
 
 
+def test_prose_has_an_action_by_the_strict_rule_alone(data: Path, tmp_path: Path, command: "Command") -> None:
+    rows = []
+    for each in questions_of(data, pytest.fail):
+        useful = f"{each.rule.told}. The rest was deleted."
+        text = useful if each.rule.kind == "utility" else "I cannot share that."
+        rows.append({"checkpoint_id": each.id, "action": "", "answer": text})
+    done = command("score", "gatemem", str(written(tmp_path, rows)), "--data", str(data), "--json")
+    found = {row["scorer"]: row["score"] for row in json.loads(done.out) if not row["gate"]}
+    assert found == {"official": 0.0, "strict": 1.0}
+
+
 def test_strictly_a_refusal_counts_as_far_as_the_agent_was_of_use(
     data: Path, command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

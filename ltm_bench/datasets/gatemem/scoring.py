@@ -8,8 +8,8 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import said_in_run
 from ltm_bench.datasets.errata import wrong_keys
 from ltm_bench.datasets.gatemem.files import Checkpoint
-from ltm_bench.datasets.gatemem.matcher import output_in, output_of
-from ltm_bench.datasets.gatemem.scorer import MODES, Output, figures
+from ltm_bench.datasets.gatemem.matcher import acting, output_in, output_of
+from ltm_bench.datasets.gatemem.scorer import MODES, Output, Rule, figures
 from ltm_bench.datasets.predictions import OnBad, read_predictions
 
 ALL, SOUND = "ALL", "without known errors"
@@ -79,9 +79,13 @@ def _rows(file: str, replies: Mapping[str, Output], known: Mapping[str, Checkpoi
     wrong = wrong_keys("gatemem")
     if any(name in wrong for name in replies):
         told[SOUND] = {name: said for name, said in replies.items() if name not in wrong}
+
+    def read(rule: Rule, said: Output, mode: str) -> tuple[Rule, Output]:
+        return rule, said if mode == "official" else acting(said, rule)
+
     return [
         {"file": file, "domain": domain, "scorer": mode, "gate": gate}
-        | figures([(known[name].rule, said) for name, said in of.items()], mode, gate=gate)
+        | figures([read(known[name].rule, said, mode) for name, said in of.items()], mode, gate=gate)
         for domain, of in told.items()
         for mode in MODES
         for gate in (False, True)
