@@ -11,6 +11,7 @@ import asyncio
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ltm_bench import Outcome, Run, Verdict, run
@@ -58,9 +59,9 @@ def variants(whole: Run) -> Iterator[Scored]:
 
 def wrong(example: ExampleResult) -> ExampleResult:
     """Return an example as if all its replies had been wrong."""
-    update = {"verdict": Verdict(Outcome.WRONG, 0.0, "")}
-    questions = [question.model_copy(update=update) for question in example.questions]
-    return example.model_copy(update={"score": 0.0, "questions": questions})
+    verdict = Verdict(Outcome.WRONG, 0.0, "")
+    questions = [replace(question, verdict=verdict) for question in example.questions]
+    return replace(example, score=0.0, questions=questions)
 
 
 def main() -> None:

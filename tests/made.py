@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.log.manifest import AgentEntry, FillerEntry, Manifest, ScenarioEntry, SuiteEntry
@@ -95,7 +96,7 @@ def question(turn: int, position: int, outcome: Outcome, **changes: Any) -> Ques
         "position": position,
         "at": at(position),
     }
-    return Question.model_validate(asked | changes)
+    return TypeAdapter(Question).validate_python(asked | changes)
 
 
 def example(name: str, outcome: Outcome, number: int, span: int, **changes: Any) -> ExampleResult:

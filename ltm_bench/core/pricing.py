@@ -2,11 +2,13 @@
 
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from importlib.metadata import version
 
 from ltm_bench.core.messages import Usage
 
 
+@lru_cache  # `version` parses a file
 def price_list(on: datetime | None = None) -> str:
     """Name the price list, and the day whose prices are used, for the record."""
     day = "" if on is None else f", prices of {on.date().isoformat()}"

@@ -9,12 +9,14 @@ from ltm_bench.log.controls import KINDS
 from ltm_bench.log.ladder import RUNGS
 from ltm_bench.score.results.accounts import tokens_in
 from ltm_bench.score.results.examples import (
+    FIELDS,
     Climbed,
     ControlAnswer,
     Controlled,
     ExampleResult,
     Question,
     ScenarioResult,
+    as_json,
 )
 from ltm_bench.score.results.figures import distance
 from ltm_bench.score.results.run import Results
@@ -162,7 +164,7 @@ COLUMNS: Mapping[str, Any] = get_type_hints(_Columns) | {
 }
 """The type of every column, by name; the fields of a verdict that have no place of their own come last."""
 
-_OF_QUESTION = {name for name in Question.model_fields if name in COLUMNS} - {"at"} | {"verdict"}
+_OF_QUESTION = {name for name in FIELDS if name in COLUMNS} - {"at"} | {"verdict"}
 """Fields of a question that are columns as they are."""
 
 
@@ -232,7 +234,7 @@ def _of_question(results: Results, example: ExampleResult, question: Question) -
     apart, found, usage = distance(example, question), question.retrieval, question.usage
     of = question.published
     within = [each for each in results.distances if apart is not None and each.low <= apart <= each.high]
-    return question.model_dump(mode="json", include=_OF_QUESTION) | {
+    return as_json(question, _OF_QUESTION) | {
         "at": None if question.at is None else question.at.isoformat(),
         "distance": apart,
         "bin_low": within[0].low if within else None,

@@ -6,6 +6,7 @@ derived from it, including its token count, gives a consistent run again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -242,7 +243,7 @@ def _against_itself(results: Results) -> Iterator[str]:
     names = [scenario.name for scenario in results.scenarios]
     if stray := next((e.id for e in results.examples if e.scenario not in names), None):
         yield f"{stray}: its scenario is not in results.json"
-    examples = [each.model_copy(update={"score": example_score(each.questions)}) for each in results.examples]
+    examples = [replace(each, score=example_score(each.questions)) for each in results.examples]
     scenarios = [
         summarise_scenario(s.name, s.summary, s.skills, [e for e in examples if e.scenario == s.name])
         for s in results.scenarios

@@ -84,12 +84,9 @@ def verdicts_in_every_file(folder: Path) -> None:
     examples = []
     for example in results.examples:
         questions = [
-            q.model_copy(update={"verdict": replace(q.verdict, outcome=RIGHT, score=1.0)})
-            for q in example.questions
+            replace(q, verdict=replace(q.verdict, outcome=RIGHT, score=1.0)) for q in example.questions
         ]
-        examples.append(
-            example.model_copy(update={"questions": questions, "score": example_score(questions)})
-        )
+        examples.append(replace(example, questions=questions, score=example_score(questions)))
     scenarios = [
         summarise_scenario(s.name, s.summary, s.skills, [e for e in examples if e.scenario == s.name])
         for s in results.scenarios

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -38,7 +39,7 @@ def make(made: "Made") -> Make:
 
 
 def _single(run: Scored) -> list[Any]:
-    return [e.model_copy(update={"needles": e.needles[:1]}) for e in run.results.examples]
+    return [replace(e, needles=e.needles[:1]) for e in run.results.examples]
 
 
 @pytest.mark.parametrize("kind", known())

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -215,7 +216,7 @@ def test_replies_are_side_by_side_only_where_agents_disagree(make: Make, read: R
     shouting = '<script>alert("x")</script>'
     other = make("b", [RIGHT, WRONG])
     examples = [
-        e.model_copy(update={"questions": [q.model_copy(update={"reply": shouting}) for q in e.questions]})
+        replace(e, questions=[replace(q, reply=shouting) for q in e.questions])
         for e in other.results.examples
     ]
     other = other._replace(results=other.results.model_copy(update={"examples": examples}))

@@ -15,7 +15,7 @@ from ltm_bench.core.pricing import dollars
 from ltm_bench.export.source import Source
 from ltm_bench.report.text import visible
 from ltm_bench.score.results.accounts import Account
-from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.results.examples import ExampleResult, as_json
 from ltm_bench.score.results.run import Results
 
 FILE = "inspect.json"
@@ -135,7 +135,7 @@ def _sample(example: ExampleResult, calls: Sequence[_Call], frame: _Frame) -> di
         "explanation": visible("\n".join(f"{q.outcome}: {q.reason}" for q in example.questions)),
         "metadata": {
             "outcomes": [q.outcome.value for q in example.questions],
-            "verdicts": [q.model_dump(mode="json", include={"verdict"}) for q in example.questions],
+            "verdicts": [as_json(q, {"verdict"}) for q in example.questions],
             "scorer": last.scorer,
         },
     }

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pydantic import BaseModel, computed_field
+from pydantic import computed_field
+from pydantic.dataclasses import dataclass
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.seeds import Seed, is_training, number_of
@@ -11,7 +12,8 @@ from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.run import Results
 
 
-class Mark(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
     """One entrant's result on one example."""
 
     run: str
@@ -22,7 +24,8 @@ class Mark(BaseModel):
     """The reply to that question, if the entrants disagree; None if there was none."""
 
 
-class Row(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
     """One example, with the results of all entrants at its span."""
 
     span: int
@@ -72,21 +75,20 @@ def _row(key: tuple[int, Seed, str], by_entrant: Mapping[str, tuple[Results, Exa
     shown = _worst(weakest)
     question = weakest.questions[shown]
     same = all(len(e.questions) > shown and e.questions[shown].text == question.text for e in examples)
-    row = Row(
+    differ = same and len({e.score for e in examples if e.score is not None}) > 1
+    return Row(
         span=span,
         seed=seed,
         example=name,
+        question=question.text if differ else "",
+        expected=question.expected if differ else "",
         marks={
             entrant: Mark(
-                run=results.run, score=example.score, outcome=example.questions[_worst(example)].outcome
+                run=results.run,
+                score=example.score,
+                outcome=example.questions[_worst(example)].outcome,
+                reply=example.questions[shown].reply if differ else None,
             )
             for entrant, (results, example) in by_entrant.items()
         },
     )
-    if not (row.disagree and same):
-        return row
-    marks = {
-        entrant: mark.model_copy(update={"reply": by_entrant[entrant][1].questions[shown].reply})
-        for entrant, mark in row.marks.items()
-    }
-    return row.model_copy(update={"question": question.text, "expected": question.expected, "marks": marks})

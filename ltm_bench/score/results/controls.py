@@ -1,6 +1,7 @@
 """What a run's controls show: guessing alone, everything in hand, and how much of what lies between is memory. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, Field, computed_field
@@ -172,7 +173,7 @@ def _as_in(kind: str, question: Question) -> Question | None:
         return None
     else:
         said = Verdict(answer.outcome, answer.score, answer.reason)
-    return question.model_copy(update={"verdict": said})
+    return replace(question, verdict=said)
 
 
 def _triple(row: Mapping[str, float]) -> Triple:

@@ -1,6 +1,7 @@
 """The examples of a run: their needles, questions and scores, and the mean over those of a scenario."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from datetime import datetime
 from typing import Any, cast
@@ -10,10 +11,12 @@ from pydantic import (
     Field,
     GetJsonSchemaHandler,
     SerializerFunctionWrapHandler,
+    TypeAdapter,
     computed_field,
     model_serializer,
     model_validator,
 )
+from pydantic.dataclasses import dataclass
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -52,10 +55,8 @@ def nested(content: Any) -> Any:
 
 def _flattened(content: Mapping[str, Any]) -> dict[str, Any]:
     """Put the verdict's fields in its place."""
-    flat: dict[str, Any] = {}
-    for name, value in content.items():
-        flat |= value if name == "verdict" else {name: value}
-    return flat
+    placed = (value if name == "verdict" else {name: value} for name, value in content.items())
+    return {name: value for each in placed for name, value in each.items()}
 
 
 class ControlAnswer(BaseModel, frozen=True):
@@ -102,7 +103,8 @@ class Climbed(BaseModel, frozen=True):
         return "unknown" if self.retold is None else "none"
 
 
-class Needle(BaseModel, frozen=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needle:
     """A needle in the conversation."""
 
     turn: int
@@ -116,7 +118,8 @@ class Needle(BaseModel, frozen=True):
     """Whether the needle was cut off with part of its message, so that nobody can find it."""
 
 
-class Question(BaseModel, frozen=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
     """A question, the expected answer, the reply, and the verdict."""
 
     turn: int | None
@@ -235,7 +238,20 @@ class Question(BaseModel, frozen=True):
         return made
 
 
-class ExampleResult(BaseModel, frozen=True):
+FIELDS = tuple(field.name for field in fields(Question))
+"""The names of a question's fields."""
+
+_QUESTION = TypeAdapter(Question)
+
+
+def as_json(question: Question, names: AbstractSet[str]) -> dict[str, Any]:
+    """Return some fields of a question as in JSON, those of its verdict beside the others."""
+    found: dict[str, Any] = _QUESTION.dump_python(question, mode="json", include=set(names))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleResult:
     """One example: its needles, its questions, its score."""
 
     id: str

@@ -276,24 +276,23 @@ class Fold:
         again = controlled(self.files.controls, place, verdict, partial(self._again, expect, turns))
         rungs = climbed(self.files.ladder, place, expect, turns, partial(self._instead, expect, turns))
         usage, price = self._used(sent, replied)
-        question = question.model_copy(
-            update={
-                "reply": replied.reply,
-                "verdict": verdict,
-                "usage": None if usage is None else {name: getattr(usage, name) for name in FIGURES},
-                "dollars": None if price is None else round(float(price), 9),
-                "seconds": self._taken.get(sent.turn),
-                "since_told": self._since.get(sent.turn),
-                "retrieval": self._trace.get(sent.turn),
-                "controls": again,
-                "ladder": rungs,
-            }
+        question = replace(
+            question,
+            reply=replied.reply,
+            verdict=verdict,
+            usage=None if usage is None else {name: getattr(usage, name) for name in FIGURES},
+            dollars=None if price is None else round(float(price), 9),
+            seconds=self._taken.get(sent.turn),
+            since_told=self._since.get(sent.turn),
+            retrieval=self._trace.get(sent.turn),
+            controls=again,
+            ladder=rungs,
         )
         asked = AskedQuestion(example.id, expect, question, question)
         self._decide(asked)
         if self._explain and verdict is matched and asked.question.matched is None:
             words = decisive(expect, reply, turns, verdict)
-            asked.matched = question.model_copy(update={"decisive": words})
+            asked.matched = replace(question, decisive=words)
             self._decide(asked)
         example.asked.append(asked)
         return asked.question

@@ -64,9 +64,7 @@ def gates(asked: Iterable[tuple[str | None, float | None]]) -> dict[str, float]:
 def gated(questions: Sequence[Question]) -> list[Question]:
     """Return an example's questions, each with how much of its score counts."""
     shown = gates((q.shows, q.score) for q in questions)
-    return [
-        q if q.needs is None else q.model_copy(update={"counts": shown.get(q.needs, 0.0)}) for q in questions
-    ]
+    return [q if q.needs is None else replace(q, counts=shown.get(q.needs, 0.0)) for q in questions]
 
 
 def example_score(questions: Sequence[Question]) -> float | None:
@@ -136,12 +134,12 @@ def decide(question: Question, judgement: Judgement | None, override: Override |
     if "verdict" in changes:
         # Judges and people do not read a reply part by part, so needle recall goes on by the matcher's parts.
         changes["verdict"] = replace(changes["verdict"], parts=matched.parts)
-    return question.model_copy(update=changes) if changes else question
+    return replace(question, **changes) if changes else question
 
 
 def with_score(question: Question, score: float | None) -> Question:
     """Return a question as if its verdict gave another score."""
-    return question.model_copy(update={"verdict": replace(question.verdict, score=score)})
+    return replace(question, verdict=replace(question.verdict, score=score))
 
 
 def worth_of_undecided(examples: Sequence[ExampleResult]) -> float:
@@ -154,12 +152,7 @@ def worth(example: ExampleResult) -> float:
     """Return how much higher an example's score would be if its undecided questions were right."""
     if all(question.outcome is not Outcome.UNDECIDED for question in example.questions):
         return 0.0  # most are decided, and need no copies
-    return _worth(_scored(example.questions))
-
-
-def _worth(questions: Sequence[Question]) -> float:
-    if all(q.outcome is not Outcome.UNDECIDED for q in questions):
-        return 0.0
+    questions = _scored(example.questions)
     best = [with_score(q, 1.0) if q.outcome is Outcome.UNDECIDED else q for q in questions]
     return (example_score(best) or 0.0) - (example_score(questions) or 0.0)
 
@@ -168,8 +161,7 @@ def _scored(questions: Sequence[Question]) -> list[Question]:
     """Return the questions, with 0 for those without a score."""
     wrong = Verdict(Outcome.WRONG, 0.0, "")
     return [
-        q.model_copy(update={"verdict": wrong}) if q.outcome.infrastructure or q.score is None else q
-        for q in questions
+        replace(q, verdict=wrong) if q.outcome.infrastructure or q.score is None else q for q in questions
     ]
 
 

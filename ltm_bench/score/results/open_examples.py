@@ -1,7 +1,7 @@
 """One example while its log is read: what it was told, what it was asked, and the verdicts on the replies."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -92,7 +92,7 @@ class AskedQuestion:
         if question.matched is not None:
             # The words decided for the matcher; a judge gives a reason, and is not explained by them.
             changes["decisive"] = ()
-        self.question = question.model_copy(update=changes) if changes else question
+        self.question = replace(question, **changes) if changes else question
 
     def _read(self, question: Question, reading: BlindReading | None) -> Question:
         """Say who gave the verdict: the matcher or, if it has read this reply and decides, a blind reader."""
@@ -109,7 +109,7 @@ class AskedQuestion:
             if verdict is not None and form is not None:
                 changes |= {"matched": question.outcome, "doubt": question.reason}
                 changes |= {"verdict": verdict, "decided_by": BLIND}
-        return question.model_copy(update=changes)
+        return replace(question, **changes)
 
 
 class _OpenNeedle(NamedTuple):

@@ -9,7 +9,7 @@ from ltm_bench.score.results.run import Results
 from ltm_bench.score.results.sets import SetFigures, SetQuestion
 from ltm_bench.score.statistics.published import Compared, compare_files, file_figures
 
-_BEGINNING = 3
+BEGINNING = 3
 """Messages with which a history begins; the first is the same for all."""
 
 
@@ -43,7 +43,7 @@ def _asked(examples: Sequence[ExampleResult]) -> list[tuple[str, Question, SetQu
 
 def _history(example: ExampleResult) -> str:
     """Return what tells a history from others, even where it is told again for each question: how it begins."""
-    return "\n".join(needle.text for needle in example.needles[:_BEGINNING]) or example.id
+    return "\n".join(needle.text for needle in example.needles[:BEGINNING]) or example.id
 
 
 def _sheet(run: str, examples: Sequence[ExampleResult]) -> Sheet | None:

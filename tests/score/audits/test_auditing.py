@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.audits.auditing import Confident, audit, draw
@@ -15,7 +16,7 @@ from ltm_bench.score.results.remarks import confident
 
 
 def verdict(example: str, outcome: Outcome, reply: str | None = "r", **changes: object) -> Question:
-    return Question.model_validate(
+    return TypeAdapter(Question).validate_python(
         {
             "turn": 3,
             "text": "q",

@@ -2,12 +2,15 @@
 
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.comparison.thin import Thinner
+from ltm_bench.score.results.published_runs import set_figures
+from ltm_bench.score.results.sets import SetQuestion
 
 if TYPE_CHECKING:
     from tests.made import Made
@@ -30,6 +33,30 @@ def test_thinned_runs_compare_alike(made: "Made") -> None:
     ]
     thinner = Thinner()
     assert compare([thinner.thin(*run) for run in runs]) == compare(runs)
+
+
+def test_thinned_runs_of_public_sets_compare_alike(made: "Made") -> None:
+    runs = []
+    for agent, outcomes in (("a", [Outcome.CORRECT, Outcome.WRONG]), ("b", [Outcome.WRONG])):
+        run = made.run(agent, outcomes)
+        examples = [
+            replace(
+                each,
+                questions=[
+                    replace(
+                        q, published=SetQuestion(id=f"{each.id}.{i}", type="t", scores={"x": q.score or 0.0})
+                    )
+                    for i, q in enumerate(each.questions)
+                ],
+            )
+            for each in run.results.examples
+        ]
+        sets = set_figures(run.results.run, examples)
+        runs.append(Scored(run.manifest, run.results.model_copy(update={"examples": examples, "sets": sets})))
+    thinner = Thinner()
+    thin = compare([thinner.thin(*run) for run in runs])
+    assert thin.sets
+    assert thin == compare(runs)
 
 
 def test_several_thinned_runs_take_a_fraction_of_the_memory(made: "Made") -> None:
