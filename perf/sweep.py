@@ -118,7 +118,10 @@ def cluster(cpus: int) -> Iterator[str]:
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        yield next(line.strip() for line in process.stdout if ":" in line)
+        address = next((line.strip() for line in process.stdout if ":" in line), None)
+        if address is None:
+            raise SystemExit("Ray's cluster did not start")
+        yield address
         process.stdin.close()
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
 
 NARROWEST = 80
@@ -53,6 +54,17 @@ def show_everything() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def table_of(*heads: str, names: int = 1, pad_edge: bool = True) -> Table:
+    """Return an empty table: columns of names, then columns of figures."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=pad_edge)
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="left" if place < names else "right")
+    return table
 
 
 _WIDE = 500

@@ -7,11 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rich import box
 from rich.progress import MofNCompleteColumn, Progress
-from rich.table import Table
 
-from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.console import err, out, safe, table_of
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.dialogue import HistoryQuestion
@@ -142,9 +140,7 @@ def graded(
 
 def print_calibration(calibration: Calibration) -> None:
     """Print what a judge or a reader made of replies of each kind, with intervals, and of all."""
-    table = judging_table(
-        "the reply is", "should be", "n", "becomes right", "95 %", "does not", "unparseable"
-    )
+    table = table_of("the reply is", "should be", "n", "becomes right", "95 %", "does not", "unparseable")
     for kind, found in calibration.kinds.items():
         interval = wilson(found.accepted / max(found.n, 1), found.n)
         otherwise = found.n - found.accepted - found.unreadable
@@ -165,12 +161,3 @@ def print_calibration(calibration: Calibration) -> None:
 def percent(share: float) -> str:
     """Return a share in per cent."""
     return f"{100 * share:.1f} %"
-
-
-def judging_table(first: str, *others: str) -> Table:
-    """Return an empty table: a column of names, and columns of figures."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column(first)
-    for name in others:
-        table.add_column(name, justify="right")
-    return table

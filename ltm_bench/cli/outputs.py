@@ -10,8 +10,10 @@ RECORDS = ("events.jsonl", BLIND, JUDGEMENTS, OVERRIDES, VAGUE)
 """Files of a run that cannot be recovered."""
 
 
-def check_output(path: Path) -> None:
+def check_output(path: Path | None) -> None:
     """Raise ConfigError, before any work is done, if `-o` names a folder, or a file that must not be replaced."""
+    if path is None:
+        return
     if not path.name or path.is_dir():
         raise ConfigError(f"-o {path}: it is a folder; name a file")
     if path.exists() and (not is_ordinary(path) or _leads_to_a_stream(path)):

@@ -1,7 +1,9 @@
 """Shows replies to a person without their verdicts."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
+from ltm_bench.cli.asking import ask_key, print_titled
 from ltm_bench.cli.console import out, safe
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.audit import Drawn
@@ -24,14 +26,13 @@ def read_blind(drawn: Sequence[Drawn], save: Callable[[Drawn, Outcome, str], Non
         save: Called with each decision immediately, so that none is asked for again.
     """
     done = 0
-    for number, each in enumerate(drawn, start=1):
-        _show(number, len(drawn), each)
-        decided = _decide()
-        if decided is None:
-            break
-        if decided:
-            save(each, *decided)
-            done += 1
+    with suppress(EOFError):
+        for number, each in enumerate(drawn, start=1):
+            _show(number, len(drawn), each)
+            key, reason = ask_key("r/o/w/n/s/q > ", KEYS.keys() | {"s"}, HELP, words=True)
+            if key in KEYS:
+                save(each, KEYS[key], reason)
+                done += 1
     return done
 
 
@@ -43,28 +44,10 @@ def _show(number: int, count: int, drawn: Drawn) -> None:
         if turn.agent:
             out().print(f"  answered  {_short(turn.agent)}")
     out().print(case.at)
-    for title, text in (("question", case.question), ("right", case.expected), ("reply", case.reply)):
-        out().print(f"{title:<9} {_short(text)}")
+    shown = {"question": case.question, "right": case.expected, "reply": case.reply}
+    print_titled(*((title, _short(text)) for title, text in shown.items()))
 
 
 def _short(text: str) -> str:
     text = safe(text)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]} […] {text[-_SHOWN // 2 :]}"
-
-
-def _decide() -> tuple[Outcome, str] | tuple[()] | None:
-    """Read a decision: outcome and reason; nothing to skip it; None to quit, as at end of input."""
-    try:
-        while True:
-            key, _, reason = input("r/o/w/n/s/q > ").strip().partition(" ")
-            match key.lower():
-                case "q":
-                    return None
-                case "s":
-                    return ()
-                case known if known in KEYS:
-                    return KEYS[known], reason.strip()
-                case _:
-                    out().print(HELP)
-    except EOFError:
-        return None

@@ -6,12 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from rich import box
-from rich.table import Table
-
 from ltm_bench.adapters.embeddings import embedder_of
 from ltm_bench.api import load_run
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.console import out, safe, table_of
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.datasets.swim.figures import SwimFigure, Tested, figures_of
@@ -77,9 +74,7 @@ def _line(figure: SwimFigure) -> _Accuracy:
 
 def _print(results: Results, lines: Sequence[_Accuracy]) -> None:
     out().print(f"{safe(results.agent)} · span {spell_span(results.span)}")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("test", "at", "accuracy", "95 %", "n"):
-        table.add_column(column, justify="left" if column in ("test", "at") else "right")
+    table = table_of("test", "at", "accuracy", "95 %", "n", names=2, pad_edge=False)
     for line in lines:
         interval = f"{line.low:.2f} – {line.high:.2f}"
         table.add_row(line.test, line.at, f"{line.score:.3f}", interval, str(line.n))

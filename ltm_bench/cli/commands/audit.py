@@ -10,6 +10,7 @@ from rich.table import Table
 
 from ltm_bench import api
 from ltm_bench.api.auditing import audit as audit_run
+from ltm_bench.cli.asking import print_titled
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
@@ -116,14 +117,13 @@ def _print(found: Audit) -> None:
     out().print(table)
     for each in found.contradictions[:SHOWN]:
         out().rule(f"{each.example} · turn {each.turn}", align="left")
-        for title, text in (
+        print_titled(
             ("question", each.question),
             ("expected", each.expected),
             ("reply", each.reply),
             ("scorer", f"{each.outcome.value}: {each.reason}"),
             ("auditor", f"{each.auditor_outcome.value}: {each.auditor_reason or 'no reason given'}"),
-        ):
-            out().print(f"{title:<9} {safe(text)}")
+        )
     if len(found.contradictions) > SHOWN:
         out().print(f"… and {len(found.contradictions) - SHOWN} more, on the page")
     out().print(f"auditor: {safe(found.by)}")

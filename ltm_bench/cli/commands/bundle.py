@@ -29,8 +29,7 @@ def bundle(
     ] = None,
 ) -> None:
     """Put a run into one file that others can verify. Removes whatever looks like a secret."""
-    if output is not None:
-        check_output(output)
+    check_output(output)
     folder = find_run(run)
     target = output or folder / f"{folder.name}.zip"
     removed = 0

@@ -50,8 +50,7 @@ def compare(
         raise ConfigError(f"--format {form}: unknown{nearest(form, FORMS)}; known are {' and '.join(FORMS)}")
     if form is not None and as_json:
         raise ConfigError("--format and --json exclude each other")
-    if output is not None:
-        check_output(output)
+    check_output(output)
     places = places_of(runs or ())
     comparison = api.compare(*places)
     if output is not None:

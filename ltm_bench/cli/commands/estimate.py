@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated
 
-from rich import box
 from rich.table import Table
 
-from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.console import err, out, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.forecasting import duration, forecast_lines
 from ltm_bench.cli.options import Config, LogLevel, Quiet
@@ -103,9 +102,7 @@ def estimate(
 
 
 def _table(plan: Plan, found: Mapping[str, Estimate]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in ("", *found):
-        table.add_column(column, justify="right" if column else "left")
+    table = table_of("", *found)
     every = list(found.values())
     rows = {
         "tokens of a reply": [f"{tokens}" for tokens in REPLIES.values()],

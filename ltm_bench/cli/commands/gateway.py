@@ -7,13 +7,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated
 
-from rich import box
-from rich.table import Table
-
 from ltm_bench.adapters.gateway import PORT, PUBLIC, upstreams
 from ltm_bench.adapters.gateway import Gateway as Endpoint
 from ltm_bench.adapters.routing import Route
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.console import out, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.core.budget import Budget
 from ltm_bench.log.gateway import GATEWAY, GatewayCalls, read_gateway
@@ -65,9 +62,7 @@ def gateway(
 
 def _print(seen: GatewayCalls) -> None:
     """Print what the calls cost, by conversation and model."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("conversation", "model", "calls", "cost"):
-        table.add_column(column, justify="right" if column in ("calls", "cost") else "left")
+    table = table_of("conversation", "model", "calls", "cost", names=2, pad_edge=False)
     rows: dict[tuple[str, str], list[Decimal | None]] = {}
     for call in seen.calls:
         rows.setdefault((call.conversation or "", call.model), []).append(call.dollars)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from ltm_bench.api import check_price
-from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.console import err, out, safe, table_of
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.judging import judging_table, percent, print_calibration
+from ltm_bench.cli.judging import percent, print_calibration
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ThresholdMissed
 from ltm_bench.core.messages import Outcome
@@ -95,7 +95,7 @@ def _try(judge: Judge, bank: AnswerBank, most: int, memory: OpinionStore, budget
     )
     heard = asyncio.run(ask_all([judge], [each.case for each in drawn], memory, budget))
     said = [opinion.outcome for (opinion,) in heard]
-    table = judging_table("the reply is", "n", "says correct", "95 %", "unparseable", "stored votes")
+    table = table_of("the reply is", "n", "says correct", "95 %", "unparseable", "stored votes")
     stored = []
     short = []
     for kind in dict.fromkeys(each.kind for each in bank.cases):

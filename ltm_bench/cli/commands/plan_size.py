@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import typer
-from rich import box
 from rich.table import Table
 
 from ltm_bench.api.loading import load_each
 from ltm_bench.cli.comparison import places_of
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.console import out, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError
@@ -90,9 +89,7 @@ def _assumed(name: str) -> Basis:
 
 
 def _table(scenarios: int, examples: Mapping[int, int | None]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in ("seeds", "examples of each scenario in a run", "examples in all"):
-        table.add_column(column, justify="right")
+    table = table_of("seeds", "examples of each scenario in a run", "examples in all", names=0)
     for seeds, each in examples.items():
         if each is None:
             table.add_row(str(seeds), f"more than {MOST:,}", "")

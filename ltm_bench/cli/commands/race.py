@@ -73,8 +73,7 @@ def race(
     """Race agents on the same examples, seed by seed, until the data tells them apart. Repeat the command to resume."""
     if gate is not None and gate not in GATES:
         raise ConfigError(f"--gate {gate}: use {' or '.join(GATES)}{nearest(gate, GATES)}")
-    if output is not None:
-        check_output(output)
+    check_output(output)
     options = replace(Options.of(conduct), notify=lambda line: err().print(safe(line)))
     course = RunningRace([*names, *more], request, options, new, most, least)
     for line in foretold(course.terms):

@@ -3,12 +3,12 @@
 import asyncio
 import getpass
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from contextlib import suppress
 from typing import Annotated
 
 from ltm_bench.api import publish
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.asking import ask_key, print_titled
+from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
 from ltm_bench.cli.summary import print_run
@@ -66,30 +66,13 @@ def review(
     out().print(f"{_count(shown, 'verdict', 'verdicts')} to review, as {name}. {_HELP}.")
     written = 0
     with locked(folder):
-        for place, (example, question) in enumerate(shown, start=1):
-            _show(place, len(shown), example, question)
-            decision = _decide()
-            if decision is Skip.THE_REST:
-                break
-            if decision is Skip.THIS:
-                continue
-            append(
-                folder,
-                [
-                    Override(
-                        example=example,
-                        turn=question.turn or 0,
-                        reply=reply_hash(question.reply or ""),
-                        outcome=decision.outcome,
-                        score=decision.score,
-                        reviewer=name,
-                        reason=decision.reason,
-                        was=question.override.was if question.override else question.outcome,
-                        was_score=question.override.was_score if question.override else question.score,
-                    )
-                ],
-            )
-            written += 1
+        with suppress(EOFError):
+            for place, (example, question) in enumerate(shown, start=1):
+                _show(place, len(shown), example, question)
+                decision = _decide(example, question, name)
+                if decision is not None:
+                    append(folder, [decision])
+                    written += 1
         scored = asyncio.run(publish(folder))
     out().print(f"{_count(range(written), 'verdict', 'verdicts')} by hand written to {folder}")
     print_run(scored)
@@ -111,55 +94,42 @@ def _show(place: int, count: int, example: str, question: Question) -> None:
     if question.override is not None:
         verdict = question.override.was.value + (f": {question.doubt}" if question.doubt else "")
     out().rule(f"{place} of {count} · {example} · turn {question.turn}", align="left")
-    for title, text in (
+    print_titled(
         ("question", question.text),
         ("expected", question.expected),
         ("reply", question.reply or ""),
         ("verdict", verdict),
         *((f"judge {o.judge}", f"{o.outcome.value}: {o.reason}") for o in question.opinions),
-    ):
-        out().print(f"{title:<9} {safe(text)}")
+    )
 
 
-@dataclass(frozen=True)
-class ReviewerDecision:
-    """A reviewer's decision on a reply."""
-
-    outcome: Outcome
-    score: float
-    reason: str
-
-
-class Skip(Enum):
-    """What a reviewer can do instead of deciding."""
-
-    THIS = "s"
-    THE_REST = "q"
-
-
-def _decide() -> ReviewerDecision | Skip:
-    """Read a decision. End of input skips the rest."""
-    try:
-        while True:
-            key = input("c/p/w/o/a/s/q > ").strip().lower()
-            if key in ("q", "s"):
-                return Skip(key)
-            if key in KEYS:
-                score = 1.0 if key == "c" else 0.0
-                while key == "p":
-                    try:
-                        score = float(input("score between 0 and 1 > "))
-                    except ValueError:
-                        continue
-                    if 0.0 < score < 1.0:
-                        break
-                reason = ""
-                while not reason:
-                    reason = input("reason > ").strip()
-                return ReviewerDecision(KEYS[key], score, reason)
-            out().print(_HELP)
-    except EOFError:
-        return Skip.THE_REST
+def _decide(example: str, question: Question, name: str) -> Override | None:
+    """Read a decision; None to skip it. Raises EOFError to quit."""
+    key, _ = ask_key("c/p/w/o/a/s/q > ", KEYS.keys() | {"s"}, _HELP)
+    if key == "s":
+        return None
+    score = 1.0 if key == "c" else 0.0
+    while key == "p":
+        try:
+            score = float(input("score between 0 and 1 > "))
+        except ValueError:
+            continue
+        if 0.0 < score < 1.0:
+            break
+    reason = ""
+    while not reason:
+        reason = input("reason > ").strip()
+    return Override(
+        example=example,
+        turn=question.turn or 0,
+        reply=reply_hash(question.reply or ""),
+        outcome=KEYS[key],
+        score=score,
+        reviewer=name,
+        reason=reason,
+        was=question.override.was if question.override else question.outcome,
+        was_score=question.override.was_score if question.override else question.score,
+    )
 
 
 def _count(things: Sequence[object], one: str, more: str) -> str:

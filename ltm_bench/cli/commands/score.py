@@ -284,8 +284,7 @@ def score_panel(
     from ltm_bench.report.publishing import replace_file
     from ltm_bench.report.templating import templates
 
-    if output is not None:
-        check_output(output)
+    check_output(output)
     questions = learn(list(explaining(data)) if data else []).get("question", {})
     paths = list(dict.fromkeys([*files, *([wrong] if wrong else [])]))
     replies = {path: replies_of(path, questions, _complain) for path in paths}

@@ -161,8 +161,7 @@ def sweep(
             "has ended"
         )
     _check_executor(executor, conduct, {"--resources": resources, "--shared": shared})
-    if output is not None:
-        check_output(output)
+    check_output(output)
     find_judges(conduct.judges)
     needs = resources_in(file, grid.agents, resources)
     cluster = None if executor is None else Cluster(shared, checkpoint, connections, needs, retries)
