@@ -13,6 +13,7 @@ from ltm_bench.adapters.window import KEPT, MESSAGE_OVERHEAD, Prompt, SentTurn, 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Finish, Reply
 from ltm_bench.core.tokens import counter
+from tests.pace import cpu, in_proportion
 
 SYSTEM = "sys"
 
@@ -338,3 +339,19 @@ def test_the_json_is_released_when_no_request_needs_the_turn():
         talk.take(f"m{n}".ljust(20), Reply("r" * 10))
         held = [each for each in sent if each.rendered]
         assert held == list(prompt.history)
+
+
+@pytest.mark.parametrize("room", [100_000_000, 32_000])
+def test_a_turn_costs_as_much_in_a_long_conversation_as_in_a_short_one(room: int) -> None:
+    def took(turns: int) -> float:
+        talk = Window(system=SYSTEM, window=room, max_output=1024, counter=counter())
+
+        def converse() -> None:
+            for number in range(turns):
+                message = f"Turn {number}: the parcel {number * 7919} has arrived at the harbour office."
+                assert talk.prompt(message) is not None
+                talk.take(message, Reply(f"Noted, parcel {number * 7919} it is."))
+
+        return cpu(converse)
+
+    assert in_proportion(took, 3_000)
