@@ -5,13 +5,12 @@ finds at most ten events, and keeps nothing on disk; a core model answers from t
 again, except what was forgotten.
 """
 
-import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ltm_bench import Memory, Turn
-from ltm_bench.adapters import Inheriting, MemoryProduct, fingerprint, is_about, json_of, need, sendable
+from ltm_bench.adapters import Forgotten, Inheriting, MemoryProduct, fingerprint, is_about, need, sendable
 
 _APP = "ltm-bench"
 _SESSION = "conversation"
@@ -45,8 +44,8 @@ class Adk(Inheriting, MemoryProduct):
         core = {"base_url": base_url, "timeout": timeout, "max_retries": max_retries}
         super().__init__(None, core, memories=memories, **settings)
         self._service: Any = None
-        self._turns: dict[str, Turn] = {}
-        """The turn of every event, by the event's id."""
+        self._spoken: dict[str, tuple[Turn, int]] = {}
+        """The turn of every event, and which half of it, by the event's id."""
 
     # ADK itself
 
@@ -56,26 +55,14 @@ class Adk(Inheriting, MemoryProduct):
         """Import ADK, and make an empty memory."""
         await super().open(home)
         self._service = need("adk", "google.adk.memory").InMemoryMemoryService()
-        self._forgotten = home / "forgotten.jsonl"
-
-    def _left_out(self) -> set[tuple[str, str]]:
-        """Return the forgotten turns by fingerprint, and whose words were forgotten in each."""
-        found: set[tuple[str, str]] = set()
-        text = self._forgotten.read_text("utf-8") if self._forgotten.exists() else ""
-        for line in text.splitlines():
-            try:
-                said, author = json_of(line)
-                found.add((str(said), str(author)))
-            except (ValueError, TypeError):  # torn by a crash
-                continue
-        return found
+        self._forgotten = Forgotten(home / "forgotten.json")
 
     async def hear(self, turn: Turn) -> None:
         """Add a turn to the user's memory. Nothing remains after the run, so no ledger is kept."""
         types, event = need("adk", "google.genai.types"), need("adk", "google.adk.events").Event
-        events, left_out = [], self._left_out()
-        for author, text in (("user", turn.message.text), ("agent", turn.reply.text)):
-            if not text.strip() or (fingerprint(turn), author) in left_out:
+        events, said = [], self._forgotten.left(turn, [turn.message.text, turn.reply.text])
+        for half, (author, text) in enumerate(zip(_WHO, said, strict=True)):
+            if not text.strip():
                 continue
             name = f"{turn.message.turn}/{author}"
             role = "user" if author == "user" else "model"
@@ -83,7 +70,7 @@ class Adk(Inheriting, MemoryProduct):
             events.append(
                 event(id=name, author=author, content=content, timestamp=turn.message.at.timestamp())
             )
-            self._turns[name] = turn
+            self._spoken[name] = turn, half
         await self._service.add_events_to_memory(
             app_name=_APP, user_id=_named(turn.message.user), events=events, session_id=_SESSION
         )
@@ -94,7 +81,7 @@ class Adk(Inheriting, MemoryProduct):
         return [self._memory(event) for event in found.memories[:limit]]
 
     def _memory(self, event: Any) -> Memory:
-        turn = self._turns[event.id]
+        turn, _ = self._spoken[event.id]
         text = " ".join(part.text for part in event.content.parts if part.text)
         said = turn.message
         return Memory(f"{_WHO[event.author]}: {text}", said.at, said.turn, id=event.id, user=said.user)
@@ -108,11 +95,9 @@ class Adk(Inheriting, MemoryProduct):
     async def forget(self, query: str) -> int:
         """Delete the events that mention something."""
         gone = [memory async for memory in self.memories() if is_about(memory.text, query)]
+        spoken = [self._spoken[str(memory.id)] for memory in gone]
+        self._forgotten.add((fingerprint(turn), half) for turn, half in spoken)
         for memory in gone:
-            name = str(memory.id)
-            line = [fingerprint(self._turns[name]), name.partition("/")[2]]
-            with self._forgotten.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
             await self._service.delete_memory(app_name=_APP, user_id=_named(memory.user), memory_id=memory.id)
         return len(gone)
 
