@@ -1,7 +1,8 @@
 """Reads prediction files from elsewhere: a JSON list, or JSON Lines, gzipped or not."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,9 @@ OnBad = Callable[[str], None]
 
 _GZIP = b"\x1f\x8b"
 
+_MARKS = "\ufeff\x1e"
+"""What some write before a line: a byte order mark, or the separator of JSON text sequences."""
+
 
 CUT = object()
 """Represents a last line that is not JSON: a prediction cut short while being written."""
@@ -23,6 +27,20 @@ class Entry(NamedTuple):
 
     number: int
     value: Any
+
+
+@contextmanager
+def skipping(where: str, on_bad: OnBad) -> Iterator[None]:
+    """Report an object of the wrong shape that is met inside the block, and go on after it.
+
+    Args:
+        where: Its place in the file.
+        on_bad: Called with the place, and what is wrong.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        on_bad(f"{where}: skipped: {type(error).__name__}: {error}")
 
 
 def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> Iterator[Entry]:
@@ -42,7 +60,8 @@ def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> It
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
     if not text.lstrip().startswith("["):
-        yield from _lines(path, text, on_bad, keep_cut=keep_cut)
+        last = text.rstrip().count("\n") + 1
+        yield from read_lines(path, io.StringIO(text), on_bad, cut_at=last if keep_cut else None)
         return
     try:
         yield from map(Entry._make, enumerate(json_of(text), start=1))
@@ -50,31 +69,24 @@ def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> It
         raise ConfigError(f"{path}: not JSON: {error}") from error
 
 
-def _lines(path: Path, text: str, on_bad: OnBad, *, keep_cut: bool) -> Iterator[Entry]:
-    import jsonlines
+def read_lines(path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | None = None) -> Iterator[Entry]:
+    """Yield the values of JSON Lines; a bad line is skipped.
 
-    number = 0
-    last = text.rstrip().count("\n") + 1 if keep_cut else 0
-
-    def numbered() -> Iterator[str]:
-        nonlocal number
-        for line in io.StringIO(text):
-            number += 1
-            yield line
-
-    # By default it uses whichever JSON library is installed; they differ on NaN and on large numbers.
-    with jsonlines.Reader(numbered(), loads=json_of) as reader:
-        while True:
-            try:
-                value = reader.read(skip_empty=True, allow_none=True)
-            except EOFError:
-                return
-            except jsonlines.InvalidLineError as error:
-                why = f", not JSON: {error.__cause__ or error}"
-                if number == last:
-                    on_bad(f"{path}:{number}: counts as a wrong prediction{why}")
-                    yield Entry(number, CUT)
-                else:
-                    on_bad(f"{path}:{number}: skipped{why}")
-            else:
-                yield Entry(number, value)
+    Args:
+        path: Their file.
+        lines: The lines.
+        on_bad: Called with each bad line.
+        cut_at: The number of a line for which `CUT` is yielded if it is bad.
+    """
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json_of(line.lstrip(_MARKS))
+        except ValueError as error:
+            counts = "counts as a wrong prediction" if number == cut_at else "skipped"
+            on_bad(f"{path}:{number}: {counts}, not JSON: {error}")
+            if number != cut_at:
+                continue
+            value = CUT
+        yield Entry(number, value)

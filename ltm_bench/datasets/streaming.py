@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import json_of
-from ltm_bench.datasets.predictions import Entry, OnBad
+from ltm_bench.datasets.predictions import Entry, OnBad, read_lines
 
 _BLOCK = 1 << 20
 """Characters read at a time."""
@@ -62,13 +61,7 @@ def _of_lines(path: Path, start: str, file: IO[str], on_bad: OnBad) -> Iterator[
     head, newline, _ = start.rpartition("\n")
     rest = start[len(head) + len(newline) :] if newline else start
     lines = (line for part in (head.split("\n") if newline else [], _lines(rest, file)) for line in part)
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            yield Entry(number, json_of(line))
-        except (ValueError, RecursionError) as error:
-            on_bad(f"{path}:{number}: skipped, not JSON: {error}")
+    yield from read_lines(path, lines, on_bad)
 
 
 def _lines(rest: str, file: IO[str]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from ltm_bench.datasets.dialogue import (
     Utterance,
     role_of,
 )
+from ltm_bench.datasets.predictions import skipping
 from ltm_bench.datasets.streaming import read_value
 
 ABILITIES = (
@@ -144,10 +145,8 @@ def questions(name: str, asked: Mapping[str, Any], on_bad: OnBad) -> Iterator[Hi
     """Yield the questions about a conversation; their ids are `100K/1/temporal_reasoning/0`."""
     for ability, each in asked.items():
         for place, question in enumerate(each):
-            try:
+            with skipping(f"{ability} {place}", on_bad):
                 yield _question(f"{name}/{ability}/{place}", ability, question)
-            except (LookupError, TypeError, ValueError, AttributeError) as error:
-                on_bad(f"{ability} {place}: skipped: {type(error).__name__}: {error}")
 
 
 def _question(name: str, ability: str, asked: Mapping[str, Any]) -> HistoryQuestion:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Session, Utterance
+from ltm_bench.datasets.predictions import skipping
 from ltm_bench.datasets.streaming import read_elements
 
 SETS = tuple(f"{hops}-{size}" for hops in ("sh", "mh") for size in ("6k", "32k", "64k", "262k"))
@@ -26,10 +27,8 @@ def set_of(source: str) -> str:
 def histories(path: Path, on_bad: OnBad) -> Histories:
     """Yield the records of a file. Raises ConfigError if it cannot be read; bad records are named and skipped."""
     for number, record in read_elements(path, on_bad):
-        try:
+        with skipping(f"{path}: record {number}", on_bad):
             yield _history(record)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            on_bad(f"{path}: record {number}: skipped: {type(error).__name__}: {error}")
 
 
 def _history(record: Mapping[str, Any]) -> History:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.datasets.infinitebench.scorer import MODES, SCORERS, Mode, score, task_of
-from ltm_bench.datasets.predictions import CUT, OnBad, read_predictions
+from ltm_bench.datasets.predictions import CUT, OnBad, read_predictions, skipping
 
 _SKIPS_FIRST = "gpt4"
 """The model whose first number the published program skips in math_calc."""
@@ -67,12 +67,10 @@ def _score_file(
         if line is CUT:
             scores.append([0.0] * len(modes))
             continue
-        try:
+        with skipping(f"{path}:{number}", on_bad):
             said = str(line["prediction"] if "prediction" in line else line["pred"])
             label = line["ground_truth"] if "ground_truth" in line else line["label"]
             scores.append([score(task, said, label, mode, skip_first=skip_first) for mode in modes])
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            on_bad(f"{path}:{number}: skipped: {type(error).__name__}: {error}")
     if not scores:
         raise ConfigError(f"{path}: it has no line with a prediction and a ground_truth")
     sums = map(sum, zip(*scores, strict=True))

@@ -11,6 +11,7 @@ from typing import Any
 
 from ltm_bench.datasets.dates import read_date
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Role, Session, Utterance
+from ltm_bench.datasets.predictions import skipping
 from ltm_bench.datasets.streaming import read_elements
 
 TEMPORAL = "2"
@@ -35,10 +36,8 @@ CATEGORIES: Mapping[str, str] = {
 def histories(path: Path, on_bad: OnBad) -> Histories:
     """Yield the dialogues of a file. Raises ConfigError if it cannot be read; bad records are named and skipped."""
     for number, sample in read_elements(path, on_bad):
-        try:
+        with skipping(f"{path}: record {number}", on_bad):
             yield _history(number - 1, sample, f"{path}: record {number}", on_bad)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            on_bad(f"{path}: record {number}: skipped: {type(error).__name__}: {error}")
 
 
 def _history(index: int, sample: Mapping[str, Any], where: str, on_bad: OnBad) -> History:
@@ -60,11 +59,8 @@ def _history(index: int, sample: Mapping[str, Any], where: str, on_bad: OnBad) -
     )
     questions = []
     for place, asked in enumerate(sample["qa"]):
-        name = f"locomo_{index}_qa{place}"
-        try:
-            questions.append(_question(name, asked))
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            on_bad(f"{where}: question {place}: skipped: {type(error).__name__}: {error}")
+        with skipping(f"{where}: question {place}", on_bad):
+            questions.append(_question(f"locomo_{index}_qa{place}", asked))
     return History(str(sample.get("sample_id", index)), sessions, tuple(questions))
 
 

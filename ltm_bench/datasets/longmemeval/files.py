@@ -20,6 +20,7 @@ from ltm_bench.datasets.dialogue import (
     Utterance,
     role_of,
 )
+from ltm_bench.datasets.predictions import skipping
 from ltm_bench.datasets.streaming import read_elements
 
 TYPES = (
@@ -41,10 +42,8 @@ def histories(path: Path, on_bad: OnBad) -> Histories:
     """Yield the histories of a file. Raises ConfigError if it cannot be read; bad records are named and skipped."""
     for number, record in read_elements(path, on_bad):
         name = record.get("question_id", "") if isinstance(record, dict) else ""
-        try:
+        with skipping(f"{path}: record {number} {name}", on_bad):
             yield _history(record)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            on_bad(f"{path}: record {number} {name}: skipped: {type(error).__name__}: {error}")
 
 
 def _history(record: Mapping[str, Any]) -> History:

@@ -14,6 +14,7 @@ from ltm_bench.datasets.judging import Ask, together
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, question_of
 from ltm_bench.datasets.longmemeval.scorer import prompt, strict, verdict_of
 from ltm_bench.datasets.marks import AnswerMark, Sheet
+from ltm_bench.datasets.predictions import skipping
 from ltm_bench.datasets.streaming import read_elements
 
 
@@ -24,10 +25,8 @@ def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, HistoryQuestion]
 
 def _questions(data: Path, on_bad: OnBad) -> Iterator[HistoryQuestion]:
     for number, record in read_elements(data, on_bad):
-        try:
+        with skipping(f"{data}: record {number}", on_bad):
             yield question_of(record)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            on_bad(f"{data}: record {number}: skipped: {type(error).__name__}: {error}")
 
 
 async def judged(

@@ -12,6 +12,7 @@ from typing import Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Session, Utterance
+from ltm_bench.datasets.predictions import skipping
 from ltm_bench.datasets.streaming import read_elements
 
 _TURN = re.compile(r"(?:\A|\n\n)\[(SYSTEM|USER|ASSISTANT)\] (?:(?:User|Assistant): )?")
@@ -27,13 +28,11 @@ def histories(path: Path, on_bad: OnBad) -> Histories:
     }
     asked: dict[str, list[HistoryQuestion]] = {}
     for record in _records(path, "queries", ("id", "query", "gold_answers", "gold_ids", "meta"), on_bad):
-        try:
+        with skipping(f"{path}: query {record['id']}", on_bad):
             question = _question(record)
             if lost := [each for each in question.evidence if each not in told]:
                 raise ValueError(f"there is no document {lost[0]}")
             asked.setdefault("\n".join(question.evidence), []).append(question)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            on_bad(f"{path}: query {record['id']}: skipped: {type(error).__name__}: {error}")
     for sessions, questions in asked.items():
         names = sessions.split("\n")
         held = tuple(Session(name, None, tuple(_utterances(told[name]))) for name in names)
