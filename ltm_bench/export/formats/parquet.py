@@ -5,7 +5,7 @@ from itertools import islice
 from types import NoneType
 from typing import Any, BinaryIO, get_args, get_origin
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.extras import extra
 from ltm_bench.export.rows import COLUMNS, rows
 from ltm_bench.export.source import Source
 from ltm_bench.report.text import visible
@@ -21,13 +21,9 @@ _ROWS = 20_000
 
 def write_all(sources: Iterable[Source], file: BinaryIO) -> None:
     """Write the file. Raises ConfigError if pyarrow is not installed."""
-    try:
+    with extra("parquet", wanted_by="--format parquet"):
         import pyarrow
         import pyarrow.parquet
-    except ImportError as error:
-        raise ConfigError(
-            "--format parquet: pyarrow is not installed; get it with pip install 'ltm-bench[parquet]'"
-        ) from error
 
     def typed(of: Any) -> Any:
         if get_origin(of) in (list, tuple):

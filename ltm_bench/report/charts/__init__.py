@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.extras import extra
 from ltm_bench.plugins.members import member, members
 from ltm_bench.score.comparison.entrants import Scored
 
@@ -44,13 +45,9 @@ def draw(kind: str, runs: Sequence[Scored], form: str, width: int = WIDTH) -> by
         raise ConfigError(
             f"-o: the file must end in {', '.join(f'.{each}' for each in FORMS)}, not in {form!r}"
         )
-    try:
+    with extra("plot", wanted_by="plot"):
         chart = member(__name__, kind, "--kind")
         import vl_convert
-    except ImportError as error:
-        raise ConfigError(
-            f"plot: {error.name} is not installed; get it with pip install 'ltm-bench[plot]'"
-        ) from error
     make: Callable[[Sequence[Scored]], Chart] = chart.draw
     specification = _specification(kind, make(runs), width)
     if form == "svg":
