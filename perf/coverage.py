@@ -5,10 +5,13 @@
 `coverage` should be 0.95 or a little more; `width` is the mean width of the interval. The means are over 33 and 100
 scores of one kind. The sums over scenarios are those of the headline, "11 x 3" being 11 scenarios of 3 examples. The
 differences are between two agents on the same examples, in one pair of runs or in several whose examples are
-correlated (`between` is how far a run shifts all its examples).
+correlated (`between` is how far a run shifts all its examples). Memory, as a share of what could be had, is that of
+agents that are *steady* (guess alike in all conditions), guess anew, or vary in what they know as well; beside it are
+the questions of an example, the chances to guess and to know with evidence, and the true share.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +24,7 @@ from ltm_bench.score.statistics.intervals import (
     sum_interval,
     wilson,
 )
+from ltm_bench.score.statistics.memory import Triple, kept
 from perf.arguments import parser_for
 from perf.tables import table
 
@@ -28,6 +32,12 @@ Scores = np.ndarray
 
 SIZES = ((5, 3), (11, 3), (5, 10), (11, 9), (5, 20))
 PARTIAL = np.array([0.0, 0.5, 1.0])
+MEMORY = (0.05, 0.3, 0.6, 0.8, 0.9, 0.95)
+KINDS = (
+    ("steady", 1, 0.1, 0.9), ("steady", 1, 0.25, 0.6), ("steady", 3, 0.2, 0.8), ("guesses", 1, 0.1, 0.9),
+    ("guesses", 1, 0.25, 0.6), ("varies", 1, 0.1, 0.9),
+)  # fmt: skip
+"""How replies vary, questions an example, and the chance to guess and to know with evidence."""
 
 
 class Case(NamedTuple):
@@ -110,6 +120,36 @@ def differences(rng: np.random.Generator) -> Iterator[Case]:
             )
 
 
+def shares(rng: np.random.Generator) -> Iterator[Case]:
+    """Yield memory as a share of what could be had; scenarios differ by as much as the ends allow."""
+    kinds = product(KINDS, MEMORY, ((12, 3), (4, 10), (1, 20), (1, 50), (11, 9)))
+    for (kind, questions, blind, evidence), memory, (scenarios, examples) in kinds:
+        apart = min(memory, 1 - memory) / 2
+        rates = (
+            np.linspace(memory - apart, memory + apart, scenarios) if scenarios > 1 else np.full(1, memory)
+        )
+
+        def draw(
+            kind: str = kind, questions: int = questions, blind: float = blind, evidence: float = evidence,
+            rates: Scores = rates, examples: int = examples,
+        ) -> Interval | None:  # fmt: skip
+            def below(chance: float | Scores) -> Scores:
+                return rng.random((len(rates), examples, questions)) < chance
+
+            knows, guesses = below(evidence), [below(blind)] * 3
+            if kind != "steady":
+                guesses = [below(blind) for _ in range(3)]
+            told = knows | guesses[0]
+            if kind == "varies":
+                knows = below(evidence)
+            scored = knows & below(rates[:, None, None]) | guesses[1]
+            triples = np.stack([scored, guesses[2], told], axis=-1).mean(axis=2).tolist()
+            return kept([{str(i): [Triple(*each) for each in of] for i, of in enumerate(triples)}]).interval
+
+        name = f"{kind}, {questions} of {blind}/{evidence}, {memory}"
+        yield Case(f"memory, {scenarios} x {examples}", name, scenarios * examples, memory, draw)
+
+
 def main() -> None:
     """Simulate and print."""
     asked = parser_for(
@@ -117,7 +157,7 @@ def main() -> None:
     ).parse_args()
     rng = np.random.default_rng(0)
     row = table("figure", "kind", "n", "coverage", "width", names=2)
-    for case in (*means(rng), *headlines(rng), *differences(rng)):
+    for case in (*means(rng), *headlines(rng), *differences(rng), *shares(rng)):
         if not case.figure.startswith(asked.only):
             continue
         intervals = [case.draw() for _ in range(asked.simulations)]

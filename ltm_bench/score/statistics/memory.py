@@ -6,15 +6,12 @@ Sums over the same examples. Nothing is clipped: who gets more than with everyth
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from ltm_bench.core.dice import Dice
-from ltm_bench.score.statistics.intervals import CONFIDENCE, Interval, Pool, percentile
-
-RESAMPLES = 2000
+from ltm_bench.score.statistics.intervals import Clusters, Interval, Pool, wilson
 
 _Z = 1.96
 
@@ -28,6 +25,19 @@ class Triple(NamedTuple):
     score: float
     blind: float
     evidence: float
+
+    def got(self) -> float:
+        """Return what it got beyond guessing."""
+        return self.score - self.blind
+
+    def at_most(self) -> float:
+        """Return what there was to get; below 0 where guessing did better than evidence."""
+        return self.evidence - self.blind
+
+    def beyond(self) -> float:
+        """Return what it got above or below all that there was to get, or to lose."""
+        low, high = sorted((0.0, self.at_most()))
+        return self.got() - min(max(self.got(), low), high)
 
 
 class MemoryShare(BaseModel, frozen=True):
@@ -61,56 +71,53 @@ Strata = Mapping[str, Sequence[Triple]]
 def kept(clusters: Sequence[Strata]) -> MemoryShare:
     """Return the memory that examples of one or more runs show.
 
-    The interval is a joint bootstrap of the triples within each scenario (one draw fewer than examples, so that the
-    variance is not too small), around Wilson's centre and never shorter than his (1927), so that it holds the truth
-    near 0 and 1 as well. How much several runs differ lengthens it.
+    Every example in which evidence gets more than blind is a trial: did the agent get it too? The interval is Wilson's
+    for these trials, each counted by how much there is to get, with the effective number that the variance within the
+    scenarios gives them. Replies vary besides: what an example scores beyond what there was to get, and whatever
+    variance is more than that of trials, lengthens both arms, by the squares (MOVER: Zou and Donner 2008). How much
+    several runs differ stretches them.
 
     Args:
         clusters: For every run, its triples by scenario.
     """
     names = dict.fromkeys(name for cluster in clusters for name in cluster)
-    pooled = [[triple for cluster in clusters for triple in cluster.get(name, ())] for name in names]
-    n = sum(map(len, pooled))
-    if not pooled or any(len(each) < 2 for each in pooled):
+    strata = [[triple for cluster in clusters for triple in cluster.get(name, ())] for name in names]
+    n = sum(map(len, strata))
+    if not strata or any(len(each) < 2 for each in strata):
         return MemoryShare(
             share=None, interval=None, n=n, why="too few examples to say how much of it is memory"
         )
-    had, could = _sums(pooled)
-    dice = Dice("memory")
-    drawn = [_sums([_drawn(dice, each) for each in pooled]) for _ in range(RESAMPLES)]
-    tail = 50 * (1 - CONFIDENCE)
-    examples = min(map(len, pooled))
-    if percentile([below for _, below in drawn], tail) - _Z**2 / examples / 2 <= LEAST * len(pooled):
+    gained = Pool(_mapped(clusters, Triple.at_most))
+    could, examples = gained.total, min(map(len, strata))
+    surely = could - gained.stretch() * _Z * math.sqrt(gained.within) - _Z**2 / examples / 2
+    if surely <= LEAST * len(strata):
         why = "with everything in hand it hardly gets more than by guessing, so how much of it is memory cannot be said"
         return MemoryShare(share=None, interval=None, n=n, why=why)
-    share = had / could
-    ratios = [above / below for above, below in drawn if below > 0]
-    stretch = Pool(
-        [
-            {name: [_residual(each, share) for each in of] for name, of in cluster.items()}
-            for cluster in clusters
-        ]
-    ).stretch()
-    number = examples * could + _Z**2  # examples that tell evidence from blind, as if of one scenario
-    pull = _Z**2 / number
+    share = Pool(_mapped(clusters, Triple.got)).total / could
+    rest = Pool(_mapped(clusters, lambda triple: triple.got() - share * triple.at_most()))
+    trials = could**2 / _squares(strata, Triple.at_most)
     bounded = min(max(share, 0.0), 1.0)
-    shift = pull * (0.5 - bounded)
-    least = _Z * math.sqrt((bounded + shift) * (1 - bounded - shift) / number)
-    spread = (percentile(ratios, 100 - tail) - percentile(ratios, tail)) / 2 * math.sqrt(1 - pull)
-    arm = stretch * max(spread, least)
-    interval = Interval(low=min(share, share + shift - arm), high=max(share, share + shift + arm))
+    chance = bounded * (1 - bounded) / trials
+    # One more example that disagrees with the others: examples that all agree show no variance.
+    disagreeing = min(1.0, max(abs(d) for each in rest.strata.values() for d in each))
+    surprise = (disagreeing / examples / could) ** 2
+    variance = rest.within / could**2
+    if variance + surprise < chance:
+        trials *= chance / (variance + surprise)
+    beyond = variance + min(surprise, _squares(strata, Triple.beyond) / could**2) - chance
+    luck = _Z * math.sqrt(max(0.0, beyond))
+    known, stretch = wilson(bounded, trials), rest.stretch()
+    interval = Interval(
+        low=share - stretch * math.hypot(bounded - known.low, luck),
+        high=share + stretch * math.hypot(known.high - bounded, luck),
+    )
     return MemoryShare(share=share, interval=interval, n=n)
 
 
-def _residual(triple: Triple, share: float) -> float:
-    return triple.score - triple.blind - share * (triple.evidence - triple.blind)
+def _mapped(clusters: Sequence[Strata], value: Callable[[Triple], float]) -> Clusters:
+    return [{name: [*map(value, each)] for name, each in cluster.items()} for cluster in clusters]
 
 
-def _drawn(dice: Dice, triples: Sequence[Triple]) -> list[Triple]:
-    return [triples[int(dice.fraction() * len(triples))] for _ in triples[1:]]
-
-
-def _sums(strata: Sequence[Sequence[Triple]]) -> tuple[float, float]:
-    """Return the sums over scenarios of the means: of score - blind, and of evidence - blind."""
-    had = sum(sum(each.score - each.blind for each in of) / len(of) for of in strata)
-    return had, sum(sum(each.evidence - each.blind for each in of) / len(of) for of in strata)
+def _squares(strata: Sequence[Sequence[Triple]], value: Callable[[Triple], float]) -> float:
+    """Return the variance of the sum of means if a value's mean square were its variance."""
+    return sum(sum(value(triple) ** 2 for triple in each) / len(each) ** 2 for each in strata)
