@@ -134,8 +134,9 @@ class Conversation:
         calls, recorder = self._calls, self._recorder
         try:
             # Most agents are restored by observing every turn, which happens during the replay, so the log is read
-            # once. The others are restored after it. A finished conversation restores no agent.
-            if calls.observes_the_replay and recorder.logged is not None and not is_finished(recorder.path):
+            # once. The others are restored after it. A finished conversation restores no agent, but for the ladder.
+            needed = self._steps is not None or not is_finished(recorder.path)
+            if calls.observes_the_replay and recorder.logged is not None and needed:
                 await calls.open()
             try:
                 await self._talk()

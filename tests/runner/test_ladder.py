@@ -97,6 +97,58 @@ class Guesses(Reference):
             return Reply(Dice(f"{message.stream} {message.text}").choice(offered))
         return reply
 """
+# Keeps what it hears in a file, answers only while it is open, and finds nothing without a cue.
+DURABLE = """
+from ltm_bench import Agent, Message, Reply, Turn
+
+
+class Durable(Agent):
+    free = True
+    forks = "FORKS"
+    can_reopen = True
+    shut = False
+    async def open(self, home):
+        self.file = home / "heard.txt"
+    async def reopen(self, home, turns, since):
+        self.file = home / "heard.txt"
+    async def close(self):
+        self.shut = True
+    def said(self, message):
+        assert not self.shut, "asked after it was closed"
+        heard = self.file.read_text("utf-8") if self.file.exists() else ""
+        place = f"{heard.count(chr(10))} turns"
+        value = "ochre" if "my shed" in message.text else "teal"
+        cued = [value] if value in heard and ("…" in message.text or value in message.text) else []
+        return Reply(f"It is {cued[0]}." if cued else f"I do not know. ({place})")
+    def keep(self, text):
+        with self.file.open("a", encoding="utf-8") as file:
+            file.write(text.replace(chr(10), " ") + chr(10))
+    async def reply(self, message: Message) -> Reply:
+        reply = self.said(message)
+        self.keep(message.text)
+        return reply
+    async def observe(self, turn: Turn) -> None:
+        self.keep(turn.message.text)
+    async def fork(self, message):
+        shut, reply = self, self.said(message)
+        async def answer():
+            assert not shut.shut, "asked after it was closed"
+            return reply
+        return answer
+"""
+REOPENED = '''"""Two things are told; the agent is closed and opened again between the questions about them."""
+
+from ltm_bench import Ask, Script, Tell, names_only, scenario
+
+
+@scenario(skills={"recall"})
+def reopened(dice) -> Script:
+    yield Tell("My front door is teal now, by the way.", at=0.0)
+    yield Tell("And the shed ended up in ochre, of all colours.", at=0.1)
+    among = ("teal", "ochre", "mauve", "beige", "navy")
+    yield Ask("Which colour is my front door?", expect=names_only("teal", among=among), at=0.5)
+    yield Ask("Which colour is my shed?", expect=names_only("ochre", among=among), at=1.0, restart=True)
+'''
 SMALL: dict[str, Any] = {
     "span": "2k",
     "scenarios": ["colours", "who_said_it"],
@@ -157,6 +209,21 @@ def test_asked_in_the_run_or_once_it_has_ended_the_rungs_hear_the_same(
     assert Path("calls.txt").read_text("utf-8") == calls, "nothing is asked twice"
 
 
+@pytest.mark.parametrize("mode", [{}, {"quick": True}])
+def test_a_memory_that_is_told_what_is_right_lacks_the_same_once_the_run_has_ended(
+    mode: dict[str, Any],
+) -> None:
+    given: dict[str, Any] = {"agent": "reference", "settings": {"loses": 0.5}, **SMALL, **mode}
+    first = run(**given, ladder=True)
+    run(**(given | {"name": "s"}))
+    second = resume("s", ladder=True)
+    assert logs(second.folder) == logs(first.folder)
+    ladder = first.results.ladder
+    assert ladder is not None
+    assert set(ladder.lost) == {"retold"}
+    assert ladder == second.results.ladder
+
+
 def test_an_agent_that_forks_is_asked_at_the_place_of_the_question() -> None:
     done = run(agent="diary_snapshot", **SMALL, ladder=True)
     missed = [(e, q) for e in done.examples for q in e.questions if q.ladder is not None]
@@ -189,6 +256,23 @@ def test_any_other_agent_is_asked_after_the_run_and_told_again_last_of_all() -> 
     assert {name.rpartition("-")[2] for name, turn in turns.items() if turn >= max(turns.values()) - 2} == {
         "retold"
     }
+
+
+@pytest.mark.parametrize("forks", ["snapshot", "barrier", "no"])
+def test_a_question_after_the_agent_was_closed_and_opened_again_has_its_rungs(forks: str) -> None:
+    Path("scenarios").mkdir()
+    Path("scenarios/reopened.py").write_text(REOPENED, "utf-8")
+    Path("agents/durable.py").write_text(DURABLE.replace("FORKS", forks), "utf-8")
+    given = SMALL | {"scenarios": ["reopened"], "examples": 1}
+    done = run(agent="durable", **given, ladder=True)
+    plain = run(agent="durable", **(given | {"name": "s"}))
+    assert (plain.folder / "events.jsonl").read_bytes() == (done.folder / "events.jsonl").read_bytes()
+    before, after = done.examples[0].questions
+    for question in (before, after):
+        assert question.ladder is not None
+        assert question.ladder.lost == "cued", "it goes on from what it kept, and finds it with a cue"
+        assert question.ladder.again is not None
+        assert (question.ladder.again.reply == question.reply) is (forks == "snapshot")
 
 
 def test_what_decides_how_it_goes_on_is_left_out_and_said() -> None:
@@ -298,7 +382,8 @@ def test_right_guesses_at_a_choice_count_as_never_written() -> None:
     assert wilson(share, n).holds(0.5)
 
 
-def test_chance_alone_brings_no_rung_above_asking_again() -> None:
+@pytest.mark.parametrize("seeds", [3, pytest.param(20, marks=pytest.mark.long)])
+def test_chance_alone_brings_no_rung_above_asking_again(seeds: int) -> None:
     Path("agents/fickle.py").write_text(
         "from ltm_bench import Dice, Reply\nimport sys\n"
         f"sys.path.insert(0, {str(Path(__file__).parents[2] / 'agents')!r})\n"
@@ -310,7 +395,7 @@ def test_chance_alone_brings_no_rung_above_asking_again() -> None:
         "        return super()._answer(message) if lucky else Reply(UNKNOWN)\n",
         "utf-8",
     )
-    for seed in range(3):
+    for seed in range(seeds):
         done = run(agent="fickle", **FAULTY, seed=seed, ladder=True, name=f"f{seed}")
         ladder = done.results.ladder
         assert ladder is not None
