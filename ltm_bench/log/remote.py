@@ -27,6 +27,23 @@ AT_ONCE = 64
 """Runs that are read together."""
 
 
+class RemoteFile(NamedTuple):
+    """A file behind a URL, as the store lists it."""
+
+    size: int | None
+    """Bytes; None if the store does not say."""
+    changed: float
+    """When it was changed; 0 if the store does not say."""
+
+    def is_at(self, path: Path) -> bool:
+        """Whether a local file is a copy of it, as far as sizes and times tell: it was written since."""
+        try:
+            mine = path.stat()
+        except OSError:
+            return False
+        return mine.st_size == self.size and mine.st_mtime >= self.changed > 0
+
+
 class RemoteRun(NamedTuple):
     """A run behind a URL, as far as it has been read."""
 
@@ -66,13 +83,21 @@ class Remote:
         except Exception as error:  # every file system has its own errors
             raise RunIncomplete(f"{self.url}: {type(error).__name__}: {error}") from error
 
-    def changed(self) -> dict[str, float]:
-        """Return when each file was changed, by its path in the folder; 0 if the store does not say."""
+    def files(self) -> dict[str, RemoteFile]:
+        """Return all files, by their paths in the folder."""
         with self._reaching():
             self._fs.invalidate_cache()
             found = self._fs.find(self._root, detail=True)
         names = {path[len(self._root) :].lstrip("/"): told for path, told in found.items()}
-        return {name: _when(told) for name, told in names.items() if not is_passed_over(name)}
+        return {
+            name: RemoteFile(told.get("size"), _when(told))
+            for name, told in names.items()
+            if not is_passed_over(name)
+        }
+
+    def changed(self) -> dict[str, float]:
+        """Return when each file was changed, by its path in the folder; 0 if the store does not say."""
+        return {name: file.changed for name, file in self.files().items()}
 
     def runs(self, *besides: str) -> Iterator[RemoteRun]:
         """Yield the run that this is, or every run in it, by name, with the first line of its log.

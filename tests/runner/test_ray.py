@@ -337,7 +337,7 @@ def test_ledgers_lie_beside_the_runs_and_are_no_files_of_them(place: Path) -> No
     assert one.ledger() is None
     one.write_ledger(Decimal("1.25"))
     Shared(f"{url}/two").claim()
-    assert (one.ledger(), one.names()) == (Decimal("1.25"), [])
+    assert (one.ledger(), one.files()) == (Decimal("1.25"), {})
     assert Shared.ledgers(url) == {"one": Decimal("1.25")}
     one._write(".ledger", b"much")
     with pytest.raises(RunIncomplete, match="b'much' is no amount of dollars"):
@@ -401,7 +401,7 @@ def test_a_run_goes_to_a_url_and_comes_back(place: Path, command: "Command", pro
     pytest.importorskip("fsspec")
     run = a_run(place, command)
     url = f"file://{place}/far/r" if protocol == "file" else f"memory://{place.name}/far/r"
-    assert Shared(url).names() == []
+    assert Shared(url).files() == {}
     there = Shared(url)
     there.claim()
     there.push(run, whole=False)
@@ -421,6 +421,33 @@ def test_a_run_goes_to_a_url_and_comes_back(place: Path, command: "Command", pro
         there.push(run, whole=True)
 
 
+def test_what_is_here_already_is_not_fetched_again(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec")
+    run = a_run(place, command)
+    there = Shared(f"file://{place}/far/r")
+    there.claim()
+    there.push(run, whole=True)
+    back, fetched = place / "back", list[str]()
+    get = Shared.get
+    monkeypatch.setattr(Shared, "get", lambda self, name, path: (fetched.append(name), get(self, name, path)))
+    Shared(there.url).fetch(back)
+    assert "events.jsonl" in fetched
+    fetched.clear()
+    Shared(there.url).fetch(back)
+    assert fetched == []
+    (run / "agent" / "memory" / "journal").write_text("3")  # as long as before, and newer
+    later = (run / "events.jsonl").stat().st_mtime + 3600
+    os.utime(run / "agent" / "memory" / "journal", (later, later))
+    there.push(run, whole=True)
+    far = place / "far" / "r" / "agent" / "memory" / "journal"
+    os.utime(far, (later, later))
+    Shared(there.url).fetch(back)
+    assert fetched == ["agent/memory/journal"]
+    assert (back / "agent" / "memory" / "journal").read_text() == "3"
+
+
 def test_in_the_middle_of_an_isolated_run_only_examples_that_are_over_are_copied(
     place: Path, command: "Command"
 ) -> None:
@@ -433,9 +460,9 @@ def test_in_the_middle_of_an_isolated_run_only_examples_that_are_over_are_copied
     there = Shared(f"file://{place}/far")
     there.claim()
     there.push(run, whole=False)
-    assert {name for name in there.names() if "/" in name} == {f"isolated/{p.name}" for p in others}
+    assert {name for name in there.files() if "/" in name} == {f"isolated/{p.name}" for p in others}
     there.push(run, whole=True)
-    assert f"isolated/{first.name}" in there.names()
+    assert f"isolated/{first.name}" in there.files()
 
 
 def test_a_url_that_cannot_be_written_to_is_an_error_of_ours(place: Path) -> None:

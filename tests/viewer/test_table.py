@@ -127,6 +127,13 @@ def test_the_table_is_filtered_by_words_and_state(address: str, browser: "Browse
         assert browser.ask(SHOWN) == expected
 
 
+def choose_none(browser: "Browser", address: str) -> None:
+    """Forget the choice of the tests before."""
+    browser.open(address + "/", scripts=True)
+    browser.ask("document.getElementById('none').click()")
+    until(browser, "document.getElementById('count').textContent === ''")
+
+
 def test_runs_are_chosen_and_compared_with_the_keyboard_alone(address: str, browser: "Browser") -> None:
     browser.open(address + "/", scripts=True)
     assert browser.ask("document.getElementById('compare').disabled") is True
@@ -152,6 +159,7 @@ def test_runs_are_chosen_and_compared_with_the_keyboard_alone(address: str, brow
 def test_a_row_follows_its_run_and_keeps_the_selection(
     address: str, browser: "Browser", reports: Path
 ) -> None:
+    choose_none(browser, address)
     browser.open(address + "/", scripts=True)
     browser.ask("document.querySelector('input[value=best]').click()")
     log = reports / "half" / "events.jsonl"
@@ -212,4 +220,31 @@ def test_runs_that_do_not_fit_on_a_page_are_sorted_and_filtered_by_the_server(
     )
     until(browser, f"document.readyState === 'complete' && ({SHOWN}).join() === 'half'")
     assert browser.ask(shown) == "1 of 4 found"
+    assert browser.problems == []
+
+
+def test_the_choice_of_runs_outlives_a_change_of_page(
+    address: str, browser: "Browser", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ltm_bench.viewer.listing.PAGE", 3)
+    count = "document.getElementById('count').textContent"
+    choose_none(browser, address)
+    browser.open(address + "/", scripts=True)
+    browser.ask("document.querySelector('input[value=best]').click()")
+    browser.ask("document.querySelector('a[rel=next]').click()")
+    until(browser, f"document.readyState === 'complete' && ({SHOWN}).join() === 'half'")
+    assert browser.ask(count) == "1 chosen, 1 of them on other pages"
+    browser.ask("document.querySelector('input[value=half]').click()")
+    browser.ask("document.querySelector('a[rel=prev]').click()")
+    until(browser, f"document.readyState === 'complete' && ({SHOWN}).length === 3")
+    assert browser.ask("document.querySelector('input[value=best]').checked") is True
+    assert (
+        browser.ask("new FormData(document.getElementById('chosen')).getAll('run').sort().join()")
+        == "best,half"
+    )
+    browser.ask("document.getElementById('none').click()")
+    until(browser, f"{count} === ''")
+    browser.ask("document.querySelector('a[rel=next]').click()")
+    until(browser, f"document.readyState === 'complete' && ({SHOWN}).join() === 'half'")
+    assert browser.ask(count) == ""
     assert browser.problems == []

@@ -2,7 +2,7 @@
   const body = document.querySelector(".runs tbody");
   const rows = () => [...document.querySelectorAll("tr[data-run]")];
   const filter = document.getElementById("filter"), shown = document.getElementById("shown");
-  const count = document.getElementById("count"), button = document.getElementById("compare");
+  const count = document.getElementById("count"), button = document.getElementById("compare"), none = document.getElementById("none");
   const heads = [...document.querySelectorAll("th[data-key]")];
   const asked = new URLSearchParams(location.search);
   // Where not all runs fit on one page, the server sorts and filters them.
@@ -39,10 +39,21 @@
     }
     shown.textContent = `${left} of ${rows().length} shown`;
   };
+  // The choice outlives a change of page: what is chosen on other pages is sent by hidden fields.
+  const form = document.getElementById("chosen"), boxes = () => [...document.querySelectorAll("input[type=checkbox][name=run]")];
+  const kept = new Set(JSON.parse(sessionStorage.getItem("chosen") ?? "[]"));
   const choose = () => {
-    const chosen = document.querySelectorAll("input[name=run]:checked").length;
-    button.disabled = chosen < 2;
-    count.textContent = chosen ? `${chosen} chosen` : "";
+    const here = boxes();
+    for (const box of here) if (box.checked) kept.add(box.value); else kept.delete(box.value);
+    const values = new Set(here.map((box) => box.value));
+    const elsewhere = [...kept].filter((name) => !values.has(name));
+    if (!onServer) elsewhere.splice(0).forEach((name) => kept.delete(name));
+    for (const field of form.querySelectorAll("input[type=hidden]")) field.remove();
+    for (const name of elsewhere) form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "run", value: name }));
+    sessionStorage.setItem("chosen", JSON.stringify([...kept]));
+    button.disabled = kept.size < 2;
+    none.hidden = !kept.size;
+    count.textContent = kept.size ? `${kept.size} chosen${elsewhere.length ? `, ${elsewhere.length} of them on other pages` : ""}` : "";
   };
   const remember = () => {
     const now = new URLSearchParams({ sort: by, down: falling ? "1" : "0" });
@@ -86,6 +97,8 @@
     filter.addEventListener(onServer ? "change" : "input", () => { show(); remember(); });
     filter.addEventListener("submit", (event) => { event.preventDefault(); if (onServer) remember(); });
     body.addEventListener("change", choose);
+    form.addEventListener("reset", () => { kept.clear(); setTimeout(choose); });
+    for (const box of boxes()) box.checked = kept.has(box.value) && !box.disabled;
     sort();
     show();
     choose();

@@ -374,10 +374,12 @@ def _prepare(job: Job, shared: Shared | None) -> bool:
 def _bring(job: Job, shared: Shared) -> None:
     """Fetch a run from its URL, unless another run is in its place. Raises RunLocked."""
     logs = [job.folder / "events.jsonl", *(job.folder / "isolated").glob("*.jsonl")]
-    there = shared.names()
+    there = shared.files()
     for path in logs:
         name = path.relative_to(job.folder).as_posix()
-        if path.exists() and not (name in there and shared.read(name).startswith(path.read_bytes())):
+        if not path.exists() or (name in there and there[name].is_at(path)):
+            continue
+        if name not in there or not shared.read(name).startswith(path.read_bytes()):
             raise RunLocked(
                 f"{job.folder} holds a different run from the one at {shared.url}: move it away, or copy it there"
             )

@@ -25,14 +25,12 @@ class Shared(Remote):
         self._known: dict[str, tuple[int, int]] = {}
         self._token = b""
 
-    def names(self) -> list[str]:
-        """Return the existing files, by their paths in the run's folder."""
-        return list(self.changed())
-
     def fetch(self, folder: Path) -> None:
-        """Fetch everything into a folder, the logs before what is derived from them, which is newer."""
-        for name in sorted(self.names(), key=lambda name: name in DERIVED):
-            self.get(name, folder / name)
+        """Fetch what is not yet in a folder, the logs before what is derived from them, which is newer."""
+        found = self.files()
+        for name in sorted(found, key=lambda name: name in DERIVED):
+            if not found[name].is_at(folder / name):
+                self.get(name, folder / name)
             self._known[name] = _state(folder / name)
 
     def ledger(self) -> Decimal | None:
