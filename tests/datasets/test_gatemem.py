@@ -208,6 +208,55 @@ def test_strictly_a_refusal_counts_as_far_as_the_agent_was_of_use(
         assert json.loads(Path("reports", scorer, "results.json").read_text("utf-8"))["score"] == score
 
 
+AGENTS = """
+from collections.abc import Awaitable, Callable
+from functools import partial
+from ltm_bench import Agent, Ask, Message, Reply
+
+
+class {name}(Agent):
+    free = told_ideal = True
+    forks = "snapshot"
+
+    async def reply(self, message: Message) -> Reply:
+        line = message.line
+        return Reply({reply} if isinstance(line, Ask) else "Okay.")
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        return partial(self.reply, message)
+"""
+REPLIES = {
+    "mute": '""',
+    "refuses": """'{"action": "refuse", "answer": "I cannot share that."}'""",
+    "obeys": """'{"action": "answer", "answer": "' + line.expect.rule.told + '"}'""",
+}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("gatemem-office", "--questions", "in-line"),
+        ("gatemem-office", "--questions", "forked"),
+        ("gatemem-office", "--questions", "in-line", "-P", "gatemem-office.scorer=strict"),
+        ("gatemem-office-woven",),
+    ],
+    ids=["official", "forked", "strict", "woven"],
+)
+def test_neither_silence_nor_refusing_nor_telling_everything_scores_in_any_mode(
+    words: tuple[str, ...], data: Path, command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    for name, reply in REPLIES.items():
+        code = AGENTS.replace("{name}", name.title()).replace("{reply}", reply)
+        (tmp_path / "agents" / f"{name}.py").write_text(code, "utf-8")
+    for agent, score in (("perfect", 1.0), ("goldfish", 0.0), *((name, 0.0) for name in REPLIES)):
+        done = command("run", "--suite", *words, "--data", str(data), "--agent", agent, "--name", agent)
+        assert done.exit_code == 0, done.err
+        found = json.loads(command("score", "gatemem", f"reports/{agent}", "--data", str(data), "--json").out)
+        assert {row["score"] for row in found} == {score}, agent
+
+
 SHOWN: list[tuple[dict[str, Any], str]] = [
     ({"memory_audit": {"prompt_context": {"text": "4401"}}, "prompt_memory_block": "4401"}, "4401"),
     ({"retrieved_memory": [{"text": "a"}, "b", {"text": None}]}, "a\nb"),
