@@ -224,8 +224,12 @@ class Reference(Agent):
 
 def _beside(message: Message) -> str:
     """Return what a message says beside the question that the script asks."""
-    text = "" if message.line is None else message.line.text
-    return message.text.replace(text if isinstance(text, str) else text(message.at), "", 1)
+    if message.line is None:
+        return message.text
+    text = message.line.text
+    # The last one: a needle that is told again may hold the question, as the cue of an order does.
+    before, _, after = message.text.rpartition(text if isinstance(text, str) else text(message.at))
+    return before + after
 
 
 def _told_in(beside: str, fact: Sequence[Telling]) -> bool:

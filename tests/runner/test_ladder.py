@@ -224,6 +224,15 @@ def test_a_memory_that_is_told_what_is_right_lacks_the_same_once_the_run_has_end
     assert ladder == second.results.ladder
 
 
+def test_what_is_told_again_helps_where_the_question_stands_in_it() -> None:
+    done = run(
+        agent="reference", **(SMALL | {"scenarios": ["trigger_response"]}), settings={"loses": 1}, ladder=True
+    )
+    ladder = done.results.ladder
+    assert ladder is not None
+    assert set(ladder.lost) == {"retold"}
+
+
 def test_an_agent_that_forks_is_asked_at_the_place_of_the_question() -> None:
     done = run(agent="diary_snapshot", **SMALL, ladder=True)
     missed = [(e, q) for e in done.examples for q in e.questions if q.ladder is not None]
