@@ -23,62 +23,19 @@ from ltm_bench.plan.planning import plan_of
 from ltm_bench.runner.controls import said_in
 
 if TYPE_CHECKING:
+    from tests.asking import DIARY, PAID, SMALL
     from tests.conftest import Command
+else:
+    from asking import DIARY, PAID, SMALL
 
-# Answers from all that it heard, so that a turn lost, told twice or out of place shows in every later reply.
-DIARY = """
-import os, signal
-from ltm_bench import Agent, Message, Reply, Turn
-
-
-class Diary(Agent):
-    free = True
-
-    def __init__(self) -> None:
-        self.heard = []
-
-    async def reply(self, message: Message) -> Reply:
-        with open("calls.txt", "a") as file:
-            file.write(f"{message.turn} {len(message.text)}\\n")
-        with open("calls.txt") as file:
-            calls = sum(1 for _ in file)
-        if calls == int(os.environ.get("DIES", 0)):
-            os.kill(os.getpid(), signal.SIGKILL)
-        answer = f"{len(self.heard)} turns, {sum(map(len, self.heard))} letters, {self.heard[-1:]}"[:200]
-        self.heard.append(message.text + answer)
-        return Reply(answer)
-
-    async def observe(self, turn: Turn) -> None:
-        self.heard.append(turn.message.text + turn.reply.text)
-"""
-PAID = """
-from ltm_bench import Agent, Message, Reply, Usage
-
-USED = Usage(uncached=1000, output=100, model="gpt-4o", provider="openai")
-
-
-class Paid(Agent):
-    observes = True
-    def reserve(self, message: Message) -> Usage:
-        return USED
-    async def reply(self, message: Message) -> Reply:
-        return Reply("red", USED)
-"""
 KINDS = ["blind", "evidence", "near"]
-SMALL: dict[str, Any] = {
-    "span": "2k",
-    "scenarios": ["colours", "who_said_it"],
-    "suite": "abilities",
-    "examples": 2,
-    "name": "r",
-}
 
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agents").mkdir()
-    (tmp_path / "agents" / "diary.py").write_text(DIARY, "utf-8")
+    (tmp_path / "agents" / "diary.py").write_text(DIARY.replace("FORKS", "no"), "utf-8")
     (tmp_path / "agents" / "paid.py").write_text(PAID, "utf-8")
     return tmp_path
 
