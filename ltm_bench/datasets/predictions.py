@@ -14,9 +14,6 @@ OnBad = Callable[[str], None]
 
 _GZIP = b"\x1f\x8b"
 
-_MARKS = "\ufeff\x1e"
-"""What some write before a line: a byte order mark, or the separator of JSON text sequences."""
-
 
 CUT = object()
 """Represents a last line that is not JSON: a prediction cut short while being written."""
@@ -78,15 +75,26 @@ def read_lines(path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | No
         on_bad: Called with each bad line.
         cut_at: The number of a line for which `CUT` is yielded if it is bad.
     """
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            value = json_of(line.lstrip(_MARKS))
-        except ValueError as error:
-            counts = "counts as a wrong prediction" if number == cut_at else "skipped"
-            on_bad(f"{path}:{number}: {counts}, not JSON: {error}")
-            if number != cut_at:
-                continue
-            value = CUT
-        yield Entry(number, value)
+    import jsonlines
+
+    number = 0
+
+    def numbered() -> Iterator[str]:
+        nonlocal number
+        for number, line in enumerate(lines, start=1):  # noqa: B007 - said of a bad line
+            yield line
+
+    # By default it uses whichever JSON library is installed; they differ on NaN and on large numbers.
+    with jsonlines.Reader(numbered(), loads=json_of) as reader:
+        while True:
+            try:
+                value = reader.read(skip_empty=True, allow_none=True)
+            except EOFError:
+                return
+            except jsonlines.InvalidLineError as error:
+                counts = "counts as a wrong prediction" if number == cut_at else "skipped"
+                on_bad(f"{path}:{number}: {counts}, not JSON: {error.__cause__ or error}")
+                if number != cut_at:
+                    continue
+                value = CUT
+            yield Entry(number, value)
