@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 
-HEAD = 1 << 16
+HEAD = 1 << 14
 """Bytes at a log's beginning, which nearly always hold its manifest."""
 
 _DATES = ("mtime", "LastModified", "last_modified", "updated", "created")
