@@ -2,13 +2,16 @@
 
     python -m perf.billing                 # 12 seeds, some five minutes
     python -m perf.billing --seeds 3 --limit 0.10
-    python -m perf.billing --gateway --seeds 30        # a program behind the gateway, with streams
+    python -m perf.billing --kind gateway --seeds 30        # a program behind the gateway, with streams
+    python -m perf.billing --kind race --seeds 30 --limit 0.06
 
-The provider on this machine bills a request as soon as it has read it. Then its dice decide: it answers, cuts the
-answer off, answers after the client's timeout, answers with unreadable data, or without a text. It does not bill for
-HTTP errors. A run of the suite `smoke`, isolated, eight calls at a time, is killed (SIGKILL) at random moments and
-resumed with the same limit, until it ends or the budget is reached. The table shows what the provider billed, what the
-run counted (its log's usage, and the charges beside the log), and the limit.
+The provider on this machine bills every request that it has read. Its dice decide what becomes of it: it answers, cuts
+the answer off, answers after the client's timeout, answers with unreadable data, or without a text. What it answers is
+billed by the usage in the answer, cached tokens at their own price; what is cut off is billed with its whole prompt and
+its longest answer. It does not bill for HTTP errors. A run of the suite `smoke`, isolated, eight calls at a time, or a
+race of two agents is killed (SIGKILL) at random moments and continued with the same limit, until it ends or the budget
+is reached. The table shows what the provider billed, what was counted (the logs' usage, and the charges beside the
+logs), and the limit.
 
 `billed` must not exceed `counted`, nor `counted` the limit.
 """
@@ -56,7 +59,10 @@ class Billed(OpenAIChat):
         super().__init__(
             model="gpt-4o", base_url=base_url, window=16000, max_output={OUTPUT}, timeout=0.4, max_retries=3
         )
+
 '''
+
+RACE = "--span 2k --scenario colours --scenario jokes --examples 2 --most 6 --least 0.01".split()
 
 PROGRAM = f'''"""A program that calls a model, every other time in a stream, and repeats what fails."""
 
@@ -100,27 +106,31 @@ class Billing(Provider):
 
     def prepare(self, dice: random.Random) -> None:
         """Start with these dice."""
-        self.dice, self.bill, self.fates = dice, Decimal(), Counter[str]()
+        self.dice, self.unanswered, self.fates = dice, Decimal(), Counter[str]()
         self.counting = threading.Lock()
+
+    @property
+    def bill(self) -> Decimal:
+        """What it bills: each answer by its usage, and what it cut off."""
+        return sum((_price(*each[:3]) for each in list(self.spent)), self.unanswered)
 
     def receive(self, request: Request) -> Fault | None:
         """Choose the fate of a request, and bill it."""
         super().receive(request)
         with self.counting:
             name, fault = self.dice.choice(FAULTS)
-        prompt = self.count(request.messages)
-        if fault is None or fault.kind == "slow":
-            output = self.measure(
-                request.messages, self.answer(request.messages), model="", caches=False
-            ).output
-        else:
-            output = OUTPUT
         with self.counting:
             self.fates[name] += 1
-            if fault is None or fault.kind != "error":
-                used = Usage(uncached=prompt, output=output, model="gpt-4o", provider="openai")
-                self.bill += dollars(used) or Decimal()
+            if fault is not None and fault.kind not in ("error", "slow", "empty"):
+                self.unanswered += _price(self.count(request.messages), 0, OUTPUT)
         return fault
+
+
+def _price(prompt: int, cached: int, output: int) -> Decimal:
+    used = Usage(
+        uncached=prompt - cached, cache_read=cached, output=output, model="gpt-4o", provider="openai"
+    )
+    return dollars(used) or Decimal()
 
 
 class Result(NamedTuple):
@@ -154,32 +164,47 @@ def billing(seed: int) -> Iterator[Billing]:
         server.server_close()
 
 
-def counted(run: Path) -> Decimal:
-    """Return the costs that a run has counted."""
-    cost = cost_of(run)
-    return cost.logged + cost.charged
+def counted(reports: Path) -> Decimal:
+    """Return the costs that all runs in a folder have counted."""
+    return sum((cost_of(log.parent).total for log in reports.glob("*/events.jsonl")), Decimal())
 
 
-def trial(seed: int, limit: Decimal, kills: int, *, gateway: bool = False) -> Result:
-    """Run, kill and resume with one seed."""
+def trial(seed: int, limit: Decimal, kills: int, kind: str = "run") -> Result:
+    """Run or race, kill and continue with one seed."""
     dice = random.Random(f"kills/{seed}")
     with tempfile.TemporaryDirectory() as folder, billing(seed) as provider:
         place = Path(folder)
         (place / "agents").mkdir()
         (place / "agents" / "billed.py").write_text(ADAPTER, "utf-8")
-        start = ["run", "--suite", "smoke", "--span", "2k", "--isolated", "--examples", "4", "--name", "r"]
-        more = ["--max-cost", str(limit)]
-        if gateway:
-            (place / "program.py").write_text(PROGRAM, "utf-8")
-            more += ["--gateway", "--upstream", f"openai={provider.openai_url}"]
-            start += ["--agent", "command", "-A", f"command={sys.executable} program.py", *more]
+        more, billed = ["--max-cost", str(limit)], ["--base-url", provider.openai_url]
+        if kind == "race":
+            (place / "agents" / "shorter.py").write_text(ADAPTER.replace("16000", "1500"), "utf-8")
+            start = ["race", "billed", "shorter", *RACE, *billed, *more]
         else:
-            start += ["--agent", "billed", "--base-url", provider.openai_url, *more]
+            start = [
+                "run",
+                "--suite",
+                "smoke",
+                "--span",
+                "2k",
+                "--isolated",
+                "--examples",
+                "4",
+                "--name",
+                "r",
+            ]
+            if kind == "gateway":
+                (place / "program.py").write_text(PROGRAM, "utf-8")
+                more += ["--gateway", "--upstream", f"openai={provider.openai_url}"]
+                billed = ["--agent", "command", "-A", f"command={sys.executable} program.py"]
+            else:
+                billed += ["--agent", "billed"]
+            start += [*billed, *more]
         environment = {**os.environ, "OPENAI_API_KEY": "no-key-at-all"}
         killed, codes = 0, []
         for _ in range(60):
             there = (place / "reports" / "r" / "events.jsonl").exists()
-            words = ["resume", "r", *more] if there else start
+            words = ["resume", "r", *more] if there and kind != "race" else start
             before = len(provider.requests)
             with subprocess.Popen(
                 [sys.executable, "-m", "ltm_bench", *words],
@@ -202,7 +227,7 @@ def trial(seed: int, limit: Decimal, kills: int, *, gateway: bool = False) -> Re
         time.sleep(0.5)  # requests in flight are billed by now
         return Result(
             provider.bill,
-            counted(place / "reports" / "r"),
+            counted(place / "reports"),
             limit,
             len(provider.requests),
             len(provider.requests) - provider.fates["well"],
@@ -219,14 +244,14 @@ def main() -> None:
         seeds=12,
         limit=Decimal("0.30"),
         kills=(4, "how often each run is killed"),
-        gateway=(False, "ask a program behind the gateway"),
+        kind=("run", "run, gateway (a program behind it) or race"),
     ).parse_args()
     print("seed   billed  counted    limit  requests  undelivered  kills  exits")
     failed = 0
     for seed in range(options.seeds):
         # Every third limit is small, so that it is reached at once.
         limit = options.limit if seed % 3 else options.limit / 5
-        found = trial(seed, limit, options.kills, gateway=options.gateway)
+        found = trial(seed, limit, options.kills, options.kind)
         good = found.billed <= found.counted <= found.limit
         failed += not good
         print(

@@ -9,7 +9,6 @@ from ltm_bench.log.controls import parse_controls
 from ltm_bench.log.environment import window_of
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.controls import check_controls, cost_of_controls, run_controls
-from ltm_bench.runner.standing import cost_of
 
 
 def controls_for(plan: Plan, options: Options) -> Sequence[str]:
@@ -19,12 +18,9 @@ def controls_for(plan: Plan, options: Options) -> Sequence[str]:
     return kinds
 
 
-def spent_before(plan: Plan, folder: Path, kinds: Sequence[str], *, run: bool) -> Decimal:
-    """Return what a run's controls have cost so far, with the `run` itself if nothing has counted that yet."""
-    costs = [cost_of_controls(plan, folder, kind) for kind in kinds]
-    if run:
-        costs.append(cost_of(folder, plan.manifest))
-    return sum((each.logged + each.charged for each in costs), Decimal())
+def spent_before(plan: Plan, folder: Path, kinds: Sequence[str]) -> Decimal:
+    """Return what a run's controls have cost so far."""
+    return sum((cost_of_controls(plan, folder, kind).total for kind in kinds), Decimal())
 
 
 async def ask_controls(plan: Plan, folder: Path, kinds: Sequence[str], options: Options) -> None:

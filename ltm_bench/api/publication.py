@@ -44,7 +44,6 @@ async def publish(
     reader: Judge | None = None,
     judges: Sequence[Judge] = (),
     options: Options | None = None,
-    charge: bool = False,
 ) -> Run:
     """Score a run, ask judges, and write everything that is derived from its log.
 
@@ -57,7 +56,6 @@ async def publish(
         judges: Asked about what matchers cannot decide. If they fail, the run is published without their answers
             before the error is raised.
         options: What they may spend, and whom to notify.
-        charge: Whether the budget has yet to be charged with what the run has cost.
 
     Raises:
         ConfigError: The reference is unknown, or can no longer be played.
@@ -87,8 +85,6 @@ async def publish(
             references[name] = total(await _played(manifest, examples, agent_class(name)))
         background = Background() if judges or reader is not None else None
         with read_to_publish(files, verdicts=verdicts or {}, background=background) as publication:
-            if options is not None and charge:
-                options.budget.spent += publication.fold.books.spent or 0
             try:
                 if background is not None:
                     from ltm_bench.judge.asking import have_judged

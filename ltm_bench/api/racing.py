@@ -140,6 +140,7 @@ class RunningRace:
     async def rounds(self, watch: Watch) -> AsyncIterator[Race]:
         """Carry out round after round; yield the race after each, and at its end. Raises RunIncomplete."""
         runs: dict[str, list[Scored]] = {agent: [] for agent in self.race.agents}
+        costs: list[float | None] = []
         for number in count():
             jobs = self._jobs(self.race.racing, number)
             try:
@@ -149,9 +150,13 @@ class RunningRace:
             else:
                 for agent, run in zip(self.race.racing, done, strict=True):
                     runs[agent].append(Scored(run.manifest, run.results))
+                    costs += [run.results.costs.dollars, run.results.costs.judge_dollars]
                 self.race.take(runs)
             budget = self._options.budget
-            self.race.dollars = None if budget.unknown else float(budget.spent)
+            # Without a limit, nothing counts what finished runs have cost; with one, all of it is known.
+            known = [each for each in costs if each is not None]
+            without_limit = sum(known) if len(known) == len(costs) else None
+            self.race.dollars = without_limit if budget.limit is None else float(budget.spent)
             yield self.race
             if self.race.end is not None:
                 return

@@ -31,6 +31,7 @@ from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.progress import Tracker
+from ltm_bench.runner.standing import cost_before
 from ltm_bench.score.audits.judgements import blind_readings, judgements, ratings
 
 CACHE = "answers.sqlite"
@@ -91,8 +92,11 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
                 limit=options.run_timeout,
                 ladder=options.ladder,
             )
+            if verdicts is None:
+                options.budget.count(cost_before(plan, folder, options.budget).total)
+            climbed = ["ladder"] if options.ladder and verdicts is None else []
+            options.budget.count(spent_before(plan, folder, [*controls, *climbed]))
             if controls:
-                options.budget.count(spent_before(plan, folder, controls, run=verdicts is None))
                 for line in await control_lines(plan, controls):
                     options.notify(line)
                 await ask_controls(plan, folder, controls, options)
@@ -124,7 +128,6 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         reader=reader,
         judges=judges,
         options=options,
-        charge=verdicts is None and not controls,
     )
 
 

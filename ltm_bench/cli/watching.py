@@ -11,6 +11,7 @@ from ltm_bench.api import Options, Run
 from ltm_bench.cli.console import complain, err
 from ltm_bench.cli.display import RunDisplay
 from ltm_bench.cli.summary import print_run
+from ltm_bench.core.budget import NOTHING
 from ltm_bench.core.errors import RunIncomplete
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.request import Conduct
@@ -21,22 +22,23 @@ Execution = Callable[[Options], Coroutine[Any, Any, Run]]
 
 def watch_all(executions: Iterable[Execution], conduct: Conduct) -> list[Run]:
     """Carry out runs one after the other, on one budget, and print the results of each. Raises RunIncomplete."""
-    runs = []
+    runs, spent = [], Decimal()
     for execute in executions:
-        run, spent = watch(execute, conduct)
+        run, spent = watch(execute, conduct, before=spent)
         runs.append(run)
-        if conduct.max_cost is not None:
-            conduct = replace(conduct, max_cost=max(Decimal(), Decimal(conduct.max_cost) - spent))
     return runs
 
 
-def watch(execute: Execution, conduct: Conduct, resumable: str | None = None) -> tuple[Run, Decimal]:
-    """Carry out a run, and print its results. Returns it, and what was spent.
+def watch(
+    execute: Execution, conduct: Conduct, resumable: str | None = None, *, before: Decimal = NOTHING
+) -> tuple[Run, Decimal]:
+    """Carry out a run, and print its results. Returns it, and what was spent, with what was spent before.
 
     Args:
         execute: Carries it out.
         conduct: How it is carried out.
         resumable: The run's name, if known before it starts.
+        before: What has been spent of the budget.
 
     Raises:
         RunIncomplete: It was interrupted, or had to stop.
@@ -61,6 +63,7 @@ def watch(execute: Execution, conduct: Conduct, resumable: str | None = None) ->
         reused=lambda line: complain(f"nothing was run: {line}"),
         stopped=stopped,
     )
+    options.budget.count(before)
     try:
         run = asyncio.run(execute(options))
     except KeyboardInterrupt:

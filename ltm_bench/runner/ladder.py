@@ -48,7 +48,7 @@ class Ladder:
         self.home = ladder_of(folder)
         self.home.mkdir(parents=True, exist_ok=True)
         cost = cost_of_controls(plan, folder, "ladder")
-        budget.count(cost.logged + cost.charged)
+        budget.count(cost.total)
         self.charged = cost.replies
         self.journal = Journal(self.home / "timings.jsonl", clock)
         self.missed: list[Climb] = []

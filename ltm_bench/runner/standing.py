@@ -28,6 +28,11 @@ class Cost(NamedTuple):
     replies: Set[Place] = frozenset()
     """Replies whose cost is in `charged`, because they have no usage."""
 
+    @property
+    def total(self) -> Decimal:
+        """All of it."""
+        return self.logged + self.charged
+
 
 def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
     """Return what a run has cost so far, from its logs and their side files.

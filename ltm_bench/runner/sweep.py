@@ -115,8 +115,7 @@ async def sweep(
     """
     publishing = asyncio.Semaphore()
     for job in jobs:  # count all of them before any spends more
-        before = cost_before(job.plan, job.folder, budget)
-        budget.count(before.logged + before.charged)
+        budget.count(cost_before(job.plan, job.folder, budget).total)
     places = {name: asyncio.Semaphore(connections) for name in {job.connections for job in jobs}}
 
     async def tried(job: Job) -> JobResult:

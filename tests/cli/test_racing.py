@@ -114,6 +114,22 @@ def test_one_budget_covers_all_and_a_larger_one_continues(command: "Command", pl
     assert command(*words, "--max-cost", "1").exit_code == 0
 
 
+def test_a_race_that_is_repeated_without_a_limit_says_what_all_its_runs_have_cost(command: "Command") -> None:
+    words = ("race", "perfect", "frail", *SMALL, "--most", "2", "--json")
+    first, again = (json.loads(command(*words).out) for _ in range(2))
+    assert first["dollars"] == again["dollars"] > 0
+
+
+def test_a_command_that_is_told_of_the_end_gets_the_exit_code_of_the_race(
+    command: "Command", place: Path
+) -> None:
+    notify = ("--notify", "echo $LTM_BENCH_EXIT_CODE >> told")
+    words = ("race", "perfect", "frail", *SMALL, "--most", "2")
+    assert command(*words, "--max-cost", "0.002", *notify).exit_code == 4
+    assert command("race", "goldfish", "perfect", *RACE[3:], "--gate", "worse", *notify).exit_code == 2
+    assert (place / "told").read_text("utf-8").split() == ["4", "2"]
+
+
 @pytest.mark.parametrize(
     ("agents", "gate", "code"),
     [
@@ -149,6 +165,11 @@ def test_a_race_that_can_save_nothing_says_so_before_it_starts(command: "Command
             "--least 5: more than the highest possible score, 2",
         ),
         (("perfect", "goldfish", "--gate", "best"), "--gate best: use worse or better"),
+        (
+            ("perfect", "goldfish", "--control", "blind"),
+            "a race asks for neither; `ltm-bench control RUN` does",
+        ),
+        (("perfect", "goldfish", "--ladder"), "a race asks for neither; `ltm-bench control RUN` does"),
         (("perfect", "nobody"), "nobody"),
         (
             ("perfect", "broken", "--span", "2k", "--scenario", "colours"),

@@ -1,6 +1,7 @@
 """A provider never bills more than is counted, whatever happens to its answers, and the count stays within
 `--max-cost`."""
 
+import asyncio
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -9,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.adapters.testing import Fault
+from ltm_bench.adapters.testing.protocols import Tokens
+from ltm_bench.api import Options, execute
 from ltm_bench.core.budget import Budget, Halted
 from ltm_bench.core.errors import BudgetReached
 from ltm_bench.core.messages import Message, Usage
+from ltm_bench.plan.folders import find_run
+from ltm_bench.plan.planning import plan_of
 from ltm_bench.plugins.agents import make_agent
+from ltm_bench.runner.standing import cost_of
 from perf import billing
 
 if TYPE_CHECKING:
@@ -42,22 +48,48 @@ def test_whatever_happens_to_its_answers_no_more_is_billed_than_counted(
         while codes[-1] == 3 and len(codes) < 20:
             codes.append(command("resume", "r", "--max-cost", LIMIT).exit_code)
         assert codes[-1] == 4
-        assert 0 < provider.bill <= billing.counted(Path("reports/r")) <= Decimal(LIMIT)
+        assert 0 < provider.bill <= billing.counted(Path("reports")) <= Decimal(LIMIT)
         assert command("resume", "r", "--max-cost", LIMIT).exit_code in (3, 4)
-        assert provider.bill <= billing.counted(Path("reports/r")) <= Decimal(LIMIT)
+        assert provider.bill <= billing.counted(Path("reports")) <= Decimal(LIMIT)
 
 
 @pytest.mark.slow
-def test_killed_with_eight_calls_under_way_no_more_is_billed_than_counted(tmp_path: Path) -> None:
-    found = billing.trial(1, Decimal("0.06"), kills=3)
+@pytest.mark.parametrize("kind", ["run", "gateway", "race"])
+def test_killed_with_calls_under_way_no_more_is_billed_than_counted(kind: str) -> None:
+    found = billing.trial(1, Decimal("0.06"), 3, kind)
     assert found.kills
-    assert found.billed <= found.counted <= found.limit
+    assert 0 < found.billed <= found.counted <= found.limit
+
+
+def test_cached_tokens_of_an_answer_are_billed_at_their_own_price() -> None:
+    with billing.billing(7) as provider:
+        provider.spent += [
+            Tokens(prompt=2000, cached=0, output=0),
+            Tokens(prompt=2000, cached=1024, output=0),
+        ]
+        assert provider.bill == (4000 - 1024 / 2) * Decimal("2.5e-6")
+
+
+def test_a_finished_run_counts_what_was_charged_for_answers_that_were_lost(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(billing, "FAULTS", (("well", None), ("cut", Fault(kind="cut"))))
+    with billing.billing(7) as provider:
+        words = ("--agent", "billed", "--base-url", provider.openai_url, "--max-cost", "1")
+        codes = [command(*RUN, *words).exit_code]
+        while codes[-1] == 3 and len(codes) < 20:
+            codes.append(command("resume", "r", "--max-cost", "1").exit_code)
+        assert codes[-1] == 0
+        assert cost_of(Path("reports/r")).charged
+        options = Options(max_cost=1)
+        asyncio.run(execute(plan_of(find_run("r")), find_run("r"), options))
+        assert options.budget.spent == billing.counted(Path("reports"))
 
 
 def test_a_call_that_cannot_connect_costs_nothing(place: Path, command: "Command") -> None:
     words = ("--agent", "billed", "--base-url", "http://127.0.0.1:9/v1", "--max-cost", LIMIT)
     assert command(*RUN, *words).exit_code == 3
-    assert billing.counted(Path("reports/r")) == 0
+    assert billing.counted(Path("reports")) == 0
     resumed = command("resume", "r", "--max-cost", LIMIT)
     assert resumed.exit_code == 3
     assert "sent twice" not in resumed.err
@@ -76,11 +108,11 @@ def test_a_reply_without_usage_is_charged_its_reserve_and_the_run_continues(
         words = ("--agent", "billed", "--base-url", provider.openai_url, "--max-cost", LIMIT)
         assert command(*RUN, *words).exit_code == 4
         assert len(provider.requests) > 1
-        assert 0 < provider.bill <= billing.counted(Path("reports/r")) <= Decimal(LIMIT)
+        assert 0 < provider.bill <= billing.counted(Path("reports")) <= Decimal(LIMIT)
         asked = len(provider.requests)
         resumed = command("resume", "r", "--max-cost", "0.02")
         assert (resumed.exit_code, len(provider.requests) > asked) == (4, True)
-        assert provider.bill <= billing.counted(Path("reports/r")) <= Decimal("0.02")
+        assert provider.bill <= billing.counted(Path("reports")) <= Decimal("0.02")
 
 
 def _payable(price: float) -> Any:
@@ -151,7 +183,7 @@ def test_a_reserve_is_on_file_when_the_attempt_is_sent_and_charged_before_the_ne
         receive = provider.receive
 
         def receive_and_look(request: Any) -> Fault | None:
-            charged.append(billing.counted(Path("reports/r")))
+            charged.append(billing.counted(Path("reports")))
             return receive(request)
 
         provider.receive = receive_and_look  # type: ignore[method-assign]  # only this one

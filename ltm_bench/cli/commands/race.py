@@ -73,6 +73,10 @@ def race(
     """Race agents on the same examples, seed by seed, until the data tells them apart. Repeat the command to resume."""
     if gate is not None and gate not in GATES:
         raise ConfigError(f"--gate {gate}: use {' or '.join(GATES)}{nearest(gate, GATES)}")
+    if conduct.controls or conduct.ladder:
+        raise ConfigError(
+            "--control, --ladder: a race asks for neither; `ltm-bench control RUN` does, once its runs have ended"
+        )
     check_output(output)
     options = replace(Options.of(conduct), notify=lambda line: err().print(safe(line)))
     course = RunningRace([*names, *more], request, options, new, most, least)
@@ -86,22 +90,18 @@ def race(
         finally:
             page = course.write(output)
             folders += [options.reports / name for names in course.race.runs.values() for name in names]
-    if as_json:
-        out().print(course.race.model_dump_json(indent=1))
-    else:
-        for line in (
-            *map(standing, course.race.duels),
-            ended(course.race),
-            saved(course.race),
-            f"page: {page}",
-        ):
-            if line:
-                out().print(safe(line))
-    if course.race.end is End.BUDGET:
-        raise BudgetReached(
-            f"--max-cost {options.budget.limit} is reached; the same command continues with a larger one"
-        )
-    check_gate(course.race, gate)
+        _print(course.race, page, as_json=as_json)
+        if course.race.end is End.BUDGET:
+            raise BudgetReached(
+                f"--max-cost {options.budget.limit} is reached; the same command continues with a larger one"
+            )
+        check_gate(course.race, gate)
+
+
+def _print(race: Race, page: Path, *, as_json: bool) -> None:
+    lines = (*map(standing, race.duels), ended(race), saved(race), f"page: {page}")
+    for line in [race.model_dump_json(indent=1)] if as_json else filter(None, map(safe, lines)):
+        out().print(line)
 
 
 async def _watch(course: RunningRace) -> None:

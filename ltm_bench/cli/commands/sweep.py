@@ -243,7 +243,7 @@ def _controlled(ended: Sequence[JobResult], options: Options) -> list[JobResult]
     asked = {each.job.folder: controls_for(each.job.plan, options) for each in ended if each.problem is None}
     for each in ended:  # count all of them before any spends more; the runs themselves have been
         if kinds := asked.get(each.job.folder):
-            options.budget.count(spent_before(each.job.plan, each.job.folder, kinds, run=False))
+            options.budget.count(spent_before(each.job.plan, each.job.folder, kinds))
     found = []
     for each in ended:
         problem: LtmBenchError | None = each.problem
