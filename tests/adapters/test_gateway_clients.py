@@ -51,8 +51,8 @@ def look(what: str) -> str:
     "Look at something."
     return "It says Undine on it."
 
-for streaming in (False, True):
-    model = ChatOpenAI(model="gpt-6-luna", streaming=streaming, use_responses_api=False)
+for streaming, responses in ((False, None), (True, None), (False, True), (True, True), (True, False)):
+    model = ChatOpenAI(model="gpt-6-luna", streaming=streaming, use_responses_api=responses)
     agent = create_agent(model, [look])
     told = agent.invoke({"messages": [{"role": "user", "content": "Look at my boat. What is it called?"}]})
     print(told["messages"][-1].content)
@@ -75,7 +75,8 @@ async def main():
     for model in ("gpt-6-luna", chat):
         agent = Agent(name="sailor", instructions="Be brief.", tools=[look], model=model)
         print((await Runner.run(agent, "Look at my boat. What is it called?")).final_output)
-    streamed = Runner.run_streamed(Agent(name="sailor", model="gpt-6-luna"), "What is my boat called?")
+    sailor = Agent(name="sailor", tools=[look], model="gpt-6-luna")
+    streamed = Runner.run_streamed(sailor, "Look at my boat. What is it called?")
     async for _ in streamed.stream_events():
         pass
     print(streamed.final_output)
@@ -152,7 +153,7 @@ def play(command: list[str], server: Provider, folder: Path, monkeypatch: pytest
 @pytest.mark.skipif(not PYTHON, reason="needs the packages of other clients: LTM_BENCH_CLIENTS")
 @pytest.mark.parametrize(
     ("program", "lines"),
-    [(LITELLM, [SAID, SAID, SAID, "1"]), (LANGCHAIN, [SAID, SAID]), (AGENTS, [SAID, SAID, SAID])],
+    [(LITELLM, [SAID, SAID, SAID, "1"]), (LANGCHAIN, [SAID] * 5), (AGENTS, [SAID, SAID, SAID])],
     ids=["litellm", "langchain", "openai-agents"],
 )
 def test_a_framework_talks_streams_and_calls_tools_through_the_gateway(

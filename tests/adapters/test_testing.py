@@ -9,7 +9,7 @@ import httpx2
 import openai
 import pytest
 
-from ltm_bench.adapters.testing import Provider
+from ltm_bench.adapters.testing import Calls, Provider
 from ltm_bench.core.errors import AgentError
 
 if TYPE_CHECKING:
@@ -182,3 +182,34 @@ def test_anthropic_refuses_a_fifth_breakpoint(server: Provider) -> None:
     answer = httpx2.post(f"{server.url}/v1/messages", json=body)
     assert answer.status_code == 400
     assert "A maximum of 4 blocks" in answer.json()["error"]["message"]
+
+
+def test_responses_stream_items_with_ids_of_their_own_as_openais_library_reads_them(server: Provider) -> None:
+    server.answer = lambda said: (
+        "It says Undine."
+        if said[-1]["content"] == "And?"
+        else Calls('[{"name": "look", "arguments": {"at": 1}}]')
+    )
+    client, ids, kinds = openai.OpenAI(base_url=server.openai_url), set[str](), list[list[str]]()
+    tool: Any = {"type": "function", "name": "look", "parameters": {"type": "object"}, "strict": False}
+    for message in ("Look.", "And?"):
+        with client.responses.stream(
+            model="some-model", input=[{"role": "user", "content": message}], tools=[tool]
+        ) as stream:
+            events: list[Any] = list(stream)
+            (item,) = stream.get_final_response().output
+        assert [each.sequence_number for each in events] == list(range(len(events)))
+        ids |= {events[0].response.id, item.id or ""}
+        kinds.append([each.type.removeprefix("response.") for each in events[2:-1]])
+        said = item.arguments if item.type == "function_call" else stream.get_final_response().output_text
+        assert said == ("It says Undine." if message == "And?" else '{"at": 1}')
+    assert len(ids) == 4
+    begun, ended = "output_item.added", "output_item.done"
+    assert kinds[0] == [
+        begun,
+        "function_call_arguments.delta",
+        "function_call_arguments.done",
+        ended,
+    ]
+    text = ["content_part.added", "output_text.delta", "output_text.done", "content_part.done"]
+    assert kinds[1] == [begun, *text, ended]

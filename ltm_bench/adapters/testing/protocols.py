@@ -83,7 +83,7 @@ class OpenAIProtocol:
             for n, call in enumerate(given.calls)
         ]
         return {
-            "id": "chatcmpl-1",
+            "id": f"chatcmpl-{given.prompt}",
             "object": "chat.completion",
             "created": 1,
             "model": given.model,
@@ -146,7 +146,7 @@ class ResponsesProtocol(OpenAIProtocol):
         ]
         message = {
             "type": "message",
-            "id": "msg_1",
+            "id": f"msg_{given.prompt}",
             "role": "assistant",
             "status": "completed",
             "content": [part],
@@ -154,10 +154,10 @@ class ResponsesProtocol(OpenAIProtocol):
         first: list[dict[str, Any]] = []
         if given.summary is not None:  # one sum of tokens is told for both
             sealed = b64encode(given.summary.text.encode()).decode()
-            first = [{"type": "compaction", "id": "cmp_1", "encrypted_content": sealed}]
+            first = [{"type": "compaction", "id": f"cmp_{given.prompt}", "encrypted_content": sealed}]
             tokens = Tokens(*map(sum, zip(tokens, given.summary.tokens, strict=True)))
         return {
-            "id": "resp_1",
+            "id": f"resp_{given.prompt}",
             "object": "response",
             "created_at": 1,
             "model": given.model,
@@ -178,15 +178,37 @@ class ResponsesProtocol(OpenAIProtocol):
         }
 
     def stream(self, answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield an answer as the events of a stream: its text in one, then all of it."""
+        """Yield an answer as the events of a stream: each text and each call's arguments in one, then all of it."""
         begun = {**answer, "status": "in_progress", "output": [], "usage": None}
-        yield {"type": "response.created", "sequence_number": 0, "response": begun}
+        events: list[dict[str, Any]] = [
+            {"type": f"response.{state}", "response": begun} for state in ("created", "in_progress")
+        ]
         for place, item in enumerate(answer["output"]):
+            at = {"item_id": item["id"], "output_index": place}
+            empty = {name: type(item[name])() for name in ("arguments", "content") if name in item}
+            started = {**item, **empty} | ({"status": "in_progress"} if empty else {})
+            events.append({"type": "response.output_item.added", "output_index": place, "item": started})
             for part in item.get("content", ()):
-                at = {"item_id": item["id"], "output_index": place, "content_index": 0, "logprobs": []}
-                said = part.get("text", "")
-                yield {"type": "response.output_text.delta", "sequence_number": 1, "delta": said, **at}
-        yield {"type": f"response.{answer['status']}", "sequence_number": 2, "response": answer}
+                events += _part(part, {**at, "content_index": 0})
+            if (arguments := item.get("arguments")) is not None:
+                kind = "response.function_call_arguments"
+                events.append({"type": f"{kind}.delta", "delta": arguments, **at})
+                events.append({"type": f"{kind}.done", "arguments": arguments, "name": item["name"], **at})
+            events.append({"type": "response.output_item.done", "output_index": place, "item": item})
+        events.append({"type": f"response.{answer['status']}", "response": answer})
+        yield from ({**each, "sequence_number": number} for number, each in enumerate(events))
+
+
+def _part(part: dict[str, Any], at: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the events of a message's text, or of its refusal."""
+    kind, name = part["type"], "refusal" if part["type"] == "refusal" else "text"
+    more = {"logprobs": []} if name == "text" else {}
+    return [
+        {"type": "response.content_part.added", "part": {**part, name: ""}, **at},
+        {"type": f"response.{kind}.delta", "delta": part[name], **more, **at},
+        {"type": f"response.{kind}.done", name: part[name], **more, **at},
+        {"type": "response.content_part.done", "part": part, **at},
+    ]
 
 
 class AnthropicProtocol:
@@ -219,7 +241,7 @@ class AnthropicProtocol:
             spent = (("compaction", given.summary.tokens), ("message", tokens))
             passes = {"iterations": [{"type": kind, **_spent(each)} for kind, each in spent]}
         return {
-            "id": "msg_1",
+            "id": f"msg_{given.prompt}",
             "type": "message",
             "role": "assistant",
             "model": given.model,
