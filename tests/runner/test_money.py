@@ -67,7 +67,7 @@ def test_cached_tokens_of_an_answer_are_billed_at_their_own_price() -> None:
             Tokens(prompt=2000, cached=0, output=0),
             Tokens(prompt=2000, cached=1024, output=0),
         ]
-        assert provider.bill == (4000 - 1024 / 2) * Decimal("2.5e-6")
+        assert provider.bill == (4000 - 512) * Decimal("2.5e-6")
 
 
 def test_a_finished_run_counts_what_was_charged_for_answers_that_were_lost(

@@ -17,10 +17,10 @@ from ltm_bench.score.statistics.intervals import CONFIDENCE, Clusters, Interval,
 FIRST = 2
 """The first round after which anything can be decided: a single seed does not show how much seeds differ."""
 
-_POWER = 2.5
+_POWER = 3.0
 """Power of the share of rounds to which the error is spent: a lower one stops earlier, a higher one spends less."""
 
-_CARE = 0.82
+_CARE = 0.8
 """Share of the error that is spent: levels are those of normal means, and few rounds give them a variance too small."""
 
 _STEP = 0.15
