@@ -3,8 +3,10 @@
 Each row of the table holds the words typed, the existing files, and the text that the line must contain.
 """
 
+import errno
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -85,6 +87,12 @@ TABLE: list[tuple[tuple[str, ...], Files, tuple[str, ...]]] = [
     (("run", "--span", "100", "--agent", "perfect"), {}, ("span", "100")),
     ((*RUN, "--config", "c.toml"), {"c.toml": "seed = [1]"}, ("c.toml", "seed = [1]", "single value")),
     (("view", "--port", "99999"), {}, ("--port 99999", "65535")),
+    *(
+        ((*words, value), {}, (f"{words[-1]} {value}", "whole number"))
+        for words in (("gateway", "--port"), (*RUN, "--gateway", "--gateway-port"))
+        for value in ("65536", "-1", "http", "80.5")
+    ),
+    ((*RUN, "--gateway-port", "7751"), {}, ("--gateway-port", "add --gateway")),
     (("run", "--suite", "standart"), {}, ("unknown suite 'standart'", "'standard'")),
     (("run", "--agent", "perfekt"), {}, ("unknown agent 'perfekt'", "'perfect'")),
     (("run", "--scenario", "colors"), {}, ("colors", "'colours'")),
@@ -387,6 +395,31 @@ def test_bad_input_is_reported_in_one_line_and_nothing_is_written(
     assert "sk-planted" not in done.output
     assert [each for each in says if each not in lines[0]] == [], lines[0]
     assert {name: content for name, content in tree(place).items() if not name.endswith(".lock")} == before
+
+
+@pytest.mark.parametrize(
+    "words", [("gateway", "--port"), (*RUN, "--gateway", "--gateway-port")], ids=["gateway", "run"]
+)
+def test_a_port_that_cannot_be_had_is_named_and_nothing_is_written(
+    command: "Command", monkeypatch: pytest.MonkeyPatch, place: Path, words: tuple[str, ...]
+) -> None:
+    def said(port: int) -> str:
+        done = command(*words, str(port))
+        assert (done.exit_code, "Traceback" in done.output, tree(place)) == (1, False, {})
+        (line,) = [line for line in done.err.splitlines() if line.startswith("ltm-bench: ")]
+        assert f"port {port}" in line
+        return line
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert "already in use" in said(taken.getsockname()[1])
+
+    def forbidden(*_: object) -> None:  # as for anybody but root
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(socket.socket, "bind", forbidden)
+    assert "Permission denied" in said(80)
 
 
 @pytest.mark.parametrize(
