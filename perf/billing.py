@@ -16,7 +16,6 @@ logs), and the limit.
 `billed` must not exceed `counted`, nor `counted` the limit.
 """
 
-import contextlib
 import os
 import random
 import signal
@@ -26,13 +25,14 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm_bench.adapters.testing import Fault, Handler, Provider, Request, Server
+from ltm_bench.adapters.testing import Fault, Provider, Request
+from ltm_bench.adapters.testing.server import serving
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.runner.standing import cost_of
@@ -119,7 +119,6 @@ class Billing(Provider):
         super().receive(request)
         with self.counting:
             name, fault = self.dice.choice(FAULTS)
-        with self.counting:
             self.fates[name] += 1
             if fault is not None and fault.kind not in ("error", "slow", "empty"):
                 self.unanswered += _price(self.count(request.messages), 0, OUTPUT)
@@ -127,10 +126,14 @@ class Billing(Provider):
 
 
 def _price(prompt: int, cached: int, output: int) -> Decimal:
-    used = Usage(
-        uncached=prompt - cached, cache_read=cached, output=output, model="gpt-4o", provider="openai"
+    return (
+        dollars(
+            Usage(
+                uncached=prompt - cached, cache_read=cached, output=output, model="gpt-4o", provider="openai"
+            )
+        )
+        or Decimal()
     )
-    return dollars(used) or Decimal()
 
 
 class Result(NamedTuple):
@@ -142,26 +145,14 @@ class Result(NamedTuple):
     requests: int
     undelivered: int
     kills: int
-    commands: int
     exits: str
 
 
-@contextlib.contextmanager
-def billing(seed: int) -> Iterator[Billing]:
-    """Run the provider."""
-    server = Server(("127.0.0.1", 0), Handler)
-    provider = Billing(f"http://127.0.0.1:{server.server_port}")
+def billing(seed: int) -> AbstractContextManager[Billing]:
+    """Run the provider inside the block."""
+    provider = Billing()
     provider.prepare(random.Random(seed))
-    server.provider = provider
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield provider
-    finally:
-        provider.stopping.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    return serving(provider)
 
 
 def counted(reports: Path) -> Decimal:
@@ -200,7 +191,6 @@ def trial(seed: int, limit: Decimal, kills: int, kind: str = "run") -> Result:
             else:
                 billed += ["--agent", "billed"]
             start += [*billed, *more]
-        environment = {**os.environ, "OPENAI_API_KEY": "no-key-at-all"}
         killed, codes = 0, []
         for _ in range(60):
             there = (place / "reports" / "r" / "events.jsonl").exists()
@@ -209,7 +199,7 @@ def trial(seed: int, limit: Decimal, kills: int, kind: str = "run") -> Result:
             with subprocess.Popen(
                 [sys.executable, "-m", "ltm_bench", *words],
                 cwd=place,
-                env=environment,
+                env={**os.environ, "OPENAI_API_KEY": "no-key-at-all"},
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             ) as process:
@@ -232,7 +222,6 @@ def trial(seed: int, limit: Decimal, kills: int, kind: str = "run") -> Result:
             len(provider.requests),
             len(provider.requests) - provider.fates["well"],
             killed,
-            len(codes),
             " ".join(map(str, codes)),
         )
 

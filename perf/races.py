@@ -17,7 +17,7 @@ import numpy as np
 
 from ltm_bench.score.comparison.racing import Preference, Race, Rules, decide
 from ltm_bench.score.statistics.intervals import Interval
-from ltm_bench.score.statistics.power import Noise, Size, power, smallest_difference
+from ltm_bench.score.statistics.power import Noise, Size, power, smallest, smallest_difference
 from ltm_bench.score.statistics.sequential import FIRST, Interim, arm
 from perf.arguments import parser_for
 
@@ -72,16 +72,8 @@ def calibrated(spread: float, difference: float) -> tuple[float, float]:
         found = draw(np.random.default_rng(1), (1, 1, 4000), tau, 0.0, 0.0)
         return float(found.mean(axis=(3, 4)).std())
 
-    low, high = 0.0, 5.0
-    for _ in range(25):
-        tau = (low + high) / 2
-        low, high = (tau, high) if deviation(tau) < spread else (low, tau)
-    below, above = 0.0, 10.0
-    for _ in range(40):
-        shift = (below + above) / 2
-        short = mean(tau, shift) - mean(tau, 0.0) < difference
-        below, above = (shift, above) if short else (below, shift)
-    return tau, shift
+    tau = smallest(lambda each: deviation(each) >= spread, 5.0)
+    return tau, smallest(lambda shift: mean(tau, shift) - mean(tau, 0.0) >= difference, 10.0)
 
 
 def looks(gaps: Scores, most: int, error: float) -> list[Interim]:

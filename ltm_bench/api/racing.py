@@ -153,10 +153,10 @@ class RunningRace:
                     costs += [run.results.costs.dollars, run.results.costs.judge_dollars]
                 self.race.take(runs)
             budget = self._options.budget
-            # Without a limit, nothing counts what finished runs have cost; with one, all of it is known.
-            known = [each for each in costs if each is not None]
-            without_limit = sum(known) if len(known) == len(costs) else None
-            self.race.dollars = without_limit if budget.limit is None else float(budget.spent)
+            if budget.limit is not None:
+                self.race.dollars = float(budget.spent)
+            else:  # nothing has counted what finished runs have cost
+                self.race.dollars = None if None in costs else sum(each or 0.0 for each in costs)
             yield self.race
             if self.race.end is not None:
                 return

@@ -94,8 +94,8 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
             )
             if verdicts is None:
                 options.budget.count(cost_before(plan, folder, options.budget).total)
-            climbed = ["ladder"] if options.ladder and verdicts is None else []
-            options.budget.count(spent_before(plan, folder, [*controls, *climbed]))
+            kinds = [*controls, "ladder"] if options.ladder and verdicts is None else controls
+            options.budget.count(spent_before(plan, folder, kinds))
             if controls:
                 for line in await control_lines(plan, controls):
                     options.notify(line)

@@ -197,9 +197,9 @@ def test_responses_stream_items_with_ids_of_their_own_as_openais_library_reads_t
             model="some-model", input=[{"role": "user", "content": message}], tools=[tool]
         ) as stream:
             events: list[Any] = list(stream)
-            (item,) = stream.get_final_response().output
+            item: Any = stream.get_final_response().output[0]
         assert [each.sequence_number for each in events] == list(range(len(events)))
-        ids |= {events[0].response.id, item.id or ""}
+        ids |= {events[0].response.id, item.id}
         kinds.append([each.type.removeprefix("response.") for each in events[2:-1]])
         said = item.arguments if item.type == "function_call" else stream.get_final_response().output_text
         assert said == ("It says Undine." if message == "And?" else '{"at": 1}')

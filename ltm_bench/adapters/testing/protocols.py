@@ -202,7 +202,7 @@ class ResponsesProtocol(OpenAIProtocol):
 def _part(part: dict[str, Any], at: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the events of a message's text, or of its refusal."""
     kind, name = part["type"], "refusal" if part["type"] == "refusal" else "text"
-    more = {"logprobs": []} if name == "text" else {}
+    more: dict[str, Any] = {"logprobs": []} if name == "text" else {}
     return [
         {"type": "response.content_part.added", "part": {**part, name: ""}, **at},
         {"type": f"response.{kind}.delta", "delta": part[name], **more, **at},

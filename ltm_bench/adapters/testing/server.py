@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
 from ltm_bench.adapters.testing.caching import BREAKPOINTS
 from ltm_bench.adapters.testing.faults import Fault, RecordedRequest
@@ -22,6 +22,8 @@ from ltm_bench.adapters.testing.protocols import (
     streamed,
 )
 from ltm_bench.adapters.testing.provider import CONVERSATIONS, Answer, Provider, quote
+
+P = TypeVar("P", bound=Provider)
 
 COUNTS = "/v1/messages/count_tokens"
 """Where tokens are counted."""
@@ -250,17 +252,25 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-@contextlib.contextmanager
-def provider(answer: Answer = quote, *, context: int | None = None) -> Iterator[Provider]:
+def provider(
+    answer: Answer = quote, *, context: int | None = None
+) -> contextlib.AbstractContextManager[Provider]:
     """Run a provider inside the block."""
+    return serving(Provider(answer=answer, context=context))
+
+
+@contextlib.contextmanager
+def serving(state: P) -> Iterator[P]:
+    """Run a provider with this state inside the block."""
     server = Server(("127.0.0.1", 0), Handler)
-    server.provider = Provider(f"http://127.0.0.1:{server.server_port}", answer, context)
+    state.url = f"http://127.0.0.1:{server.server_port}"
+    server.provider = state
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
-        yield server.provider
+        yield state
     finally:
-        server.provider.stopping.set()
+        state.stopping.set()
         server.shutdown()
         thread.join()
         server.server_close()

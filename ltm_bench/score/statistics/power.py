@@ -7,6 +7,7 @@ Two other precautions of the test are small, and left out. `perf/power.py` compa
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from statistics import NormalDist
 
@@ -121,10 +122,15 @@ def power(difference: float, size: Size, noise: Noise) -> float:
 
 def smallest_difference(size: Size, noise: Noise) -> float:
     """Return the smallest difference that a comparison would probably show, at most the highest score possible."""
-    low, high = 0.0, float(size.scenarios)
-    for _ in range(40):
+    return smallest(lambda points: power(points, size, noise) >= POWER, float(size.scenarios))
+
+
+def smallest(enough: Callable[[float], bool], high: float) -> float:
+    """Return the smallest number from 0 on that is enough, if all larger ones are; `high` if none is."""
+    low = 0.0
+    for _ in range(80):
         middle = (low + high) / 2
-        low, high = (low, middle) if power(middle, size, noise) >= POWER else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 
@@ -158,12 +164,5 @@ def examples_needed(difference: float, scenarios: int, seeds: int, noise: Noise)
 
 def _least(reached: Callable[[int], float]) -> int | None:
     """Return the smallest number up to MOST that reaches POWER."""
-    low, high = 0, 1
-    while reached(high) < POWER:
-        if high >= MOST:
-            return None
-        low, high = high, min(MOST, 2 * high)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) >= POWER else (middle, high)
-    return high
+    found = bisect_left(range(1, MOST + 1), POWER, key=reached) + 1
+    return None if found > MOST else found

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pydantic import BaseModel
 
 from ltm_bench.score.statistics.intervals import CONFIDENCE, Clusters, Interval, Pool
+from ltm_bench.score.statistics.power import smallest
 
 FIRST = 2
 """The first round after which anything can be decided: a single seed does not show how much seeds differ."""
@@ -62,15 +63,14 @@ def levels(most: int, error: float) -> tuple[float, ...]:
 
 def _end(density: dict[int, float], deviation: float, spend: float) -> float:
     """Return how far from 0 a sum of rounds must lie for the look to exclude 0 with this probability."""
-    low, high = 0.0, 60.0 * deviation + _STEP * max(density)
-    for _ in range(50):
-        middle = (low + high) / 2
-        beyond = sum(
-            weight * math.erfc((middle - _STEP * place) / (deviation * math.sqrt(2)))
+
+    def beyond(end: float) -> float:
+        return sum(
+            weight * math.erfc((end - _STEP * place) / (deviation * math.sqrt(2)))
             for place, weight in density.items()
         )
-        low, high = (middle, high) if beyond > spend else (low, middle)
-    return high
+
+    return smallest(lambda end: beyond(end) <= spend, 60.0 * deviation + _STEP * max(density))
 
 
 def _carried(density: dict[int, float], rounds: int, end: float) -> dict[int, float]:
@@ -87,11 +87,7 @@ def _carried(density: dict[int, float], rounds: int, end: float) -> dict[int, fl
 @lru_cache(maxsize=4096)
 def quantile(freedom: int, level: float) -> float:
     """Return the two-sided quantile of Student's t at a level, however small, for whole degrees of freedom."""
-    low, high = 0.0, 1e6
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _beyond(middle, freedom) > level else (low, middle)
-    return high
+    return smallest(lambda t: _beyond(t, freedom) <= level, 1e6)
 
 
 def _beyond(t: float, freedom: int) -> float:
