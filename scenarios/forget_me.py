@@ -1,6 +1,7 @@
 """Forget me: the user tells something, checks that it is remembered, and has it deleted; later, it must not come up.
 
-Silence counts only if the agent knew the answer before. The user also asks for something that it must not forget.
+Silence counts only if the agent knew the answer before, when it was asked for in the same words. The user also asks for
+something that it must not forget.
 Its texts are in `forget_me.json`.
 """
 
@@ -50,7 +51,7 @@ KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@scenario(skills={"forgetting", "recall"}, topics={"secrets"}, forget=MESSAGES["forget"], version=2)
+@scenario(skills={"forgetting", "recall"}, topics={"secrets"}, forget=MESSAGES["forget"], version=3)
 def forget_me(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] = KINDS) -> Script:
     """Tell two things; have one repeated and then deleted. Ask for it again, directly and together with the other."""
     name = dice.card("kind", tuple(kinds))
@@ -64,10 +65,10 @@ def forget_me(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] 
     known = f"the {name} ({gone}: {value})"
     # The user asks for one, so a reply that names both shows no memory of it. Neither is a secret, so it is no leak.
     shown = names_only(value, among=kind["values"], without=(kept,))
-    yield Ask(dice.choice(kind["asked"]).format(of=gone), expect=shown, at=0.4, shows=known)
+    before, after = (text.format(of=gone) for text in dice.sample(kind["again"], 2))
+    yield Ask(before, expect=shown, at=0.4, shows=known)
     yield Tell(dice.choice(kind["delete"]).format(of=gone), at=0.5, deletes=(gone,))
-    question = dice.choice(kind["again"]).format(of=gone)
-    yield Ask(question, expect=withholds(value, among=kind["values"]), at=0.8, needs=known)
+    yield Ask(after, expect=withholds(value, among=kind["values"]), at=0.8, needs=known)
     yield Ask(
         dice.choice(kind["side"]),
         expect=withholds(value, answer=kept, among=kind["values"]),

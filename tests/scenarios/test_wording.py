@@ -91,7 +91,7 @@ def refuses_once_it_was_told_to_forget(question: Ask) -> str:
     return question.expect.right()[0] if known else "I don't know."
 
 
-@pytest.mark.parametrize("name", ["gone_for_good", "roles"])
+@pytest.mark.parametrize("name", ["forget_me", "gone_for_good", "roles"])
 def test_who_refuses_wherever_that_is_offered_earns_nothing(name: str) -> None:
     withheld = [
         step.text
