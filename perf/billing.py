@@ -193,7 +193,8 @@ def trial(seed: int, limit: Decimal, kills: int, kind: str = "run") -> Result:
             start += [*billed, *more]
         killed, codes = 0, []
         for _ in range(60):
-            words = ["resume", "r", *more] if (place / "reports" / "r" / "events.jsonl").exists() else start
+            there = (place / "reports" / "r" / "events.jsonl").exists()
+            words = ["resume", "r", *more] if there and kind != "race" else start
             before = len(provider.requests)
             with subprocess.Popen(
                 [sys.executable, "-m", "ltm_bench", *words],

@@ -46,6 +46,9 @@ class Budget:
     held: Decimal = field(default_factory=Decimal)
     """The most that pending attempts could cost."""
 
+    keys: set[str] = field(default_factory=set, repr=False, compare=False)
+    """Of answers that are stored, and counted in `spent`."""
+
     lock: RLock = field(default_factory=RLock, repr=False, compare=False)
 
     @contextmanager
@@ -112,6 +115,13 @@ class Budget:
         """Count what replies in a log have cost."""
         with self.lock:
             self.spent += price
+
+    def count_once(self, key: str, price: float | None) -> None:
+        """Count what a stored answer has cost, unless it was counted or paid for here before."""
+        with self.lock:
+            if key not in self.keys:
+                self.keys.add(key)
+                self.spent += Decimal(str(price or 0))
 
     def charge(self, price: Decimal, held: Decimal = NOTHING) -> None:
         """Count what may have been billed although no usage came back; release its reservation."""

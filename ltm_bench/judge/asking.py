@@ -54,10 +54,12 @@ async def ask_all(
     """
 
     async def one(case: Case, judge: Judge) -> Opinion:
-        known = memory.opinion(judge, case, time)
+        known, key = memory.opinion(judge, case, time), memory.key_of(judge, case, time)
         if known is None:
             known = await ask(judge, case, budget)
             memory.keep(judge, case, known, time)
+            budget.keys.add(key)
+        budget.count_once(key, known.dollars)
         on_done()
         return known
 

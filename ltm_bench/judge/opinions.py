@@ -201,18 +201,19 @@ class OpinionStore:
             database.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", row)
 
     @staticmethod
-    def _key(judge: Judge, case: Case, time: int) -> str:
+    def key_of(judge: Judge, case: Case, time: int = 1) -> str:
+        """Return the key of an opinion."""
         content = json.dumps([judge.key, prompt(case), *([time] if time > 1 else [])])
         return hashlib.sha256(content.encode()).hexdigest()
 
     def opinion(self, judge: Judge, case: Case, time: int = 1) -> Opinion | None:
         """Return a judge's earlier opinion on a case, from the first or the n-th time."""
-        return self._get("opinions", self._key(judge, case, time), Opinion)
+        return self._get("opinions", self.key_of(judge, case, time), Opinion)
 
     def keep(self, judge: Judge, case: Case, opinion: Opinion, time: int = 1) -> None:
         """Store an opinion, unless it was unreadable: then the case is asked again next time."""
         if opinion.outcome is not Outcome.JUDGE_ERROR:
-            self._put("opinions", self._key(judge, case, time), opinion)
+            self._put("opinions", self.key_of(judge, case, time), opinion)
 
     def answer(self, judge: Judge, text: str) -> JudgeAnswer | None:
         """Return a judge's earlier answer to the same text."""
@@ -226,11 +227,13 @@ class OpinionStore:
 
         Raises BudgetReached.
         """
-        said = self.answer(judge, text)
+        said, key = self.answer(judge, text), judge.key_with(text)
         if said is None:
             said = await say(judge, text, budget, schema)
             if not said.failed:
-                self._put("answers", judge.key_with(text), _StoredAnswer(said=said))
+                self._put("answers", key, _StoredAnswer(said=said))
+            budget.keys.add(key)
+        budget.count_once(key, said.dollars)
         return said
 
     def calibration(self, key: str) -> Calibration | None:

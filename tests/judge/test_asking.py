@@ -152,6 +152,29 @@ def test_it_says_how_far_the_choice_of_judge_matters(place: Path, command: "Comm
     assert "between judges of the same replies the score has a standard deviation of 0.58." in words
 
 
+PAID = (
+    JUDGE.replace("free = True", "free = False")
+    + """
+    def reserve(self, message: Message) -> Usage:
+        return Usage(output=1000, model="gpt-4o", provider="openai")  # a cent
+"""
+)
+
+
+def test_what_a_judge_has_cost_counts_towards_the_limit_of_the_same_sweep_again(
+    place: Path, command: "Command"
+) -> None:
+    said = """return Reply('{"reason": "why not", "verdict": "right"}', self.reserve(message))"""
+    (place / "agents" / "paid.py").write_text(PAID.format(name="paid", body=said), "utf-8")
+    words = ("sweep", *RUN[1:-2], "--seed", "0", "--seed", "1", "--judge", "paid", "--max-cost")
+    assert command(*words, "0.02").exit_code == 4
+    assert (place / "asked.txt").read_text("utf-8") == "paid\n" * 2
+    assert command(*words, "0.02").exit_code == 4
+    assert (place / "asked.txt").read_text("utf-8") == "paid\n" * 2
+    assert command(*words, "0.04").exit_code == 0  # each answer counts once
+    assert (place / "asked.txt").read_text("utf-8") == "paid\n" * 4
+
+
 def test_a_judges_answers_are_kept_and_cost_nothing_again(place: Path, command: "Command") -> None:
     assert command(*RUN, "--judge", "yes").exit_code == 0
     asked = (place / "asked.txt").read_text("utf-8")
