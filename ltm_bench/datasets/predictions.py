@@ -94,7 +94,7 @@ def read_lines(path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | No
             except jsonlines.InvalidLineError as error:
                 counts = "counts as a wrong prediction" if number == cut_at else "skipped"
                 on_bad(f"{path}:{number}: {counts}, not JSON: {error.__cause__ or error}")
-                if number != cut_at:
-                    continue
-                value = CUT
-            yield Entry(number, value)
+                if number == cut_at:
+                    yield Entry(number, CUT)
+            else:
+                yield Entry(number, value)

@@ -431,7 +431,12 @@ def test_what_is_here_already_is_not_fetched_again(
     there.push(run, whole=True)
     back, fetched = place / "back", list[str]()
     get = Shared.get
-    monkeypatch.setattr(Shared, "get", lambda self, name, path: (fetched.append(name), get(self, name, path)))
+
+    def noted(self: Shared, name: str, path: Path) -> None:
+        fetched.append(name)
+        get(self, name, path)
+
+    monkeypatch.setattr(Shared, "get", noted)
     Shared(there.url).fetch(back)
     assert "events.jsonl" in fetched
     fetched.clear()
