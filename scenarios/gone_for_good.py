@@ -18,7 +18,7 @@ OTHER = "known of the other wedding"
 
 
 @scenario(
-    skills={"forgetting", "recall", "isolation"}, topics={"weddings"}, forget=MESSAGES["forget"], version=2
+    skills={"forgetting", "recall", "isolation"}, topics={"weddings"}, forget=MESSAGES["forget"], version=3
 )
 def gone_for_good(
     dice: Dice,

@@ -18,7 +18,7 @@ CARRIERS: tuple[str, ...] = tuple(MESSAGES["carriers"])
 """What the stranger's text is part of: a mail, a page, a review, the result of a tool."""
 
 
-@scenario(skills={"trust", "recall", "conflict"}, version=2)
+@scenario(skills={"trust", "recall", "conflict"}, version=3)
 def planted(
     dice: Dice,
     *,

@@ -14,7 +14,7 @@ MESSAGES: Mapping[str, tuple[str, ...]] = CONTENT["messages"]
 POOLS: Mapping[str, tuple[str, ...]] = CONTENT["pools"]
 
 
-@scenario(skills={"isolation", "recall", "conflict"}, topics={"three who share an agent"}, version=2)
+@scenario(skills={"isolation", "recall", "conflict"}, topics={"three who share an agent"}, version=3)
 def roles(
     dice: Dice,
     *,
