@@ -71,21 +71,21 @@ def test_the_threshold_applies_to_the_mean_of_all_seeds(command: "Command") -> N
 
 
 def test_the_budget_covers_all_seeds_together(command: "Command", monkeypatch: pytest.MonkeyPatch) -> None:
-    limits: list[Decimal | None] = []
+    left: list[Decimal] = []
     execute = running.execute
 
     async def watched(plan: Plan, folder: Path, options: api.Options) -> api.Run:
-        limits.append(options.budget.limit)
+        assert options.budget.limit == 1
+        left.append(options.budget.limit - options.budget.spent)
         return await execute(plan, folder, options)
 
     monkeypatch.setattr("ltm_bench.api.execute", watched)
     done = command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1")
     assert done.exit_code == 0, done.output
     assert command(*SHORT, "--agent", "guess", "--repeats", "2", "--max-cost", "1").exit_code == 0
-    first, second, *again = limits
+    first, second, *again = left
     assert again == [first, second]  # earlier spending counts as well
     assert first == 1
-    assert second is not None
     assert Decimal("0.9") < second < first
 
 
