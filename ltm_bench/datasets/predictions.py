@@ -81,7 +81,8 @@ def read_lines(path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | No
 
     def numbered() -> Iterator[str]:
         nonlocal number
-        for number, line in enumerate(lines, start=1):  # noqa: B007 - said of a bad line
+        for line in lines:
+            number += 1
             yield line
 
     # By default it uses whichever JSON library is installed; they differ on NaN and on large numbers.
