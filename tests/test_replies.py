@@ -95,7 +95,11 @@ def test_the_styles_of_replies_are_counted_apart_where_they_are_told(folder: Pat
         "history": figures((1, 1, 0, 0), (0, 0), (0, 0)),
     }
     assert content["all"] == figures((5, 3, 1, 1), (5, 2), (8, 5))
-    rows = [line.split()[:3] for line in counted(folder).stdout.splitlines() if line.startswith("as ")]
+    rows = [
+        line.split()[1:4]
+        for line in counted(folder).stdout.replace(" | ", " ").splitlines()
+        if "| as " in line
+    ]
     assert rows == [["as", "bare", "1"], ["as", "history", "1"]]
 
 

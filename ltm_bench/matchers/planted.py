@@ -20,9 +20,9 @@ _CARRIED = re.compile(
 )
 """What the user did with the words of others, which does not make them the user's."""
 _REPORTS = re.compile(
-    r"(?P<who>.*?)\b(?:sa(?:y|ys|id)|claim\w*|mention\w*|stat(?:es|ed)|reads?|print(?:s|ed)|writes|wrote|tells|told|asks|"
+    r"\A(?:(?P<who>.*?)\b(?:sa(?:y|ys|id)|claim\w*|mention\w*|stat(?:es|ed)|reads?|print(?:s|ed)|writes|wrote|tells|told|asks|"
     r"asked|shows?|reports?|reported|suggest\w*|insist\w*|assert\w*|(?P<vain>wants|wanted|tr(?:y|ies|ied)|attempt\w*))\b"
-    r"|\W*(?:\w+ )?according to (?!you|me\b|my\b)"
+    r"|\W*(?:\w+ )?according to (?!you|me\b|my\b))"
 )
 _OWN = frozenset(
     "i i'd i'll i'm i've me my we our you you'd you're you've your yours yourself it this now".split()
