@@ -32,7 +32,7 @@ def values_of(ctx: typer.Context, path: Path, besides: Collection[str] = ()) -> 
             continue
         option = known.get(key.replace("-", "_"))
         if option is None:
-            listed = [*names, *besides]
+            listed = list(dict.fromkeys([*names, *besides]))
             raise ConfigError(
                 f"{path}: unknown key {key!r}{nearest(key, listed)} (known: {', '.join(listed)})"
             )

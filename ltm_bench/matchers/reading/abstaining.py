@@ -104,7 +104,7 @@ _KEPT_BACK = re.compile(
     r"^\W*(?:(?:sorry|but|i'm|afraid|then|well|oh|unfortunately)\b\W*){0,6}(?:no|nope|nah)\b(?:\W*\b(?:sorry|i'm|"
     r"afraid|no|nope|not|way|please)\b){0,4}\W*$|(?:^|[.;,!] )(?:please |just )?(?:ask|check with) \w+\W*$"
 )
-"""Nothing but a no is a refusal, and so is what sends to somebody else."""
+"""Keeps something back. A bare no does, and so does a reply that sends the user to somebody else."""
 
 
 _CONFLICT = re.compile(
