@@ -55,7 +55,7 @@ for streaming, responses in ((False, None), (True, None), (False, True), (True, 
     model = ChatOpenAI(model="gpt-6-luna", streaming=streaming, use_responses_api=responses)
     agent = create_agent(model, [look])
     told = agent.invoke({"messages": [{"role": "user", "content": "Look at my boat. What is it called?"}]})
-    print(told["messages"][-1].content)
+    print(told["messages"][-1].text)
 """
 
 AGENTS = """
