@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -45,6 +46,10 @@ if sys.platform == "win32":
 # By default, an example that takes 0.2 seconds is an error, and so is a generator that is slow: on a busy machine, any.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+# Shells start background jobs with this signal ignored, and so would be every program that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
