@@ -9,6 +9,7 @@ import textwrap
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -486,7 +487,7 @@ CLUSTER = """
     from ray.cluster_utils import Cluster
     small = {"num_cpus": 1, "object_store_memory": 100 * 2**20}
     cluster = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
-    cluster.add_node(**small)
+    cluster.add_node(**small, env_vars={"PYTHONPATH": sys.argv[1]} if sys.argv[1:] else {})
     print(cluster.address, flush=True)
     sys.stdin.read()
     cluster.shutdown()
@@ -532,11 +533,18 @@ class Diary(Agent):
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """Two nodes with one processor each, on this machine."""
+    with two_nodes() as address:
+        yield address
+
+
+@contextmanager
+def two_nodes(*path: str) -> Iterator[str]:
+    """Start a cluster, whose second node may have a PYTHONPATH; yield its address."""
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
     environment.pop("RAY_ADDRESS", None)
     for _ in range(3):  # Ray gives a node 30 seconds to start, which may be too short on a busy machine
         with subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(CLUSTER)],
+            [sys.executable, "-c", textwrap.dedent(CLUSTER), *path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -758,6 +766,20 @@ def test_a_node_that_lacks_what_runs_need_is_said_once_and_its_runs_go_elsewhere
     assert code == 0, said
     assert "4/4 runs done" in said
     assert said.count("PICKY_KEY is not set; picky does not run on") == 1
+
+
+@needs_ray
+def test_a_node_without_ltm_bench_is_said_once_and_runs_go_elsewhere(tmp_path: Path) -> None:
+    place, bare = door(tmp_path / "place"), tmp_path / "bare"
+    bare.mkdir()
+    (bare / "ltm_bench.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'ltm_bench'\")\n", "utf-8"
+    )
+    with two_nodes(str(bare)) as address:
+        code, said = finish(sweep(place, "--agent", "diary", "--seed", "0..3", address=address))
+    assert code == 0, said
+    assert "4/4 runs done" in said
+    assert said.count("cannot run ltm-bench; install it there (No module named 'ltm_bench')") == 1
 
 
 @needs_ray

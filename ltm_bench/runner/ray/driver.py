@@ -24,7 +24,7 @@ from ltm_bench.runner.ray.budget_server import BudgetServer
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import Resources, fits, resources_of
 from ltm_bench.runner.ray.sharing import Shared
-from ltm_bench.runner.ray.worker import OFTEN, Assignment, WorkerResult, execute
+from ltm_bench.runner.ray.worker import OFTEN, Assignment, WorkerResult
 from ltm_bench.runner.standing import Cost, cost_before, finished
 from ltm_bench.runner.sweep import Job, SweepObserver, is_worth_trying, pause, too_late
 
@@ -201,7 +201,7 @@ class _Driver:
             ) from error
         self._files = ray.put(Files.of(Path.cwd()))
         # One process per run: nothing left behind in memory or on a GPU reaches the next run.
-        self._execute = ray.remote(max_calls=1)(execute)
+        self._execute = ray.remote(max_calls=1)(_bare())
         self._shares = shares(jobs, terms, ray.nodes())
         self._open = {provider: asyncio.Semaphore(many) for provider, (many, _) in self._shares.items()}
         self._pending: set[Any] = set()
@@ -333,14 +333,42 @@ class _Driver:
             label_selector=elsewhere,
             **self._terms.of(job).options(),
         )
-        ref = task.remote(assignment, self._files, self._server)
+        packed = self._ray.cloudpickle.dumps(assignment)
+        ref = task.remote(packed, [self._files], self._server)
         self._pending.add(ref)
         try:
-            attempt: WorkerResult = await ref
+            came = await ref
+            attempt = came if isinstance(came, WorkerResult) else _without(*came)
         except self._ray.exceptions.RayError as error:
             attempt = WorkerResult(RunIncomplete(f"its worker was lost ({_first_line(error)})"), "", "")
         self._pending.discard(ref)
         return attempt
+
+
+def _bare() -> Callable[..., Any]:
+    """Return `execute` for nodes that may lack ltm-bench: it travels by value, and unpacks its arguments there."""
+
+    def carried(packed: bytes, files: Sequence[Any], server: Any) -> Any:
+        import pickle
+        import socket
+
+        import ray
+
+        try:
+            from ltm_bench.runner.ray.worker import execute
+
+            assignment = pickle.loads(packed)
+        except (ImportError, AttributeError) as error:  # it is missing there, or another version
+            return str(error), ray.get_runtime_context().get_node_id(), socket.gethostname()
+        return execute(assignment, ray.get(files[0]), server)
+
+    return carried
+
+
+def _without(reason: str, node: str, host: str) -> WorkerResult:
+    """Return what became of a run on a node that cannot import ltm-bench."""
+    said = RunIncomplete(f"the Python of {host} cannot run ltm-bench; install it there ({reason})")
+    return WorkerResult(said, node, host, faulty=True)
 
 
 def _costs_before(jobs: Sequence[Job], budget: Budget, url: str | None) -> list[Cost]:
