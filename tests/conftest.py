@@ -47,7 +47,7 @@ if sys.platform == "win32":
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 
-# Shells start background jobs with this signal ignored, and so would be every program that a test starts and interrupts.
+# Shells start background jobs with this signal ignored, and what a test starts and interrupts would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
