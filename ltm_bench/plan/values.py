@@ -18,7 +18,7 @@ def parse_span(text: str | int) -> int:
     match = _SPAN.fullmatch(str(text).strip().replace("_", ""))
     if match is None:
         raise ConfigError(f"--span {text}: write a number of tokens such as 2k, 120k, 1M or 32000")
-    tokens = float(match.group(1)) * {"": 1, "k": 1000, "m": 1_000_000}[match.group(2).lower()]
+    tokens = Decimal(match.group(1)) * {"": 1, "k": 1000, "m": 1_000_000}[match.group(2).lower()]
     if tokens != int(tokens) or not 1 <= tokens <= 1_000_000_000:
         raise ConfigError(f"--span {text}: must be a whole number of tokens from 1 to 1000M")
     return int(tokens)
@@ -28,7 +28,7 @@ def spell_span(tokens: int) -> str:
     """Format a span as people write it: `120k`, `1M`, or the plain number."""
     for size, unit in ((1_000_000, "M"), (1000, "k")):
         if tokens >= size and tokens % (size // 10) == 0:
-            return f"{tokens / size:g}{unit}"
+            return f"{Decimal(tokens) / size:f}{unit}"
     return str(tokens)
 
 

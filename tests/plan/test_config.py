@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ltm_bench.core.errors import ConfigError
@@ -29,7 +29,9 @@ def test_an_invalid_span_is_refused(text: str) -> None:
         parse_span(text)
 
 
-@given(tokens=st.integers(1, 10_000_000))
+@given(tokens=st.integers(1, 1_000_000_000) | st.integers(1, 10_000_000).map(lambda each: each * 100))
+@example(tokens=2_088_300)  # no binary fraction times 1000 is 2088.3k
+@example(tokens=123_456_700)
 def test_a_spelt_out_span_is_read_back(tokens: int) -> None:
     assert parse_span(spell_span(tokens)) == tokens
 
