@@ -165,6 +165,9 @@ class Reference(Agent):
         told = [each for each in told if each.about is not None] or told
         if not told or not isinstance(line, Ask | Chat):
             return ()
+        if isinstance(line, Ask) and line.evidence:
+            held = {self._heard[message.stream][place].message.text for place in line.evidence}
+            told = [each for each in told if each.said in held]
         if isinstance(line, Chat):
             return () if line.ideal is None else ([[each] for each in told],)
         if self.judged(message, UNKNOWN).score == 1 or self.judged(message, message.ideal or "").score != 1:

@@ -23,7 +23,7 @@ ONE_FACT = ("colours", "hinted", "never_told", "jokes")
 """Scenarios whose answers rest on one fact each."""
 COLOURS = {
     "again": "#6b6b6b", "cued": "#1f72b0", "recognised": "#5548b0", "retold": "#b3400a", "none": "#b07a00",
-    "unknown": "#dcd8cf",
+    "unknown": "#dcd8cf", "memory": "#7a6a2a",
 }  # fmt: skip
 WIDE, ROW, LEFT = 640, 26, 210
 
@@ -129,7 +129,7 @@ def drawing(rows: Sequence[Mapping[str, Any]]) -> str:
         at = f"{place % 3 * 220} {ROW * len(rows) + 14 + place // 3 * 20}"
         drawn.append(f'<g transform="translate({at})"><rect width="10" height="10" fill="{COLOURS[loss]}"/>')
         drawn.append(f'<text x="15" y="10">{words}</text></g>')
-    view = f'viewBox="0 0 {WIDE + 20} {ROW * len(rows) + 56}"'
+    view = f'viewBox="0 0 {WIDE + 20} {ROW * len(rows) + 76}"'
     looks = 'class="losses" font-family="sans-serif" font-size="12" role="img"'
     head = f"<svg {view} {looks}><title>Questions by where they were lost</title>"
     return "\n".join((head, "<style>.losses text{fill:currentColor}</style>", *drawn, "</svg>"))

@@ -168,10 +168,6 @@ RECITERS: Mapping[str, Callable[[], Agent]] = {
 }
 
 
-def _commonest(about: Known, question: str) -> str:
-    return about.commonest
-
-
 def _nearest(about: Known, question: str) -> str:
     own = set(words(question))
     best = max(about.answers, key=lambda each: len(own & each) / len(own | each))
@@ -196,7 +192,7 @@ def _constant(said: str, about: Known, question: str) -> str:
 GUESSERS: Mapping[str, Guess] = {
     **{name: partial(_picked, name) for name in PICKS},
     **{f"“{said}”": partial(_constant, said) for said in CONSTANTS},
-    "commonest answer": _commonest,
+    "commonest answer": lambda about, question: about.commonest,
     READER: _nearest,
 }
 

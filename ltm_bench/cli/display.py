@@ -130,7 +130,7 @@ class RunDisplay:
             self._clock.start(progress.fraction)
         if self._interactive or not self._screen.due:
             return
-        left = self._left(progress)
+        left = "" if progress.done == progress.examples else self._clock.left(progress.fraction)
         line = self._line(progress)
         if err().is_terminal:
             bar = self._bar
@@ -165,9 +165,6 @@ class RunDisplay:
             f"{progress.turns:,} turns · {progress.tokens:,} tokens · {progress.done}/{progress.examples} examples · "
             f"score so far {progress.score:.2f}/{progress.out_of} · {cost}"
         )
-
-    def _left(self, progress: Progress) -> str:
-        return "" if progress.done == progress.examples else self._clock.left(progress.fraction)
 
 
 def money(spent: Decimal, *, free: bool, known: bool) -> str:

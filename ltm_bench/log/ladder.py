@@ -34,7 +34,7 @@ class Scope(BaseModel, frozen=True, extra="forbid"):
     to_go: int = Field(ge=0)
     """Replies that it still lacks."""
     left_out: dict[str, dict[str, str]]
-    """Why examples have no such rung, by rung and example; without `again` they have none at all."""
+    """Why questions have no such rung, by rung and `example#turn`; without `again` they have none at all."""
     choices: dict[str, int]
     """Number of answers that the recognised rung offers, by EXAMPLE-TURN."""
     after: bool

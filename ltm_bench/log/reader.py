@@ -224,7 +224,8 @@ def read_turns(path: Path, *, forks: bool = False) -> Iterator[Turn]:
         elif isinstance(event, Replied) and sent is not None:
             answered: AnsweredBy = event.answered or "agent"
             if sent.kind == "fill":
-                filler = filler or _answers_filler(path)
+                # Logs of isolated examples hold none, and have no manifest.
+                filler = filler or ("agent" if read_manifest(path.parent).filler.mode == "live" else "script")
                 answered = filler
             yield Turn(sent.said, event.said, sent.kind, sent.example, answered, session=sent.session)
 
@@ -242,8 +243,3 @@ def read_questions(run: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
                 number = event.turn if isinstance(event, Replied) else event.id
                 if number in open_ones:
                     yield open_ones.pop(number), event.reply
-
-
-def _answers_filler(path: Path) -> AnsweredBy:
-    """Return who answers the filler of a log; logs of isolated examples hold none, and have no manifest."""
-    return "agent" if read_manifest(path.parent).filler.mode == "live" else "script"

@@ -193,14 +193,9 @@ def longest(results: Results) -> int:
         )
     ]
     limit = LONGEST
-    while limit > SHORTEST and sum(_bytes(text[:limit]) for text in texts) > BUDGET:
+    while limit > SHORTEST and sum(len(escape(visible(text[:limit])).encode()) for text in texts) > BUDGET:
         limit //= 2
     return max(limit, SHORTEST)
-
-
-def _bytes(text: str) -> int:
-    """Return how many bytes a text takes up on a page."""
-    return len(escape(visible(text)).encode())
 
 
 def started_on(environment: Mapping[str, Any]) -> str | None:

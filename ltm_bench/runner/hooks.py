@@ -47,11 +47,6 @@ class _Wrong(Exception):
     """A hook returned something invalid."""
 
 
-def _own(agent: Agent, hook: str) -> bool:
-    """Whether an adapter overrides a hook."""
-    return getattr(type(agent), hook) is not getattr(Agent, hook)
-
-
 def _price(usage: Usage) -> str:
     price = dollars(usage)
     if price is not None:
@@ -87,7 +82,7 @@ async def _usage_model(agent: Agent) -> str:
 
 
 async def _settle(agent: Agent) -> str:
-    if not _own(agent, "settle"):
+    if type(agent).settle is Agent.settle:
         return "missing; that is right unless something is indexed in the background"
     await agent.settle()
     return "waits until everything can be found"

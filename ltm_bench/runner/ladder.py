@@ -62,7 +62,7 @@ class Ladder:
         left_out: dict[str, dict[str, str]] = {}
         for climb in self.missed:
             for rung, why in climb.lacking.items():
-                left_out.setdefault(rung, {})[climb.example.id] = why
+                left_out.setdefault(rung, {})[f"{climb.example.id}#{climb.turn}"] = why
         asked = [climb for climb in self.missed if climb.rungs]
         scope = Scope(
             questions=len(asked),
@@ -98,7 +98,8 @@ class Climb:
         """
         steps.climbs.append(self)
         self.example = example
-        self.name = f"{example.id.replace('/', '-')}-{asked.turn}"
+        self.turn = asked.turn
+        self.name = f"{example.id.replace('/', '-')}-{self.turn}"
         self._steps, self._line, self._position = steps, line, position
         self._heard = tuple(heard)
         self._asked = asked
@@ -114,7 +115,7 @@ class Climb:
             return [], {"again": why}
         whole = unfit("evidence", said)
         if unnamed(said, said[0]._replace(line=self._line)):
-            whole = "its history is too long for one message"
+            whole = "its set does not name what holds the answer"
         return rungs_of(self.example, self._line, self._asked, self._heard, whole=whole)
 
     @property

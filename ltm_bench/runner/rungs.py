@@ -98,7 +98,8 @@ def rungs_of(
     names = expect.candidates() if isinstance(expect, DoubtingMatcher) else None
     cue = list(_without(told, names)) if names else []
     if whole or not cue:
-        lacking["cued"] = whole or "what was said holds no answer that could be left out of it"
+        nothing = "what was said holds no answer that could be left out of it"
+        lacking["cued"] = whole or (nothing if names else "nothing says which words could be the answer")
     else:
         text = _CUED.format(question=asked.text, told=_listed(cue))
         found.append(Rung("cued", _rephrased(asked, text)))
@@ -156,12 +157,14 @@ def _options(
         (right,) = expect.sought() or (right,)
         said = [value for each in told for *_, value in _named(each.text, names)]
         others = list(dict.fromkeys([*said, *dice.shuffled(sorted(names.values))]))
-    if _holds(asked, right) or verdict(right).score != 1:
-        return (
-            "its question is a choice already"
-            if _holds(asked, right)
-            else "its answer has no form of its own"
-        )
+    if _holds(asked, right):
+        return "its question is a choice already"
+    if (
+        expect.as_published
+    ):  # what its key calls wrong is a stand-in, beside which anybody finds the right answer
+        return "its set names no wrong answers"
+    if verdict(right).score != 1:
+        return "its answer has no form of its own"
     near = (
         each
         for each in others

@@ -7,6 +7,9 @@ import pytest
 
 from ltm_bench import Ask, Message, Reply, Turn, names_only, picks
 from ltm_bench.core.messages import Matcher, Outcome
+from ltm_bench.datasets.factconsolidation.matcher import newest_fact
+from ltm_bench.datasets.locomo.matcher import locomo_answer
+from ltm_bench.datasets.swim.matcher import answers
 from ltm_bench.matchers.choices import Picks
 from ltm_bench.matchers.lists import lists_all
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher
@@ -72,12 +75,21 @@ def test_whole_replies_are_offered_where_the_answer_is_no_single_word() -> None:
         (picks(2, of=3), "Option 1: red. Option 2: blue. Option 3: grey. Which one?", "a choice already"),
         (names_only("red", among=("red", "blue")), "Is it red or blue?", "a choice already"),
         (names_only("red", among=("red",)), "Which is it?", "no wrong answer is like"),
+        (locomo_answer("mental health", "4"), "What was the race for?", "its set names no wrong answers"),
+        (newest_fact(["India"]), "Where was rugby created?", "its set names no wrong answers"),
+        (answers("in the boathouse"), "Where are the oars?", "its set names no wrong answers"),
     ],
 )
 def test_where_nothing_can_be_recognised_it_is_said_why(expect: Matcher, question: str, why: str) -> None:
     found, lacking = rungs(expect, question)
     assert "recognised" not in found
     assert why in lacking["recognised"]
+
+
+def test_where_a_key_does_not_say_what_else_could_be_the_answer_there_is_no_cue_and_that_is_said() -> None:
+    lacking = rungs(locomo_answer("red", "4"))[1]
+    assert lacking["cued"] == "nothing says which words could be the answer"
+    assert "holds no answer" in rungs(names_only("teal", among=("teal", "ochre")))[1]["cued"]
 
 
 def test_what_one_message_cannot_tell_is_neither_cued_nor_retold() -> None:

@@ -1,6 +1,7 @@
 """The score over the span, as a share of all points, with 95 % bands."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
 import altair as alt
 
@@ -59,12 +60,8 @@ def _levels(runs: Sequence[Scored]) -> list[Row]:
         here = [run.results for run in runs if run.results.span == span]
         floors = [each.references["goldfish"] / each.out_of for each in here if "goldfish" in each.references]
         chances = [each.chance / each.out_of for each in here]
-        levels.append({"span": span, "chance": sum(chances) / len(chances), "floor": _mean(floors)})
+        levels.append({"span": span, "chance": fmean(chances), "floor": fmean(floors) if floors else None})
     return levels
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
 
 
 def _level(levels: alt.Chart, field: str, colour: str, dash: list[int]) -> alt.LayerChart:

@@ -176,10 +176,6 @@ def _as_in(kind: str, question: Question) -> Question | None:
     return replace(question, verdict=said)
 
 
-def _triple(row: Mapping[str, float]) -> Triple:
-    return Triple(row["score"], row["blind"], row["evidence"])
-
-
 def _strata(examples: Sequence[ExampleResult], kinds: Sequence[str]) -> dict[str, list[dict[str, float]]]:
     """Return the scores of the examples that were asked in all of these ways, by scenario."""
     found: dict[str, list[dict[str, float]]] = {}
@@ -278,7 +274,10 @@ def _put_together(
         return [{name: [row[kind] for row in rows] for name, rows in each.items()} for each in clusters]
 
     triples = [
-        {name: [_triple(row) for row in rows] for name, rows in each.items()}
+        {
+            name: [Triple(row["score"], row["blind"], row["evidence"]) for row in rows]
+            for name, rows in each.items()
+        }
         for each in clusters
         if {"blind", "evidence"} <= spent.keys()
     ]

@@ -64,12 +64,9 @@ def delays(examples: Iterable[ExampleResult]) -> list[DelayCurve]:
                 of = asked.setdefault(example.scenario, {})
                 of.setdefault(question.aspect, []).append(question)
     return [
-        _curve(scenario, sorted(map(_delay, of.values()), key=_seconds)) for scenario, of in asked.items()
+        _curve(scenario, sorted(map(_delay, of.values()), key=lambda delay: delay.seconds))
+        for scenario, of in asked.items()
     ]
-
-
-def _seconds(delay: Delay) -> float:
-    return delay.seconds
 
 
 def _delay(questions: Sequence[Question]) -> Delay:

@@ -95,11 +95,14 @@ class Climbed(BaseModel, frozen=True):
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property
     def lost(self) -> str:
-        """The first rung that succeeds, or `none`; `unknown` if a rung that it takes to tell was not asked."""
+        """The first rung that succeeds, or `none`; `unknown` if a rung that it takes to tell was not asked.
+
+        `memory` if telling it again helps, and nothing was asked that tells what is not stored from what is not found.
+        """
         helped = {name: getattr(self, name) for name in ("again", "cued", "recognised", "retold")}
         for name, answer in helped.items():
             if answer is not None and answer.score == 1:
-                return "unknown" if name == "retold" and self.cued is self.recognised is None else name
+                return "memory" if name == "retold" and self.cued is self.recognised is None else name
         return "unknown" if self.retold is None else "none"
 
 

@@ -1,5 +1,6 @@
 """What a run's ladder shows: where the answers to missed questions were lost. Pure."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,14 +19,16 @@ from ltm_bench.score.statistics.intervals import Interval, mean_interval, paired
 LOSSES: Mapping[str, str] = {
     "again": "right when asked again",
     "cued": "stored and not found without a cue",
-    "recognised": "stored and only recognised",
+    "recognised": "stored and recognised",
     "retold": "not stored",
+    "memory": "not stored or not found",
     "none": "missed even when told again",
     "unknown": "left in doubt",
 }
 """Where an answer was lost, by the first rung that succeeds."""
 
-_HOOKS = dict(zip(Retrieval.PLACES, ({"retold"}, {"cued", "recognised"}, {"none"}), strict=True))
+_LOST = ({"retold", "memory"}, {"cued", "recognised", "memory"}, {"none"})
+_HOOKS = dict(zip(Retrieval.PLACES, _LOST, strict=True))
 """The losses that the agent's own hooks call by these names."""
 
 
@@ -77,7 +80,10 @@ class LadderResult(BaseModel, frozen=True):
     """Missed questions by loss, corrected for guessing, so not always whole."""
     scenarios: list[Losses]
     left_out: dict[str, dict[str, str]] = Field(default_factory=dict)
-    """Why scenarios have no such rung, by rung and scenario; without `again` they have none."""
+    """Why missed questions have no such rung, by rung and scenario, and how many, unless it is all of the scenario's.
+
+    Without `again` they have none.
+    """
     agreement: HookAgreement | None = None
     """None if the agent has no hooks, or nothing was missed."""
     dollars: float | None
@@ -88,6 +94,7 @@ class LadderResult(BaseModel, frozen=True):
     def sentence(self) -> str:
         """What it shows, in a sentence."""
         shown = {"again", "none", "unknown", *(each.name for each in self.rungs if each.above)}
+        shown |= {"memory"} if "retold" in shown else set()
         parts = [
             f"{number} {LOSSES[loss]}{'' if loss in shown else ' (perhaps by chance)'}"
             for loss, share in self.lost.items()
@@ -169,13 +176,20 @@ def ladder_result(
         rungs=list(_figures([q.ladder for q in every if q.ladder is not None])),
         lost=_lost(every),
         scenarios=[Losses(name=name, missed=len(of), lost=_lost(of)) for name, of in asked.items() if of],
-        left_out={
-            rung: {name.rpartition("/")[0]: why for name, why in of.items()}
-            for rung, of in ladder.scope.left_out.items()
-        },
+        left_out={rung: _left_out(of, ladder) for rung, of in ladder.scope.left_out.items()},
         agreement=_agreement(every),
         dollars=sum(known) if len(known) == len(prices) else None,
     )
+
+
+def _left_out(of: Mapping[str, str], ladder: LadderLog) -> dict[str, str]:
+    """Return why a rung was left out, by scenario; of how many missed questions, unless it is all of them."""
+    places = {*(f"{name}#{turn}" for name, turn in ladder.replies), *ladder.scope.left_out.get("again", ())}
+    missed, found = Counter(place.rpartition("/")[0] for place in places), dict[str, str]()
+    for (name, why), n in Counter((place.rpartition("/")[0], why) for place, why in of.items()).items():
+        said = why if n >= missed[name] else f"{n} of {missed[name]}: {why}"
+        found[name] = f"{found[name]}; {said}" if name in found else said
+    return found
 
 
 def _figures(climbs: Sequence[Climbed]) -> Iterator[RungFigure]:

@@ -49,7 +49,7 @@ def shown(climbs: Sequence[Climbed], hooks: Sequence[Retrieval | None] = ()) -> 
         ("wsrr", "recognised"),
         ("wwwr", "retold"),
         ("wwww", "none"),
-        ("w--r", "unknown"),  # it may be stored, and could not be cued
+        ("w--r", "memory"),  # it may be stored, and could not be cued
         ("ww--", "unknown"),
         ("w-sr", "retold"),
     ],
@@ -61,7 +61,7 @@ def test_the_first_rung_that_succeeds_names_the_loss(rungs: str, lost: str) -> N
 def test_for_every_wrong_choice_some_of_the_right_ones_were_guessed() -> None:
     found = shown([climb("wwrr")] * 3 + [climb("wwwr")] * 6, [])
     assert found.lost == {"recognised": pytest.approx(1), "retold": pytest.approx(8)}
-    assert found.sentence == "of 9 missed, 1 was stored and only recognised (perhaps by chance), 8 not stored"
+    assert found.sentence == "of 9 missed, 1 was stored and recognised (perhaps by chance), 8 not stored"
     assert {each.name: each.share for each in found.rungs}["recognised"] == pytest.approx(1 / 9)
     silent = shown([climb("wwrr")] * 3 + [climb("wwsr")] * 6)
     assert silent.lost == {"recognised": 3, "retold": 6}, "who does not answer has not guessed"
@@ -99,7 +99,7 @@ def test_hooks_agree_where_they_name_the_same_loss() -> None:
         climbs, [hook(1, 0), hook(2, 1), hook(2, 0), hook(2, 2), hook(2, 2), hook(1, 0), hook(1, 0)]
     )
     assert found.agreement is not None
-    assert (found.agreement.same, found.agreement.n) == (4, 5)
+    assert (found.agreement.same, found.agreement.n) == (5, 6)
     assert shown(climbs).agreement is None
     traces = (NeedleTrace(turn=1, stored=False, rank=None), NeedleTrace(turn=2, stored=True, rank=None))
     hooks = Retrieval(needles=2, stored=1, retrieved=0, traces=traces)
@@ -107,6 +107,31 @@ def test_hooks_agree_where_they_name_the_same_loss() -> None:
     agreement = shown([needed], [hooks]).agreement
     assert agreement is not None
     assert agreement.same == 1, "the other needle is not needed"
+
+
+def test_what_only_telling_it_again_could_help_was_not_stored_or_not_found() -> None:
+    assert shown([climb("w--r")] * 9 + [climb("w--w")]).sentence == (
+        "of 10 missed, 9 were not stored or not found, 1 missed even when told again"
+    )
+    assert "not found (perhaps by chance)" in shown([climb("w--r"), climb("w--w")]).sentence
+
+
+def test_of_several_questions_of_an_example_each_says_why_it_lacks_a_rung() -> None:
+    asked = {("locomo/0", turn): dict[str, Turn]() for turn in (3, 4, 5)}
+    many, choice = "its set names no wrong answers", "its question is a choice already"
+    left_out = {
+        "cued": {f"locomo/0#{turn}": "nothing says" for turn in (3, 4, 5)},
+        "recognised": {"locomo/0#3": many, "locomo/0#4": many, "locomo/0#5": choice},
+        "again": {"restaurant/0#9": "its replies decide"},
+    }
+    scope = Scope(questions=3, to_go=0, left_out=left_out, choices={}, after=False)
+    found = ladder_result(LadderLog(scope, asked), [], free=True)
+    assert found is not None
+    assert found.left_out == {
+        "cued": {"locomo": "nothing says"},
+        "recognised": {"locomo": f"2 of 3: {many}; 1 of 3: {choice}"},
+        "again": {"restaurant": "its replies decide"},
+    }
 
 
 def test_nothing_missed_is_said() -> None:
