@@ -65,12 +65,9 @@ class WordIndex:
             if count:
                 places = np.array(self._places[word][:count])
                 times = np.array(self._times[word][:count], dtype=np.float64)
-                scores[places] += _rarity(count, size) * times * (_SATURATION + 1) / (times + norms[places])
+                rarity = math.log(1 + (size - count + 0.5) / (count + 0.5))
+                scores[places] += rarity * times * (_SATURATION + 1) / (times + norms[places])
         return _best(np.rint(scores * _GRAIN) / _GRAIN, limit)
-
-
-def _rarity(count: int, size: int) -> float:
-    return math.log(1 + (size - count + 0.5) / (count + 0.5))
 
 
 def _best(scores: NDArray[float64], limit: int) -> list[tuple[int, float]]:

@@ -4,7 +4,6 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -229,8 +228,7 @@ async def arace(
         parts[of][name] = value
     options = Options.of(Conduct(**parts[Conduct]))
     course = RunningRace(agents, Request(**parts[Request]), options, NewRun(**parts[NewRun]), most, least)
-    watch = partial(_unseen, options)
-    async for race in course.rounds(watch):
+    async for race in course.rounds(lambda jobs, budget: nullcontext(Quiet(options.notify))):
         if progress is not None:
             progress(race)
     course.write()
@@ -238,7 +236,3 @@ async def arace(
 
 
 race = blocking(arace, "race")
-
-
-def _unseen(options: Options, jobs: Sequence[Job], budget: Budget) -> AbstractContextManager[SweepObserver]:
-    return nullcontext(Quiet(options.notify))

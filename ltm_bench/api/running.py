@@ -12,7 +12,7 @@ from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish
 from ltm_bench.api.runs import Run
 from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, RunIncomplete
+from ltm_bench.core.errors import BudgetReached, CannotCombine, ConfigError, LtmBenchError, RunIncomplete
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.judges import find_judges, find_reader
@@ -31,7 +31,7 @@ from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.progress import Tracker
-from ltm_bench.runner.standing import cost_before
+from ltm_bench.runner.standing import cost_before, finished
 from ltm_bench.score.audits.judgements import blind_readings, judgements, ratings
 
 CACHE = "answers.sqlite"
@@ -61,6 +61,10 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     controls = controls_for(plan, options)
     if not options.gateway:
         check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
+    elif options.ladder and not finished(plan, folder):  # their calls could not be told from the run's
+        raise CannotCombine(
+            "--ladder: behind a gateway, only once a run has ended: ltm-bench control RUN --ladder"
+        )
     _check_records(folder)
     said = ""
     failure: LtmBenchError | None = None

@@ -95,7 +95,8 @@ def deck(of: str, name: str) -> Deck:
     slots, ranks = about.get("slots", {}), list[int]()
     if "order" in slots:
         ranks = [0] * len(keys)
-        for rank, place in enumerate(sorted(range(len(keys)), key=lambda i: _key(keys[i]))):
+        order = [(int(key), "") if key.isdecimal() else (0, key.casefold()) for key in keys]
+        for rank, place in enumerate(sorted(range(len(keys)), key=order.__getitem__)):
             ranks[place] = rank
     return Deck(f"{of}/{name}", texts, keys, groups, about["joint"], heads(about), slots, once, ranks)
 
@@ -103,10 +104,6 @@ def deck(of: str, name: str) -> Deck:
 def heads(about: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """Return the heads of a deck's lines; a dash if it names none."""
     return [(head, middle) for head, middle in about.get("heads", [["-", ""]])]
-
-
-def _key(text: str) -> tuple[int, str]:
-    return (int(text), "") if text.isdecimal() else (0, text.casefold())
 
 
 def _rows(about: Mapping[str, Any]) -> Iterator[Sequence[tuple[str, str]]]:

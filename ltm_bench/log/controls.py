@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ltm_bench.core.errors import ConfigError, LogError, nearest
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Reply
+from ltm_bench.log.gateway import GatewayCalls, read_gateway
 from ltm_bench.log.lines import write_whole
 from ltm_bench.log.reader import read_turns
 
@@ -50,6 +51,8 @@ class Control(NamedTuple):
     """Why examples cannot be asked so, by their ids, and single questions of others, by `example#turn`."""
     replies: Mapping[tuple[str, int], Reply] = {}
     """By example and turn of the run's log."""
+    gateway: GatewayCalls = GatewayCalls()
+    """The agent's own calls, as far as a gateway saw them."""
 
 
 def write_scope(control: Path, questions: int, left_out: Mapping[str, str]) -> None:
@@ -75,6 +78,6 @@ def _read(control: Path) -> Control:
     try:
         scope = json_of(content_of(control / _SCOPE))
         left_out = {str(name): str(why) for name, why in scope["left_out"].items()}
-        return Control(int(scope["questions"]), left_out, replies)
+        return Control(int(scope["questions"]), left_out, replies, read_gateway(control))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise LogError(f"{control / _SCOPE}: {error}; `ltm-bench control` writes it again") from error

@@ -14,6 +14,7 @@ from ltm_bench.core.errors import LogError
 from ltm_bench.core.limits import content_of
 from ltm_bench.core.messages import Turn
 from ltm_bench.log.controls import control_of
+from ltm_bench.log.gateway import GatewayCalls, read_gateway
 from ltm_bench.log.lines import write_whole
 from ltm_bench.log.reader import read_turns
 
@@ -47,6 +48,8 @@ class LadderLog(NamedTuple):
     scope: Scope
     replies: Mapping[tuple[str, int], Mapping[str, Turn]]
     """The turns of each missed question by rung; questions by example and turn of the run's log."""
+    gateway: GatewayCalls = GatewayCalls()
+    """The agent's own calls, as far as a gateway saw them."""
 
 
 def ladder_of(run: Path) -> Path:
@@ -79,4 +82,4 @@ def read_ladder(run: Path) -> LadderLog | None:
         _, turn, rung = log.stem.rsplit("-", 2)
         for asked in read_turns(log):
             replies.setdefault((asked.example or "", int(turn)), {})[rung] = asked
-    return LadderLog(scope, replies)
+    return LadderLog(scope, replies, read_gateway(path.parent))

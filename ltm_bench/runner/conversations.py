@@ -84,7 +84,7 @@ async def run_conversations(
                 notify(f"A torn last line of {recorder.cut} bytes was cut off the log.")
             name = log.stem if plan.manifest.suite.isolated else None
             try:
-                async with conversing(seen, name):
+                async with conversing(seen if steps is None else steps.seen, name):
                     calls = Caller(
                         make_agent,
                         recorder,

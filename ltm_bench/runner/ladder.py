@@ -15,6 +15,7 @@ from pathlib import Path
 from ltm_bench.core.budget import Budget, Payment
 from ltm_bench.core.messages import Ask, Message, Reply, Turn, Verdict
 from ltm_bench.log.events import Replied, Sent
+from ltm_bench.log.gateway import GATEWAY
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.ladder import Scope, ladder_of, write_scope
 from ltm_bench.log.reader import read_turns
@@ -51,6 +52,8 @@ class Ladder:
         budget.count(cost.total)
         self.charged = cost.replies
         self.journal = Journal(self.home / "timings.jsonl", clock)
+        self.seen = Journal(self.home / GATEWAY, clock)
+        """What a gateway sees of an agent that is told the run again for the ladder."""
         self.missed: list[Climb] = []
 
     def __enter__(self) -> "Ladder":
@@ -58,6 +61,7 @@ class Ladder:
 
     def __exit__(self, *_: object) -> None:
         self.journal.close()
+        self.seen.close()
         self.missed.sort(key=lambda climb: climb.name)  # forks are judged in any order
         left_out: dict[str, dict[str, str]] = {}
         for climb in self.missed:

@@ -280,3 +280,25 @@ def test_a_gateway_alone_counts_by_conversation_what_was_spent(place: Path, serv
     assert MODEL in shown
     assert read_gateway(Path("reports/gateway")).spent == bill(server) > 0
     assert (Path("reports/gateway") / GATEWAY).exists()
+
+
+def test_controls_and_ladder_are_paid_apart_from_the_run_that_has_ended(
+    command: "Command", place: Path, server: Provider
+) -> None:
+    words, through = (*TINY, *bot(server)), ("--gateway", "--upstream", f"openai={server.openai_url}")
+    server.answer = lambda messages: "I do not know."
+    refused = command(*words, "--ladder")
+    assert (refused.exit_code, server.chats) == (1, [])
+    assert "ltm-bench control RUN --ladder" in " ".join(refused.err.split())
+    assert command(*words, "--max-cost", "1").exit_code == 0
+    costs, billed = results()["costs"], bill(server)
+    again = command("control", "r", "--ladder", "--control", "blind", *through, "--max-cost", "1")
+    assert again.exit_code == 0, again.err
+    found = results()
+    assert found["ladder"]["missed"] > 0
+    assert found["costs"] == costs
+    apart = found["ladder"]["dollars"] + found["controls"]["blind"]["dollars"]
+    assert apart == pytest.approx(float(bill(server) - billed), abs=1e-6) != 0
+    asked = len(server.chats)
+    assert command("control", "r", "--ladder", "--control", "blind", *through).exit_code == 0
+    assert len(server.chats) == asked, "nothing is asked twice"

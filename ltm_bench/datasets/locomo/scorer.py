@@ -70,8 +70,8 @@ def strict(answer: str, gold: str, category: str) -> float:
     if category == "5":
         return float(bool(official(answer, gold, category)) or abstains(answer))
     said = set(stems(answer))
-    wanted = [set(stems(part)) for part in _parts(_plain_gold(gold, category), category)]
-    wanted = [part for part in wanted if part]
+    parts = gold.split(",") if category == "1" else [_plain_gold(gold, category)]
+    wanted = [found for part in parts if (found := set(stems(part)))]
     if not wanted or len(stems(answer)) > _SURPLUS + _HEAP * sum(map(len, wanted)):
         return 0.0
     return sum(part <= said for part in wanted) / len(wanted)
@@ -79,7 +79,3 @@ def strict(answer: str, gold: str, category: str) -> float:
 
 def _plain_gold(gold: str, category: str) -> str:
     return gold.split(";")[0].strip() if category == "3" else gold
-
-
-def _parts(gold: str, category: str) -> Sequence[str]:
-    return gold.split(",") if category == "1" else [gold]

@@ -6,7 +6,6 @@ that was measured (writing, settling, retrieving, answering). A verdict is an ev
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -66,11 +65,12 @@ def spans(source: Source) -> Iterator[Span]:
 
     What took how long is measured; when it began is not, so spans follow each other from the run's start.
     """
-    done, now = _measured(source), _nanoseconds(source.started or source.manifest.suite.start)
+    began = source.started or source.manifest.suite.start
+    done, now = _measured(source), round(began.timestamp()) * 1_000_000_000
     asked = {(e.id, q.turn): q for e in source.results.examples for q in e.questions}
     trace, talk = _Trace(source), _Conversed("", now)
     for timed in source.turns():
-        name = _conversation(source, timed.turn)
+        name = (timed.turn.example or "").replace("/", "-") if source.manifest.suite.isolated else ""
         if name != talk.name and talk.turns:
             yield trace.conversation(talk, now)
         if name != talk.name or not talk.turns:
@@ -224,15 +224,6 @@ def _value(value: Any) -> dict[str, Any]:
 def _text(text: str) -> str:
     """Return a text without keys and control characters."""
     return visible(scrubbed(text))
-
-
-def _nanoseconds(moment: datetime) -> int:
-    return round(moment.timestamp()) * 1_000_000_000
-
-
-def _conversation(source: Source, turn: Turn) -> str:
-    """Return the name of a turn's conversation in the side file; empty if there is only one."""
-    return (turn.example or "").replace("/", "-") if source.manifest.suite.isolated else ""
 
 
 def _measured(source: Source) -> dict[tuple[str, int], list[_Operation]]:

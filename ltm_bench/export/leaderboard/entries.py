@@ -95,7 +95,7 @@ def read_bundles(folder: Path) -> Iterator[BoardEntry | Refusal]:
         try:
             entry = _read(bundle)
         except (LtmBenchError, OSError) as error:
-            yield Refusal(bundle.name, _without_place(str(error), folder))
+            yield Refusal(bundle.name, str(error).replace(f"{folder}/", "").replace(f"{folder}\\", ""))
             continue
         earlier = seen.setdefault(entry.results.log, bundle.name)
         if earlier != bundle.name:
@@ -112,11 +112,6 @@ def _with_draw(entry: BoardEntry, drawn: Mapping[tuple[str, Seed], DrawnSeed]) -
     if draw is None or (entry.run_on or "") < draw.on:
         return entry
     return entry._replace(drawn_on=draw.on)
-
-
-def _without_place(reason: str, folder: Path) -> str:
-    """Remove the bundles' local path."""
-    return reason.replace(f"{folder}/", "").replace(f"{folder}\\", "")
 
 
 def _read(bundle: Path) -> BoardEntry:

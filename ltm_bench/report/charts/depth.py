@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from ltm_bench.report.plotting import Chart, Row, grid
 from ltm_bench.schedule.fitting import USABLE
 from ltm_bench.score.comparison.entrants import Scored
-from ltm_bench.score.results.examples import ExampleResult, Needle
+from ltm_bench.score.results.examples import ExampleResult
 
 
 def draw(runs: Sequence[Scored]) -> Chart:
@@ -16,9 +16,6 @@ def draw(runs: Sequence[Scored]) -> Chart:
 def _cells(run: Scored, example: ExampleResult) -> Iterator[Row]:
     if len(example.needles) == 1 and example.score is not None:
         span = run.results.span
-        yield {"length": span, "depth": _depth(example.needles[0], span), "score": example.score}
-
-
-def _depth(needle: Needle, span: int) -> int:
-    """Return a needle's position in the usable part of its span, in per cent, rounded to a multiple of five."""
-    return round(20 * min(1.0, max(0.0, 1 - needle.depth / (USABLE * span)))) * 5
+        # In per cent of the usable part of the span, rounded to a multiple of five.
+        depth = round(20 * min(1.0, max(0.0, 1 - example.needles[0].depth / (USABLE * span)))) * 5
+        yield {"length": span, "depth": depth, "score": example.score}

@@ -1,15 +1,15 @@
 """A run's usage and cost, summed by purpose and model while its log is read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 
 from pydantic import BaseModel, Field, computed_field
 
-from ltm_bench.core.messages import Usage
+from ltm_bench.core.messages import Reply, Usage
 from ltm_bench.core.pricing import dollars, price_list
-from ltm_bench.log.gateway import GatewayCall
+from ltm_bench.log.gateway import GatewayCall, GatewayCalls
 from ltm_bench.score.audits.judgements import FIGURES
 from ltm_bench.score.results.examples import ExampleResult
 
@@ -196,6 +196,17 @@ class Bookkeeping:
             lost=sum(each.lost for each in self._passed),
             retries=sum(each.retry for each in self._passed),
         )
+
+
+def spent_beside(replies: Iterable[Reply], seen: GatewayCalls, *, free: bool) -> float | None:
+    """Return what replies beside a run cost; None if a price is unknown. What a gateway saw, they do not say."""
+    total = _Sum()
+    for usage in [] if free else [each.usage for each in replies]:
+        if usage is not None or not seen.calls:
+            total.add(usage, None if usage is None else dollars(usage))
+    for call in seen.calls:
+        total.add(call.usage, call.dollars)
+    return None if total.dollars is None else float(total.dollars)
 
 
 def used_by(calls: Sequence[GatewayCall]) -> Usage | None:

@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Outcome, Reply, Verdict
-from ltm_bench.core.pricing import dollars
 from ltm_bench.log.controls import KINDS, Control
 from ltm_bench.score.audits.judgements import Place
+from ltm_bench.score.results.accounts import spent_beside
 from ltm_bench.score.results.examples import (
     ControlAnswer,
     Controlled,
@@ -206,11 +206,9 @@ def controls_of(
     spent = {}
     for kind in kinds:
         answers = [getattr(q.controls, kind) for e in examples for q in e.questions if q.controls is not None]
-        usage = [reply.usage for reply in controls[kind].replies.values() if not free]
-        prices = [None if each is None else dollars(each) for each in usage]
-        known = [float(price) for price in prices if price is not None]
         undecided = sum(each is not None and each.outcome is Outcome.UNDECIDED for each in answers)
-        spent[kind] = (undecided, sum(known) if len(known) == len(prices) else None)
+        own = controls[kind]
+        spent[kind] = (undecided, spent_beside(own.replies.values(), own.gateway, free=free))
     left_out = {
         _group(name): why for each in controls.values() for name, why in sorted(each.left_out.items())
     }

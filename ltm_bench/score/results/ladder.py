@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.core.pricing import dollars
 from ltm_bench.log.ladder import RUNGS, LadderLog
 from ltm_bench.matchers.reading import mentions, read
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher
 from ltm_bench.score.audits.judgements import Place
+from ltm_bench.score.results.accounts import spent_beside
 from ltm_bench.score.results.examples import Climbed, ControlAnswer, ExampleResult, Question
 from ltm_bench.score.results.retrieval import Retrieval
 from ltm_bench.score.statistics.intervals import Interval, mean_interval, paired, wilson
@@ -166,9 +166,7 @@ def ladder_result(
         for name in dict.fromkeys(example.scenario for example in examples)
     }
     every = [question for of in asked.values() for question in of]
-    replies = [turn.reply.usage for turns in ladder.replies.values() for turn in turns.values() if not free]
-    prices = [None if usage is None else dollars(usage) for usage in replies]
-    known = [float(price) for price in prices if price is not None]
+    replies = (turn.reply for turns in ladder.replies.values() for turn in turns.values())
     return LadderResult(
         missed=ladder.scope.questions,
         to_go=ladder.scope.to_go,
@@ -178,7 +176,7 @@ def ladder_result(
         scenarios=[Losses(name=name, missed=len(of), lost=_lost(of)) for name, of in asked.items() if of],
         left_out={rung: _left_out(of, ladder) for rung, of in ladder.scope.left_out.items()},
         agreement=_agreement(every),
-        dollars=sum(known) if len(known) == len(prices) else None,
+        dollars=spent_beside(replies, ladder.gateway, free=free),
     )
 
 
