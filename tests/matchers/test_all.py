@@ -129,7 +129,7 @@ def long_replies() -> Iterator[str]:
         "\n",
         '"',
     ):
-        yield piece * (400_000 // len(piece))
+        yield piece * (20_000 // len(piece))
 
 
 @pytest.mark.long
@@ -138,4 +138,4 @@ def test_a_huge_reply_is_judged_quickly(matcher: Matcher) -> None:
     for reply in long_replies():
         before = time.process_time()
         judged(matcher, reply)
-        assert time.process_time() - before < 5, reply[:10]
+        assert time.process_time() - before < 3, reply[:10]

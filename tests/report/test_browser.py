@@ -28,8 +28,7 @@ def light(colour: str) -> float:
     return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 3
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize(("width", "dark"), [(320, False), (390, True), (1280, False)])
 @pytest.mark.parametrize("file", ["report.html", "transcript.html"])
 def test_a_page_fits_loads_nothing_and_logs_no_problem(
     browser: "Browser", hostile_run: Path, file: str, width: int, dark: bool
