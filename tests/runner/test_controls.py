@@ -99,7 +99,7 @@ def command(*words: str, dies: int = 0) -> int:
     return subprocess.run(words, env=environment, capture_output=True, timeout=200, check=False).returncode
 
 
-@pytest.mark.parametrize("moments", [(12,), pytest.param(range(1, 31), marks=pytest.mark.long)])
+@pytest.mark.parametrize("moments", [(12,), pytest.param(range(1, 31, 3), marks=pytest.mark.long)])
 def test_killed_in_a_control_and_repeated_it_ends_with_the_same_bytes(moments: Sequence[int]) -> None:
     done = run(agent="diary", **SMALL)
     Path("calls.txt").unlink()

@@ -100,6 +100,7 @@ def killed(folder: Path, when: int, *more: str) -> bool:
     while process.poll() is None and time.monotonic() < deadline:
         if path.exists() and path.stat().st_size >= when:
             process.send_signal(signal.SIGKILL)
+        time.sleep(0.001)  # the run itself needs the processor
     return process.wait() == -signal.SIGKILL
 
 
@@ -178,7 +179,7 @@ def test_killed_in_isolated_mode_a_run_ends_the_same(place: Path) -> None:
     while process.poll() is None and (
         not logs.exists() or sum(p.stat().st_size for p in logs.iterdir()) < 9000
     ):
-        pass
+        time.sleep(0.001)
     process.kill()
     process.wait()
     assert whole(place, *more) == expected
