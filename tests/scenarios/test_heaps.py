@@ -1,15 +1,15 @@
-"""Agents that repeat what they heard score no more than chance in any scenario, over 40 seeds.
+"""Agents that repeat what they heard score no more than chance in any scenario.
 
 The chance level is subtracted from every example's score, and the mean of the differences must not exceed 0 (Student,
 one-sided). `alone` is one example of a scenario with filler over a span of 8k, so that its needles are among the last
-messages; `together` is an example of every scenario, interleaved, over a span of 32k.
+messages; `together` is an example of every scenario, interleaved, over a span of 32k. `python -m perf.validity`
+measures more seeds and more guessers.
 """
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 else:
     from echo import Echo
 
-SEEDS = 40
+SEEDS = 12
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 PUBLISHED = {"infinitebench", "swim"}
 """Scored as their publishers score them, by the words of the answer alone."""
@@ -59,8 +59,8 @@ def reciter_of_scenarios() -> Agent:
 AGENTS = {"reciter": reciter, "reciter of scenarios": reciter_of_scenarios, "echo": Echo}
 
 
-def differences(agent: str, names: Sequence[str], span: int) -> Mapping[str, Sequence[float]]:
-    """Return the score minus the chance level, for an example of each scenario and each seed."""
+def above_chance(agent: str, names: Sequence[str], span: int) -> Mapping[str, float]:
+    """Return the scenarios of these in which an agent scores above chance, and by how much on average."""
     found = defaultdict(list)
     for seed in range(SEEDS):
         talk = play(
@@ -74,12 +74,17 @@ def differences(agent: str, names: Sequence[str], span: int) -> Mapping[str, Seq
         )
         for each in asyncio.run(talk):
             found[each.example.scenario.name].append(each.score - each.chance)
-    return found
+    assert set(found) == set(names)
+    return {name: sum(each) / SEEDS for name, each in found.items() if above_zero(each)}
 
 
-@cache
-def together(agent: str) -> Mapping[str, Sequence[float]]:
-    return differences(agent, SCENARIOS, 32_000)
+@pytest.mark.long
+@pytest.mark.timeout(900)  # up to 160 CPU seconds
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_agent_that_repeats_what_it_heard_scores_no_more_than_chance_with_all_scenarios_together(
+    agent: str,
+) -> None:
+    assert above_chance(agent, SCENARIOS, 32_000, SEEDS) == {}
 
 
 @pytest.mark.long
@@ -88,16 +93,4 @@ def together(agent: str) -> Mapping[str, Sequence[float]]:
 def test_an_agent_that_repeats_what_it_heard_scores_no_more_than_chance_with_a_scenario_alone(
     agent: str, name: str
 ) -> None:
-    found = differences(agent, [name], 8_000)[name]
-    assert not above_zero(found), f"{sum(found) / SEEDS:+.3f} above chance"
-
-
-@pytest.mark.long
-@pytest.mark.timeout(900)  # the first test of an agent plays for all: some 200 CPU seconds
-@pytest.mark.parametrize("name", SCENARIOS)
-@pytest.mark.parametrize("agent", AGENTS)
-def test_an_agent_that_repeats_what_it_heard_scores_no_more_than_chance_with_all_scenarios_together(
-    agent: str, name: str
-) -> None:
-    found = together(agent)[name]
-    assert not above_zero(found), f"{sum(found) / SEEDS:+.3f} above chance"
+    assert above_chance(agent, [name], 8_000, SEEDS) == {}
