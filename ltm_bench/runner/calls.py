@@ -408,7 +408,8 @@ class Caller:
                 self._check_money()
             raise
         seconds, before = self._journal.clock() - begun, payment.charged
-        payment.settle(reply.usage)
+        # What the gateway saw is paid for. If it saw nothing, the agent may call its provider past it.
+        payment.settle(None if self._route is not None and self._route.arrived else reply.usage)
         done = [*asked.frozen, *noted]
         # Time that the agent attributes to nothing counts as answering.
         if all(each.name != "answer" for each in noted):

@@ -212,6 +212,30 @@ def test_an_adapter_of_a_provider_uses_the_gateway_without_being_told(
     assert found["gateway"]["calls"] == len(server.chats)
 
 
+def test_what_an_agent_says_of_calls_that_the_gateway_saw_is_not_charged_again(
+    command: "Command", place: Path, server: Provider
+) -> None:
+    (place / "configs").mkdir()
+    preset = f'[chat]\nadapter = "openai_chat"\nmodel = "{MODEL}"\nwindow = 8000\nmax_output = 50\n'
+    (place / "configs" / "agents.toml").write_text(preset, "utf-8")
+    words: tuple[str, ...] = (
+        "race",
+        "chat",
+        "goldfish",
+        *TINY[1:],
+        "--most",
+        "2",
+        "--questions",
+        "in-line",
+        "--json",
+    )
+    words += ("--gateway", "--upstream", f"openai={server.openai_url}", "--max-cost", "1")
+    for _ in range(2):  # the second time, both rounds are finished
+        done = command(*words)
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.out)["dollars"] == pytest.approx(float(bill(server))) != 0
+
+
 def test_isolated_examples_have_a_route_each(command: "Command", place: Path, server: Provider) -> None:
     words = ("run", "--span", "2k", "--scenario", "colours", "--examples", "3", "--isolated", "--name", "r")
     assert command(*words, *bot(server), "--max-cost", "1").exit_code == 0
