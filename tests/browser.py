@@ -16,6 +16,10 @@ def find_browser() -> str | None:
     return next(filter(None, map(shutil.which, names)), None)
 
 
+class LeftError(Exception):
+    """The page was left while it was asked."""
+
+
 class Browser:
     """Headless Chromium, driven through its debugging pipe."""
 
@@ -68,9 +72,18 @@ class Browser:
             left = left[os.write(self._write, left) :]
         while (answer := self._next()).get("id") != self._calls:
             self.events.append(answer)
+        if answer.get("error", {}).get("message") == "Inspected target navigated or closed":
+            raise LeftError(answer)
         assert "error" not in answer, answer
         result: dict[str, Any] = answer["result"]
         return result
+
+    def holds(self, expression: str) -> bool:
+        """Whether an expression is true in the page; false while the page is being left for the next."""
+        try:
+            return bool(self.ask(expression))
+        except LeftError:
+            return False
 
     def open(
         self, url: str, *, width: int = 1280, dark: bool = False, media: str = "", scripts: bool = False

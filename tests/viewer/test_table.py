@@ -67,7 +67,7 @@ def address(reports: Path) -> Iterator[str]:
 def until(browser: "Browser", expression: str) -> None:
     """Wait until an expression is true in the page."""
     begun = monotonic()
-    while not browser.ask(expression):
+    while not browser.holds(expression):
         # The longer reading a run takes, the less often it happens, so a busy machine may need a while.
         assert monotonic() - begun < 90, expression
         sleep(0.05)
