@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, settings
 from ltm_bench.adapters import SdkChatModel
 from ltm_bench.adapters.testing import Provider, provider
 from ltm_bench.cli.main import main
-from ltm_bench.core import keys
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.plugins.agents import make_agent
@@ -57,15 +56,6 @@ def pytest_collection_finish() -> None:
     """Exempt the collected tests from garbage collection, which would otherwise look through all of them each time."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.fixture(autouse=True)
-def own_keys() -> Iterator[None]:
-    """Forget the keys that a test reads: in the next one, a word that is the same would be removed as a secret."""
-    before = dict(keys._read)
-    yield
-    keys._read.clear()
-    keys._read.update(before)
 
 
 KEY = "sk-not-a-key-0123456789"

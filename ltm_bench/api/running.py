@@ -1,6 +1,6 @@
 """Plans a request, runs it in its folder, and publishes it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -62,9 +62,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     if not options.gateway:
         check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
     elif options.ladder and not finished(plan, folder):  # their calls could not be told from the run's
-        raise CannotCombine(
-            "--ladder: behind a gateway, only once a run has ended: ltm-bench control RUN --ladder"
-        )
+        raise CannotCombine("--ladder: behind a gateway, only afterwards: ltm-bench control RUN --ladder")
     _check_records(folder)
     said = ""
     failure: LtmBenchError | None = None
@@ -107,11 +105,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     except (RunIncomplete, BudgetReached) as error:
         failure = error
     if failure is not None:
-        resumable = f"The run can be resumed: ltm-bench resume {folder.name}"
-        if controls:
-            resumable += f" --control {','.join(controls)}"
-        if options.ladder:
-            resumable += " --ladder"
+        resumable = _resuming(folder.name, controls, options)
         try:
             partial = await publish(folder, plan)
         except (OSError, ConfigError):  # a full disk has no room for the page either
@@ -125,14 +119,14 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         (options.reused or options.notify)(
             f"{folder} is finished already; --fresh starts a new run beside it."
         )
-    return await publish(
-        folder,
-        plan,
-        verdicts,
-        reader=reader,
-        judges=judges,
-        options=options,
-    )
+    return await publish(folder, plan, verdicts, reader=reader, judges=judges, options=options)
+
+
+def _resuming(run: str, controls: Sequence[str], options: Options) -> str:
+    """Say how to continue a run that stopped: in the way in which it was begun."""
+    flags = {f"--control {','.join(controls)}": controls, "--ladder": options.ladder}
+    flags |= {"--gateway": options.gateway, **{f"--upstream {each}": True for each in options.upstream}}
+    return " ".join(["The run can be resumed: ltm-bench resume", run, *(f for f, on in flags.items() if on)])
 
 
 async def _foreseen(plan: Plan, options: Options) -> str:

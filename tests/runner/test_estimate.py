@@ -1,6 +1,7 @@
 """The estimate matches actual use, as counted by the local provider."""
 
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -102,6 +103,9 @@ def test_the_command_prints_three_columns_and_needs_no_key(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     done = command("estimate", "--span", "2k", "--suite", "smoke", "--agent", "gpt-4o")
     assert done.exit_code == 0, done.output
+    assert "OPENAI_API_KEY" not in os.environ, (
+        "what stands in for a key would be removed from texts as a secret"
+    )
     assert "no call is made" in done.out
     rows = [re.split(r" {2,}", line.strip()) for line in done.out.splitlines()]
     assert ["low", "likely", "high"] in rows
