@@ -201,7 +201,7 @@ class _Driver:
             ) from error
         self._files = ray.put(Files.of(Path.cwd()))
         # One process per run: nothing left behind in memory or on a GPU reaches the next run.
-        self._execute = ray.remote(max_calls=1)(_bare())
+        self._execute = ray.remote(max_calls=1)(_by_value())
         self._shares = shares(jobs, terms, ray.nodes())
         self._open = {provider: asyncio.Semaphore(many) for provider, (many, _) in self._shares.items()}
         self._pending: set[Any] = set()
@@ -345,8 +345,8 @@ class _Driver:
         return attempt
 
 
-def _bare() -> Callable[..., Any]:
-    """Return `execute` for nodes that may lack ltm-bench: it travels by value, and unpacks its arguments there."""
+def _by_value() -> Callable[..., Any]:
+    """Return `execute` for nodes that may lack ltm-bench: it travels whole, and unpacks its arguments there."""
 
     def carried(packed: bytes, files: Sequence[Any], server: Any) -> Any:
         import pickle
