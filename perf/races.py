@@ -78,16 +78,12 @@ def calibrated(spread: float, difference: float) -> tuple[float, float]:
 
 def looks(gaps: Scores, most: int, error: float) -> list[Interim]:
     """Return the looks at a pair's differences: round, scenario, example. The sums are `Pool`'s, over all rounds."""
-    found = []
+    totals, found = gaps.mean(axis=2).sum(axis=1), []
     for rounds in range(FIRST, most + 1):
-        here = gaps[:rounds]
-        each = here.transpose(1, 0, 2).reshape(SCENARIOS, -1)
-        totals = here.mean(axis=2).sum(axis=1)
-        between = float(totals.var(ddof=1) / rounds)
-        half, total = arm(between, each.shape[1], rounds, most, error), float(totals.mean())
-        found.append(
-            Interim(rounds=rounds, difference=total, interval=Interval(low=total - half, high=total + half))
-        )
+        here, total = totals[:rounds], float(totals[:rounds].mean())
+        half = arm(float(here.var(ddof=1) / rounds), EXAMPLES * rounds, rounds, most, error)
+        interval = Interval(low=total - half, high=total + half)
+        found.append(Interim(rounds=rounds, difference=total, interval=interval))
     return found
 
 

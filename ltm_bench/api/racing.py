@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ltm_bench.api import blocking
 from ltm_bench.api.options import Options
@@ -32,23 +32,12 @@ from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.sweep import Job, SweepObserver, sweep
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.racing import End, Race, Rules
-from ltm_bench.score.statistics.sequential import earliest
 
 MOST = 20
 """Maximum number of rounds, by default."""
 
 TRIES = 3
 """How often a round with an agent's error is tried."""
-
-
-class RaceForecast(NamedTuple):
-    """What a race is about, before it begins."""
-
-    race: Race
-    scenarios: Sequence[int]
-    """The number of examples of each scenario in a round."""
-    first: int | None
-    """The first round that could decide something; None if none can."""
 
 
 class Quiet:
@@ -115,12 +104,15 @@ class RunningRace:
                 check_price(job.plan.agents.sample, options.budget.limit, job.plan.manifest.agent.name)
             find_reader(options.reader, job.plan.manifest.agent)
         find_judges(options.judges)
-        scenarios = [entry.examples for entry in jobs[0].plan.manifest.suite.scenarios]
-        if least is not None and least > len(scenarios):
-            raise ConfigError(f"--least {least:g}: more than the highest possible score, {len(scenarios)}")
-        self.race = Race.of(agents, Rules(most=most, least=least or 0.1 * len(scenarios)))
-        self.race.out_of = len(scenarios)
-        self.terms = RaceForecast(self.race, scenarios, earliest(scenarios, most, self.race.error))
+        manifest = jobs[0].plan.manifest
+        self.scenarios = [entry.examples for entry in manifest.suite.scenarios]
+        """The number of examples of each scenario in a round."""
+        highest = len(self.scenarios)
+        if least is not None and least > highest:
+            raise ConfigError(f"--least {least:g}: more than the highest possible score, {highest}")
+        self.race = Race.of(agents, Rules(most=most, least=least or 0.1 * highest))
+        self.race.suite, self.race.out_of = manifest.suite.title, highest
+        self.race.span = None if manifest.suite.isolated else manifest.span
 
     def _jobs(self, agents: Sequence[str], number: int) -> Sequence[Job]:
         """Plan the runs of a round."""

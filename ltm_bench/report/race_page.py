@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ltm_bench.report.templating import templates
 from ltm_bench.report.words import cost, plural, signed
-from ltm_bench.score.comparison.racing import Duel, End, Preference, Race
+from ltm_bench.score.comparison.racing import Duel, End, Race
 
 
 def standing(duel: Duel) -> str:
@@ -35,15 +35,17 @@ def ended(race: Race) -> str:
 
 
 def saved(race: Race) -> str:
-    """Say what a race saved against a fixed plan for the smallest difference that matters; empty if it is unknown."""
+    """Say what a race took beside a fixed plan for the smallest difference that matters; empty if none is known."""
     plans = [duel.planned for duel in race.duels if duel.planned is not None]
-    if not plans or all(duel.decision is Preference.OPEN for duel in race.duels):
+    if not plans:
         return ""
     plan, taken = max(plans) * len(race.agents), sum(map(len, race.runs.values()))
-    beside = f"{plan - taken:,} fewer" if taken < plan else "no fewer"
+    left = f" and left {plural(len(race.open), 'pair')} undecided"
+    apart = f"{abs(plan - taken):,} {'fewer' if taken < plan else 'more'}" if taken != plan else "as many"
+    beside = left if race.open else f", {apart}"
     return (
         f"to show a difference of {race.rules.least:.2f} points with the noise seen here, plan-size would plan "
-        f"{plural(max(plans), 'seed')}, {plural(plan, 'run')} in all: the race took {taken:,}, {beside}"
+        f"{plural(max(plans), 'seed')}, {plural(plan, 'run')} in all: the race took {taken:,}{beside}"
     )
 
 

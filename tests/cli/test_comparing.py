@@ -121,6 +121,13 @@ def test_the_examples_needed_are_assumed_or_measured_in_earlier_runs(
     assert everything["seeds_needed"] > needed / 3
     fewer = command("plan-size", "--detect", "0.5", "perfect", "goldfish")
     assert "Measured: how much the differences of 1 pair of agents vary, in 2 runs." in fewer.output
+    assert "Not included: runs may differ" in fewer.output, "one seed does not show how much runs differ"
+    for agent in ("perfect", "goldfish"):
+        assert command(*RUN, "--agent", agent, "--name", f"{agent}1", "--seed", "1").exit_code == 0
+    seeds = command("plan-size", "--detect", "0.5", "perfect", "goldfish", "perfect1", "goldfish1").output
+    assert "in 4 runs." in seeds
+    assert "Not included" not in seeds
+    assert "about 1 seed." in command("plan-size", "--detect", "10").output
     alone = command("plan-size", "--detect", "0.5", "reports/perfect")
     assert "how much the scores of perfect vary, in 1 run" in alone.output
 

@@ -67,6 +67,16 @@ def test_a_race_ends_when_one_is_better_and_says_what_it_saved(command: "Command
     page = (place / "reports" / "race.html").read_text("utf-8")
     assert "<bdi>perfect</bdi> minus <bdi>goldfish</bdi>" in page
     assert page.count("/report.html") == len(logs(place))
+    assert (
+        "<h1>Race: <bdi>perfect</bdi>, <bdi>goldfish</bdi> · <bdi>colours, jokes over 2k tokens</bdi></h1>"
+        in page
+    )
+    assert "<title>Race: perfect, goldfish · colours, jokes over 2k tokens · ltm-bench</title>" in page
+
+
+def test_a_race_without_filler_has_no_span_in_its_heading(command: "Command", place: Path) -> None:
+    assert command(*RACE[:3], "--scenario", "colours", "--isolated", "--most", "2").exit_code == 0
+    assert "<bdi>colours, isolated</bdi></h1>" in (place / "reports" / "race.html").read_text("utf-8")
 
 
 def test_a_race_continues_where_it_was_stopped_and_asks_nothing_again(

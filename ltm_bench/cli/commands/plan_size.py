@@ -18,6 +18,7 @@ from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import Suite
 from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.plan.values import number, parse_span, positive
+from ltm_bench.report.words import plural
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.sizing import Basis, assumed, measured
 from ltm_bench.score.statistics.power import MOST, Size, examples_needed, seeds_needed
@@ -74,13 +75,9 @@ def plan_size(
         "(95 % confidence, 80 % power):"
     )
     out().print(_table(basis.scenarios, examples))
-    many = f"more than {MOST:,}" if seeds is None else f"about {seeds:,}"
-    out().print(f"With {basis.examples:.3g} examples of each scenario in a run: {many} seeds.")
+    many = f"more than {MOST:,} seeds" if seeds is None else f"about {plural(seeds, 'seed')}"
+    out().print(f"With {basis.examples:.3g} examples of each scenario in a run: {many}.")
     out().print(safe(basis.source))
-    if not basis.noise.between:
-        out().print(
-            "Not included: runs may differ by more than their examples do. Runs with several seeds show by how much."
-        )
 
 
 def _assumed(name: str) -> Basis:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ltm_bench.api.options import Options
-from ltm_bench.api.racing import MOST, RaceForecast, RunningRace
+from ltm_bench.api.racing import MOST, RunningRace
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.display import SweepDisplay
@@ -25,6 +25,7 @@ from ltm_bench.report.words import plural
 from ltm_bench.score.comparison.racing import End, Preference, Race
 from ltm_bench.score.comparison.sizing import assumed
 from ltm_bench.score.statistics.power import seeds_needed
+from ltm_bench.score.statistics.sequential import earliest
 
 GATES = ("worse", "better")
 
@@ -80,7 +81,7 @@ def race(
     check_output(output)
     options = replace(Options.of(conduct), notify=lambda line: err().print(safe(line)))
     course = RunningRace([*names, *more], request, options, new, most, least)
-    for line in foretold(course.terms):
+    for line in foretold(course.race, course.scenarios):
         err().print(safe(line))
     with saying_when_it_ends(notify) as folders:
         try:
@@ -112,15 +113,20 @@ async def _watch(course: RunningRace) -> None:
                 err().print(safe(f"{seed}: {standing(duel)}"))
 
 
-def foretold(terms: RaceForecast) -> list[str]:
-    """Return what is known of a race before it begins: when it can end, and what a fixed plan would take."""
-    race, scenarios, first = terms
+def foretold(race: Race, scenarios: Sequence[int]) -> list[str]:
+    """Return what is known of a race before it begins: when it can end, and what a fixed plan would take.
+
+    Args:
+        race: The race.
+        scenarios: The number of examples of each scenario in a round.
+    """
+    first = earliest(scenarios, race.rules.most, race.error)
     basis = assumed(scenarios)
     plan = seeds_needed(race.rules.least, basis.scenarios, basis.examples, basis.noise)
     lines = [
         f"at most {race.rules.most} rounds of {plural(sum(scenarios), 'example')} for {len(race.agents)} agents; a "
         f"difference of {race.rules.least:.2f} of {len(scenarios)} points matters; plan-size would plan "
-        f"{'more than 1,000' if plan is None else plan} seeds for it, if nothing is known of the agents"
+        f"{'more than 1,000 seeds' if plan is None else plural(plan, 'seed')} for it, if nothing is known of the agents"
     ]
     if first is None or first >= race.rules.most:
         lines.append(

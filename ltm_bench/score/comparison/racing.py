@@ -82,6 +82,10 @@ class Race(BaseModel):
 
     agents: list[str]
     rules: Rules
+    suite: str = ""
+    """What is asked, in brief."""
+    span: int | None = None
+    """In tokens; None if every example is asked alone."""
     out_of: int = 0
     rounds: int = 0
     """Complete rounds."""

@@ -8,6 +8,10 @@ from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.statistics.power import UNKNOWN, Noise, against_unknown, size_of
 
+_ONE_SEED = (
+    " Not included: runs may differ by more than their examples do. Runs with several seeds show by how much."
+)
+
 
 class Basis(NamedTuple):
     """The basis of a plan."""
@@ -31,7 +35,8 @@ def assumed(counts: Sequence[int]) -> Basis:
         round(len(counts) / sum(1 / count for count in counts), 9),
         UNKNOWN,
         "Assumed: both agents are right half of the time, each independently of the other, which is the most that "
-        "scores can vary. Agents that succeed on the same examples take fewer: name earlier runs to measure it.",
+        "scores can vary. Agents that succeed on the same examples take fewer: name earlier runs to measure it."
+        + _ONE_SEED,
     )
 
 
@@ -49,15 +54,16 @@ def measured(runs: Sequence[Scored]) -> Basis:
     ]
     several = f"in {len(runs)} run{'s' * (len(runs) > 1)}"
     if found:
+        between = [noise.between for size, noise in found if size.seeds > 1]
         return Basis(
             min(size.scenarios for size, _ in found),
             min(size.examples for size, _ in found),
             Noise(
                 within=sum(noise.within for _, noise in found) / len(found),
-                between=sum(noise.between for _, noise in found) / len(found),
+                between=sum(between) / max(1, len(between)),
             ),
             f"Measured: how much the differences of {len(found)} pair{'s' * (len(found) > 1)} of agents vary, "
-            f"{several}.",
+            f"{several}.{'' if between else _ONE_SEED}",
         )
     own = [run.results.by_scenario for run in runs if run.results.complete]
     noise = against_unknown(own) if own and len(comparison.cells) == 1 else None
@@ -72,5 +78,5 @@ def measured(runs: Sequence[Scored]) -> Basis:
         size.examples,
         noise,
         f"Measured: how much the scores of {comparison.entrants[0]} vary, {several}; assumed: the other agent is right "
-        "half of the time, independently of it.",
+        f"half of the time, independently of it.{'' if len({run.manifest.seed for run in runs}) > 1 else _ONE_SEED}",
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.report.race_page import saved
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.racing import End, Preference, Race, Rules, decide
 from ltm_bench.score.results.run import Results
@@ -40,6 +41,22 @@ def test_a_clear_difference_ends_a_race_early(made: "Made") -> None:
     assert race.rounds < 8
     assert race.duels[0].verdict == "good is better than bad"
     assert [at.rounds for at in race.duels[0].looks] == list(range(2, race.rounds + 1))
+
+
+def test_a_race_says_what_it_took_beside_a_fixed_plan(made: "Made") -> None:
+    agree, turned = [RIGHT, WRONG, RIGHT], [WRONG, RIGHT, RIGHT, RIGHT]
+    early = raced(made, Rules(most=8, least=0.3), good=[RIGHT, RIGHT, WRONG], bad=[WRONG])
+    equal = raced(made, one=agree, other=agree)
+    for race, word in ((early, "fewer"), (equal, "more")):
+        plan, taken = 2 * (race.duels[0].planned or 0), 2 * race.rounds
+        assert (taken > plan) == (word == "more")
+        assert saved(race).endswith(f"{plan} runs in all: the race took {taken}, {abs(plan - taken)} {word}")
+    even = early.model_copy(
+        update={"runs": {"good": ["run"] * (plan := early.duels[0].planned or 0), "bad": ["run"] * plan}}
+    )
+    assert saved(even).endswith(f"the race took {2 * plan}, as many")
+    nothing = raced(made, Rules(most=3, least=0.3), one=agree, other=turned)
+    assert saved(nothing).endswith("the race took 6 and left 1 pair undecided")
 
 
 def test_the_order_of_the_agents_does_not_matter(made: "Made") -> None:

@@ -135,6 +135,35 @@ def test_runs_that_agree_on_examples_need_fewer_than_is_assumed(made: "Made") ->
     assert "the scores of one" in alone.source
 
 
+def test_how_much_runs_differ_is_taken_from_the_pairs_that_have_several_seeds(made: "Made") -> None:
+    good, bad = [[RIGHT], [RIGHT, WRONG], [RIGHT]], [[WRONG], [RIGHT, WRONG], [WRONG]]
+    one, other = (
+        [made.run(name, outcomes, seed=seed) for seed, outcomes in enumerate(of)]
+        for name, of in (("one", good), ("other", bad))
+    )
+    several = measured([*one, *other])
+    assert several.noise.between > 0
+    assert "Not included" not in several.source
+    with_third = measured([*one, *other, made.run("third", [WRONG, RIGHT], seed=0)])
+    assert with_third.noise.between == pytest.approx(several.noise.between), (
+        "two of three pairs cannot show it"
+    )
+    assert "Not included" not in with_third.source
+
+
+def test_what_was_measured_as_zero_is_not_called_left_out(made: "Made") -> None:
+    mixed = [RIGHT, WRONG, RIGHT, RIGHT, WRONG]
+    runs = [
+        made.run(name, of, seed=seed) for seed in (0, 1) for name, of in (("one", mixed), ("other", [WRONG]))
+    ]
+    both = measured(runs)
+    assert both.noise.between == 0
+    assert "Not included" not in both.source
+    for few in (measured(runs[:2]), measured(runs[:1]), measured([runs[0], runs[0]]), assumed([3])):
+        assert few.source.endswith("Runs with several seeds show by how much.")
+    assert "Not included" not in measured([runs[0], runs[2]]).source
+
+
 def test_runs_without_information_are_refused(made: "Made") -> None:
     short = made.run("a", each=1)
     with pytest.raises(ConfigError, match="cannot show differences"):
