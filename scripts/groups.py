@@ -256,7 +256,8 @@ def make_environment(group: Group, python: str, steps: Steps, uv: str, folder: P
     outer = {
         name: value
         for name, value in os.environ.items()
-        if name not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
+        # without byte code, each of the many programs that tests start would compile all that it imports again
+        if name not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")
     }
     project = f"{ROOT}[{','.join(group.extras)}]" if group.extras else str(ROOT)
     _make(steps, uv, home / "env", python, outer)

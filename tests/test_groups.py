@@ -212,6 +212,16 @@ def test_a_group_that_did_not_run_completely_fails_and_says_why(
     assert "FAILED" in groups.ran.table([result])
 
 
+def test_the_programs_of_a_group_may_keep_their_byte_code(
+    groups: ModuleType, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    (place / "test_some.py").write_text(
+        "import sys\n\ndef test_right(): assert not sys.dont_write_bytecode\n", "utf-8"
+    )
+    assert outcome(groups, place).problems == []
+
+
 def test_a_missing_program_is_named(groups: ModuleType, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(place))
     result = outcome(groups, place, npm=("some@1",))
