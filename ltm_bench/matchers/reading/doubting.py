@@ -239,10 +239,9 @@ def parts(reply: str) -> Iterator[tuple[str, str]]:
     text = answer(reply)
     if text.lstrip()[:1] in _FORMS:  # the form that was asked for, read as a whole
         return
-    low = flat(text)
     blocks = [block for block in re.split(r"\n\s*\n", text) if block.strip()]
     lines = [line for line in text.splitlines() if line.strip()]
-    said = [text[start:end] for start, end in sentences(low)]
+    said = [text[start:end] for start, end in sentences(flat(text))]
     named = [("what stands outside its parentheses", _ASIDE.sub(" ", text))]
     for kind, each in (("line", lines), ("paragraph", blocks), ("sentence", said)):
         named += [(f"{LAST} {kind}", each[-1]), (f"its first {kind}", each[0])] if each else []

@@ -37,7 +37,8 @@ def recites(reply: str, turns: Sequence[Turn], used: Sequence[Span] = ()) -> boo
     inside = len(said) - len(words("".join(rest)))
     if len(said) - inside > max(GENEROUS, TIMES * inside):
         return True
-    return _repeated(said, [words(turn.message.text) for turn in turns], inside + _OWN) >= _WHOLLY
+    least = inside + _OWN  # many right replies are shorter, and what was told need not be read
+    return len(said) >= least and _repeated(said, [words(t.message.text) for t in turns], least) >= _WHOLLY
 
 
 def hardly_adds(reply: str, turns: Sequence[Turn]) -> bool:

@@ -52,12 +52,11 @@ def shown(reply: str) -> str:
 
 def plain(text: str) -> str:
     """Return the answer in a text in lower case, with straight quotes and without accents."""
-    text = answer(text)
-    if not text.isascii():
-        text = unicodedata.normalize("NFKD", text.translate(_TABLE))[:READ]  # one sign can become 18
-    if text.isascii():  # nearly always so, and then there are no accents
+    if (text := answer(text)).isascii():  # nearly always so, and then there are no accents
         return text.lower()
-    return "".join(c for c in text if not unicodedata.combining(c)).casefold()
+    text = unicodedata.normalize("NFKD", text.translate(_TABLE))[:READ]  # one sign can become 18
+    accents = filter(unicodedata.combining, set(text))  # a long text has few different signs
+    return text.translate(dict.fromkeys(map(ord, accents))).casefold()
 
 
 def flat(text: str) -> str:

@@ -92,15 +92,16 @@ def says(reply: str, phrase: str) -> Occurrence:
     return min((Occurrence(Match.ABSENT), *found), key=lambda each: each.match)
 
 
-def _occurrence(text: str, window: Sequence[tuple[str, int, int]], meant: Sequence[str]) -> Occurrence:
-    match, start, end = _compare([word for word, *_ in window], meant), window[0][1], window[-1][2]
+def _occurrence(text: str, window: Sequence[tuple[str, int, int]], meant: tuple[str, ...]) -> Occurrence:
+    match, start, end = _compare(tuple(word for word, *_ in window), meant), window[0][1], window[-1][2]
     if match is Match.SAID:
         refused = _REFUSES.search(text, max(0, start - 80), start) or _DECLINES.match(text, end, end + 60)
         match = Match.REFUSED if refused else match
     return Occurrence(match, start, end)
 
 
-def _compare(said: Sequence[str], meant: Sequence[str]) -> Match:
+@lru_cache(maxsize=4096)  # where a word of a reply is left out, most windows are as before
+def _compare(said: tuple[str, ...], meant: tuple[str, ...]) -> Match:
     """Compare two short sequences of words."""
     if len(said) == len(meant) and all(map(_same, said, meant)):
         return Match.SAID
