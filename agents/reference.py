@@ -39,6 +39,8 @@ class Telling(NamedTuple):
     """Facts written before it, of all examples."""
     said: str
     """The needle's text."""
+    line: int
+    """The number of its line in the script, without the questions."""
 
 
 Facts = Sequence[Sequence[Telling]]
@@ -125,11 +127,13 @@ class Reference(Agent):
         if message.stream is not None:
             self._heard.setdefault(message.stream, []).append(Turn(message, reply, "chat", message.stream))
         if isinstance(message.line, Tell) and message.stream is not None:
-            told = self._told.setdefault(message.stream, [])
+            told, heard = self._told.setdefault(message.stream, []), self._heard[message.stream]
+            line = sum(not isinstance(turn.message.line, Ask) for turn in heard) - 1
             facts: list[tuple[str | None, str]] = [(fact.about, fact.value) for fact in message.line.facts]
             for about, value in facts or [(None, message.text)]:
                 key = f"{message.stream} {len(told)}"
-                told.append(Telling(key, about, value, message.at, self.position, self.written, message.text))
+                place = (message.at, self.position, self.written)
+                told.append(Telling(key, about, value, *place, message.text, line))
                 self.written += not self._chance("loses", key)
         if self._forgets_after:
             self.position += sum(counter().count(text) for text in (message.text, reply.text))
@@ -166,8 +170,7 @@ class Reference(Agent):
         if not told or not isinstance(line, Ask | Chat):
             return ()
         if isinstance(line, Ask) and line.evidence:
-            held = {self._heard[message.stream][place].message.text for place in line.evidence}
-            told = [each for each in told if each.said in held]
+            told = [each for each in told if each.line in line.evidence]
         if isinstance(line, Chat):
             return () if line.ideal is None else ([[each] for each in told],)
         if self.judged(message, UNKNOWN).score == 1 or self.judged(message, message.ideal or "").score != 1:

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import count
 from pathlib import Path
 
 from ltm_bench import Ask, Dice, Script, Tell, scenario
@@ -72,7 +71,7 @@ def dialogue(
     history = _history(dice, set, data, digest, chosen.split(), alone=alone)
     needs = {} if scorer == "official" else _needs(history.questions, scorer, alone=alone)
     told = [(session, list(_parts(session, part, formerly))) for session in history.sessions]
-    lines, holding = count(1), defaultdict[str, list[int]](list)
+    holding = defaultdict[str, list[int]](list)
     parts = sum(len(texts) for _, texts in told)
     once = WORDS["once"].get(which.dataset, "") if formerly else ""
     reply = yield Tell(f"{BEGIN} {once}".rstrip(), at=0.0)
@@ -98,9 +97,8 @@ def dialogue(
     for nth, (session, texts) in enumerate(told, start=1):
         for number, (text, said) in enumerate(texts):
             place += 1
-            line = next(lines)
             for name in {session.id, *said}:
-                holding[name].append(line)
+                holding[name].append(place)
             apart = number == 0 or len(texts) > SITTING
             reply = yield Tell(
                 text,
@@ -110,7 +108,6 @@ def dialogue(
                 session=session.id if formerly else str(nth),
             )
         for question in (q for q in history.questions if q.after == session.id):
-            next(lines)
             reply = yield ask(question, None, reply.at)
     for place, question in enumerate(q for q in history.questions if not q.after):
         reply = yield ask(question, None if place else 1.0, reply.at)

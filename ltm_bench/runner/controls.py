@@ -134,9 +134,9 @@ def talks(kind: str, example: Example, said: Sequence[LoggedLine]) -> list[Contr
         if kind == "evidence":
             if unnamed(said, said[place]):
                 continue
-            held = [said[line] for line in asked_line.evidence] or said[:place]
-            told = [each.sent.said for each in held if not isinstance(each.line, Ask)]
-            sent = replace(sent, message=in_hand(told, sent.message))
+            told = [each.sent.said for each in said[:place] if not isinstance(each.line, Ask)]
+            held = [told[line] for line in asked_line.evidence] or told
+            sent = replace(sent, message=in_hand(held, sent.message))
         asked = replace(sent, search_by=None if kind == "evidence" else sent.search_by)
         found.append(ControlTalk(f"{stem}-{sent.turn}", example, [said[place]._replace(sent=asked)]))
     return found

@@ -91,8 +91,8 @@ def rungs_of(
         heard: The example's turns before it.
         whole: Why one message cannot tell what the example told; empty if it can.
     """
-    held = [heard[place] for place in line.evidence] or heard
-    told = [turn.message for turn in held if turn.kind != "ask"]
+    told = [turn.message for turn in heard if turn.kind != "ask"]
+    told = [told[place] for place in line.evidence] or told
     found, lacking = [Rung("again", asked)], dict[str, str]()
     expect, turns = line.expect, [*heard, Turn(asked, Reply(""), "ask", example.id)]
     names = expect.candidates() if isinstance(expect, DoubtingMatcher) else None
