@@ -100,6 +100,12 @@ class Replied:
     answered: Literal["script"] | None = None
     """`script` if a script acknowledged a needle. For filler, see the manifest."""
 
+    @classmethod
+    def of(cls, turn: int, said: Reply, tokens: int, answered: Literal["script"] | None = None) -> "Replied":
+        """Return the event of a reply, as the adapter returned it."""
+        usage, finish = said.usage, said.finish
+        return cls(turn=turn, reply=said.text, tokens=tokens, finish=finish, usage=usage, answered=answered)
+
     @property
     def said(self) -> Reply:
         """The reply as the adapter returned it."""
@@ -156,9 +162,7 @@ class Answered:
     @property
     def replied(self) -> Replied:
         """The same reply as one of the conversation."""
-        return Replied(
-            turn=self.id, reply=self.reply, tokens=self.tokens, finish=self.finish, usage=self.usage
-        )
+        return Replied.of(self.id, self.said, self.tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -335,13 +335,5 @@ class _Replay:
         return sent.tokens
 
     def _replied(self, sent: Sent, reply: Reply, *, scripted: bool = False) -> None:
-        self._recorder.put(
-            Replied(
-                turn=sent.turn,
-                reply=reply.text,
-                tokens=self._plan.counter.count(reply.text),
-                finish=reply.finish,
-                usage=reply.usage,
-                answered="script" if scripted else None,
-            )
-        )
+        tokens = self._plan.counter.count(reply.text)
+        self._recorder.put(Replied.of(sent.turn, reply, tokens, "script" if scripted else None))

@@ -223,15 +223,7 @@ class Climb:
 
             answer = await ask(calls, record, doubtful)
             reply = answer.reply
-            recorder.put(
-                Replied(
-                    turn=message.turn,
-                    reply=reply.text,
-                    tokens=count(reply.text),
-                    finish=reply.finish,
-                    usage=reply.usage,
-                )
-            )
+            recorder.put(Replied.of(message.turn, reply, count(reply.text)))
             calls.note_fork(message.turn, answer)
 
     def _log_of(self, rung: Rung) -> Path:

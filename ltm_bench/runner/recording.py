@@ -75,15 +75,7 @@ class Recording:
     def replied(self, reply: Reply, known: Known = unknown, answered: Literal["script"] | None = None) -> int:
         """Record a reply; return its tokens."""
         tokens = self._tokens(reply.text, known)
-        replied = Replied(
-            turn=self._scheduler.number,
-            reply=reply.text,
-            tokens=tokens,
-            finish=reply.finish,
-            usage=reply.usage,
-            answered=answered,
-        )
-        self._recorder.put(replied)
+        self._recorder.put(Replied.of(self._scheduler.number, reply, tokens, answered))
         return tokens
 
     def forked(self, fork: Fork) -> Forked:
