@@ -16,7 +16,8 @@ def check_output(path: Path | None) -> None:
         return
     if not path.name or path.is_dir():
         raise ConfigError(f"-o {path}: it is a folder; name a file")
-    if path.exists() and (not is_ordinary(path) or _leads_to_a_stream(path)):
+    own = path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")  # such as /dev/stdout
+    if path.exists() and (own or not is_ordinary(path)):
         raise ConfigError(f"-o {path}: it is a device or a pipe, which must not be replaced; name a file")
     real = path.resolve()
     in_isolated = real.parent.name == "isolated" and (real.parent.parent / "events.jsonl").exists()
@@ -24,8 +25,3 @@ def check_output(path: Path | None) -> None:
         raise ConfigError(
             f"-o {path}: this is a run's own record, which must not be replaced; name another file"
         )
-
-
-def _leads_to_a_stream(path: Path) -> bool:
-    """Whether a path is one of the system's own links, such as /dev/stdout."""
-    return path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")

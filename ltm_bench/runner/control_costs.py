@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from ltm_bench.core.messages import Ask, Turn
-from ltm_bench.log.ladder import RUNGS
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.controls import rehearsed, talks, unfit
 from ltm_bench.runner.estimate import LIKELY, Counting, Estimate, Sight, forecast, most, simulate
+from ltm_bench.runner.ladder import rungs_in
 from ltm_bench.script.rehearsal import needs_no_agent
 
 
@@ -16,9 +16,7 @@ def price(plan: Plan, found: Estimate) -> str:
         return "free"
     if found.dollars is None:
         return "price unknown"
-    if found.bounded:
-        return f"at most ${found.dollars:.2f}"
-    return f"${found.dollars:.2f}"
+    return f"{'at most ' * found.bounded}${found.dollars:.2f}"
 
 
 async def simulate_controls(
@@ -50,13 +48,15 @@ async def simulate_controls(
 
 async def ladder_line(plan: Plan) -> str:
     """Return a line for what the ladder would take if every question were missed."""
-    sample, whole, longest = plan.agents.sample, await forecast(plan), ""
-    found = Estimate()
+    sample, whole, found, longest = plan.agents.sample, await forecast(plan), Estimate(), ""
     for example in plan.examples:
-        said = rehearsed(example, plan)
-        if not unfit("blind", said):
-            found.calls += len(RUNGS) * sum(isinstance(each.line, Ask) for each in said)
-            longest = max(longest, "\n".join(each.sent.message for each in said), key=len)
+        said, heard = rehearsed(example, plan), list[Turn]()
+        for each in said:
+            if isinstance(each.line, Ask):
+                rungs, _ = rungs_in(said, example, each.line, each.sent.said, heard)
+                found.calls += len(rungs)
+                longest = max([longest, *(rung.message.text for rung in rungs)], key=len)
+            heard.append(Turn(each.sent.said, each.reply, each.sent.kind, example.id))
     if sample.usage_model() is None or whole is None:
         found.dollars, found.bounded = most(sample, found.calls, longest), True
     else:

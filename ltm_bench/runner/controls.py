@@ -164,7 +164,6 @@ async def run_controls(
     Raises:
         RunIncomplete, BudgetReached: A conversation had to stop; the others were finished.
     """
-    check_controls(kinds, isolated=plan.manifest.suite.isolated)
     sample = plan.agents.sample
     if sample.interactive or isinstance(sample, MemoryProduct):  # which share a person, or a server
         concurrent = 1

@@ -23,7 +23,7 @@ from ltm_bench.log.recorder import Recorder
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
-from ltm_bench.runner.controls import cost_of_controls, rehearsed, unfit, unnamed
+from ltm_bench.runner.controls import LoggedLine, cost_of_controls, rehearsed, unfit, unnamed
 from ltm_bench.runner.outgoing import CallResult
 from ltm_bench.runner.recording import json_form
 from ltm_bench.runner.rungs import Rung, is_missed, rungs_of
@@ -115,12 +115,7 @@ class Climb:
     @cached_property
     def _planned(self) -> tuple[list[Rung], dict[str, str]]:
         said = rehearsed(self.example, self._steps.ladder.plan)
-        if why := unfit("blind", said):
-            return [], {"again": why}
-        whole = unfit("evidence", said)
-        if unnamed(said, said[0]._replace(line=self._line)):
-            whole = "its set does not name what holds the answer"
-        return rungs_of(self.example, self._line, self._asked, self._heard, whole=whole)
+        return rungs_in(said, self.example, self._line, self._asked, self._heard)
 
     @property
     def rungs(self) -> Sequence[Rung]:
@@ -228,6 +223,26 @@ class Climb:
 
     def _log_of(self, rung: Rung) -> Path:
         return self._steps.ladder.home / "isolated" / f"{self.name}-{rung.name}.jsonl"
+
+
+def rungs_in(
+    said: Sequence[LoggedLine], example: Example, line: Ask, asked: Message, heard: Sequence[Turn]
+) -> tuple[list[Rung], dict[str, str]]:
+    """Return the rungs of a question, and why it lacks the others, by name.
+
+    Args:
+        said: All that its example says.
+        example: Its example.
+        line: What the script yielded.
+        asked: The question as it was asked.
+        heard: The example's turns before it.
+    """
+    if why := unfit("blind", said):
+        return [], {"again": why}
+    whole = unfit("evidence", said)
+    if unnamed(said, said[0]._replace(line=line)):
+        whole = "its set does not name what holds the answer"
+    return rungs_of(example, line, asked, heard, whole=whole)
 
 
 def _frozen(message: Message, call: Callable[[], Awaitable[Reply]]) -> _Asking:

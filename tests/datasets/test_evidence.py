@@ -76,7 +76,7 @@ def test_evidence_is_the_sessions_that_the_set_names(
             assert text.endswith(question.text)
     assert told
     nameless = sum(not named for _, named in held.values())
-    assert ("some questions of" in " ".join(controls.left_out)) == bool(nameless)
+    assert ("some questions of" in " ".join(controls.left_out["evidence"])) == bool(nameless)
 
 
 def test_of_a_long_session_only_the_parts_with_the_evidence_are_said(place: Path) -> None:
@@ -98,5 +98,38 @@ def test_a_set_that_names_no_evidence_is_left_out_and_said(place: Path) -> None:
     done, controls = asked("gatemem", sets.gatemem(place / "data"), "goldfish")
     assert controls.blind is not None
     assert controls.evidence is None
-    assert "its set does not name what holds the answers" in " ".join(controls.remarks)
+    assert controls.remarks == [
+        "left out of evidence: gatemem (its set does not name what holds the answers)"
+    ], "blind is asked, and stands in the figures"
+    assert [each.name for each in controls.scenarios] == ["gatemem"]
     assert done.results.complete
+
+
+@pytest.mark.parametrize("agent", ["goldfish", "perfect"])
+def test_who_says_that_an_unanswerable_question_is_one_has_not_guessed(place: Path, agent: str) -> None:
+    _, controls = asked("longmemeval-s", sets.longmemeval(place / "data", histories=60), agent)
+    assert controls.blind is not None
+    assert controls.blind.score == pytest.approx(10 / 60), "of 60 questions, 10 cannot be answered"
+    assert controls.blind.interval is not None
+    assert controls.blind.interval.low > 0
+    assert [each.guessable for each in controls.scenarios] == [False]
+    assert controls.remarks == []
+
+
+def test_what_text_cannot_decide_in_the_controls_is_said(place: Path) -> None:
+    agents = place / "agents"
+    agents.mkdir()
+    (agents / "vague.py").write_text(
+        "from ltm_bench import Agent, Reply\n\n\n"
+        "class Vague(Agent):\n    free = True\n    observes = True\n    forks = 'barrier'\n"
+        "    async def reply(self, message):\n        return Reply('Lilies, I suppose.')\n"
+        "    async def fork(self, message):\n        return lambda: self.reply(message)\n",
+        "utf-8",
+    )
+    _, controls = asked("longmemeval-s", sets.longmemeval(place / "data"), "vague")
+    assert controls.blind is not None
+    assert controls.evidence is not None
+    assert controls.blind.undecided == controls.evidence.undecided > 6
+    assert f"undecided in the controls: blind {controls.blind.undecided}, evidence" in " ".join(
+        controls.remarks
+    )

@@ -124,8 +124,28 @@ def test_examples_that_no_control_can_ask_are_left_out_and_said_why() -> None:
     )
     controls = done.results.controls
     assert controls is not None
-    assert {name for name, why in controls.left_out.items() if left[name] in why} == {*left}
+    evidence = controls.left_out.pop("evidence")
+    assert {name for name, why in evidence.items() if left[name] in why} == {*left}
+    decided = {"restaurant": evidence["restaurant"]}
+    assert controls.left_out == {"blind": decided, "near": decided}
     assert [each.name for each in controls.scenarios] == ["tally"]
+
+
+def test_what_only_the_evidence_leaves_out_is_not_said_to_be_left_out_of_the_others() -> None:
+    given: dict[str, Any] = {"agent": "perfect", "span": "4k", "suite": "abilities", "examples": 1}
+    done = run(**given, scenarios=["restaurant", "two_users", "tally"], controls=["blind", "evidence"])
+    assert done.results.controls is not None
+    asked = done.results.controls.remarks
+    assert [each.partition(" (")[0] for each in asked] == [
+        "left out of blind, evidence, and so of all these figures: restaurant",
+        "left out of evidence, and so of all these figures: two_users",
+    ]
+    for remark in asked:
+        assert f"L{remark[1:]}." in (done.folder / "report.html").read_text("utf-8")
+    alone = run(**given, scenarios=["two_users", "tally"], controls=["blind"], name="r").results.controls
+    assert alone is not None
+    assert alone.remarks == []
+    assert {each.name for each in alone.scenarios} == {"two_users", "tally"}
 
 
 def test_perfect_knows_nothing_blind_and_all_with_the_evidence() -> None:
@@ -246,6 +266,15 @@ def test_what_cannot_be_asked_is_an_error_before_anything_is(command: "Command")
     done = command("control", "r")
     assert done.exit_code == 1
     assert "has not ended; `ltm-bench resume r` continues it" in " ".join(done.err.split())
+
+
+def test_a_control_that_a_run_refuses_has_no_price(command: "Command") -> None:
+    given = ("--agent", "goldfish", "--span", "2k", "--scenario", "colours", "--isolated")
+    asked = (*given, "--control", "near")
+    refused, priced = command("run", *asked), command("estimate", *asked)
+    assert (priced.exit_code, priced.out) == (1, "")
+    assert priced.err == refused.err != ""
+    assert command("estimate", *given, "--control", "blind").exit_code == 0
 
 
 def test_a_damaged_scope_is_named(command: "Command") -> None:

@@ -22,6 +22,7 @@ from ltm_bench.plan.request import RUN, Controls, Judges, Ladder, MaxCost, Reade
 from ltm_bench.plan.values import seconds, spell_span
 from ltm_bench.report.words import plural
 from ltm_bench.runner.control_costs import control_lines, ladder_line
+from ltm_bench.runner.controls import check_controls
 from ltm_bench.runner.estimate import REPLIES, Estimate
 from ltm_bench.runner.estimate import estimate as simulate
 from ltm_bench.runner.measured import seconds_per_reply
@@ -73,7 +74,8 @@ def estimate(
 ) -> None:
     """Estimate what a run would use and cost. Takes the options of `run`, simulates its schedule, and makes no call."""
     plan = make_plan(request)
-    manifest = plan.manifest
+    manifest, kinds = plan.manifest, controls or plan.controls
+    check_controls(kinds, isolated=manifest.suite.isolated)
     measured = seconds_per_reply(manifest.agent, manifest.span) if latency is None else latency
     found = {reply: simulate(plan, tokens, measured) for reply, tokens in REPLIES.items()}
     likely = found["likely"]
@@ -101,7 +103,7 @@ def estimate(
         out().print(
             safe(f"Reader {asked.name}: asked about some 5 % of the replies; about all of them: {every}")
         )
-    for line in asyncio.run(control_lines(plan, controls or plan.controls)):
+    for line in asyncio.run(control_lines(plan, kinds)):
         out().print(line)
     if ladder:
         out().print(asyncio.run(ladder_line(plan)))

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Outcome, Reply, Verdict
 from ltm_bench.log.controls import KINDS, Control
+from ltm_bench.matchers.reading import abstains
 from ltm_bench.score.audits.judgements import Place
 from ltm_bench.score.results.accounts import spent_beside
 from ltm_bench.score.results.examples import (
@@ -23,6 +24,9 @@ from ltm_bench.score.statistics.memory import MemoryShare, Triple, kept
 
 ENOUGH = 20
 """Minimum number of a scenario's examples for a memory of its own."""
+
+_GUESSED = "guessed"
+"""Stands for blind without the replies that say that they do not know."""
 
 
 class ControlFigure(BaseModel, frozen=True):
@@ -48,7 +52,10 @@ class ScenarioControls(BaseModel, frozen=True):
     evidence: float | None = None
     near: float | None = None
     guessable: bool = False
-    """Whether blind is above declared chance: the scenario can be guessed, or the model has read it."""
+    """Whether blind is above declared chance: the scenario can be guessed, or the model has read it.
+
+    Who says that he does not know has not guessed, even where that is right.
+    """
     kept: MemoryShare | None = None
     """From 20 examples on."""
 
@@ -70,8 +77,8 @@ class Controls(BaseModel, frozen=True):
     kept: MemoryShare | None = None
     """Memory: (score - blind) / (evidence - blind). None without both controls."""
     scenarios: list[ScenarioControls]
-    left_out: dict[str, str] = Field(default_factory=dict)
-    """Why scenarios cannot be asked so."""
+    left_out: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """Why scenarios, or some questions of them, cannot be asked so, by control."""
     missing: int = 0
     """Questions that are still to be asked."""
 
@@ -111,10 +118,16 @@ class Controls(BaseModel, frozen=True):
                 "above chance without any memory, by guessing or because the model has read them: "
                 + ", ".join(guessable)
             )
-        for why in dict.fromkeys(self.left_out.values()):
-            names = sorted(name for name, reason in self.left_out.items() if reason == why)
-            found.append(f"left out of the controls: {', '.join(names)} ({why})")
-        return found
+        doubtful = {kind: each.undecided for kind in KINDS if (each := self.figure(kind)) and each.undecided}
+        if doubtful:
+            counts = ", ".join(f"{kind} {number}" for kind, number in doubtful.items())
+            found.append(f"undecided in the controls: {counts}; text alone cannot tell, so they count 0")
+        names: dict[tuple[str, str], list[str]] = {}
+        for name in sorted({name for of in self.left_out.values() for name in of}):
+            kinds = [kind for kind, of in self.left_out.items() if name in of]
+            where = ", ".join(kinds) + ", and so of all these figures" * any(map(self.figure, kinds))
+            names.setdefault((where, self.left_out[kinds[0]][name]), []).append(name)
+        return found + [f"left out of {where}: {', '.join(of)} ({why})" for (where, why), of in names.items()]
 
     def figure(self, kind: str) -> ControlFigure | None:
         """Return the score in a control; None if it was not asked."""
@@ -169,16 +182,18 @@ def _as_in(kind: str, question: Question) -> Question | None:
         if question.outcome.infrastructure:
             return None
         said = Verdict(Outcome.WRONG, controls.by_matcher, "")
-    elif (answer := getattr(controls, kind)) is None:
+    elif (answer := getattr(controls, "blind" if kind == _GUESSED else kind)) is None:
         return None
     else:
-        said = Verdict(answer.outcome, answer.score, answer.reason)
+        score = 0.0 if kind == _GUESSED and abstains(answer.reply) else answer.score
+        said = Verdict(answer.outcome, score, answer.reason)
     return replace(question, verdict=said)
 
 
 def _strata(examples: Sequence[ExampleResult], kinds: Sequence[str]) -> dict[str, list[dict[str, float]]]:
     """Return the scores of the examples that were asked in all of these ways, by scenario."""
     found: dict[str, list[dict[str, float]]] = {}
+    kinds = [*kinds, _GUESSED] if "blind" in kinds else kinds
     for example in examples:
         if (scores := scores_of(example, kinds)) is not None:
             found.setdefault(example.scenario, []).append(scores)
@@ -209,18 +224,20 @@ def controls_of(
         undecided = sum(each is not None and each.outcome is Outcome.UNDECIDED for each in answers)
         own = controls[kind]
         spent[kind] = (undecided, spent_beside(own.replies.values(), own.gateway, free=free))
-    left_out = {
-        _group(name): why for each in controls.values() for name, why in sorted(each.left_out.items())
-    }
+    left_out = {kind: _left_out(kind, each.left_out, examples) for kind, each in controls.items()}
     missing = sum(max(0, each.questions - _asked(kind, examples)) for kind, each in controls.items())
     return _put_together([_strata(examples, kinds)], scenarios, spent, left_out, missing)
 
 
-def _group(name: str) -> str:
-    """Return what an example, or one of its questions, is left out with."""
-    example, _, turn = name.partition("#")
-    scenario = example.rpartition("/")[0]
-    return f"some questions of {scenario}" if turn else scenario
+def _left_out(kind: str, of: Mapping[str, str], examples: Sequence[ExampleResult]) -> dict[str, str]:
+    """Return why a control leaves scenarios out, or some questions of those that it asks otherwise."""
+    asked = {each.scenario for each in examples if _asked(kind, [each])}
+    found = dict[str, str]()
+    for name, why in sorted(of.items()):
+        example, _, turn = name.partition("#")
+        scenario = example.rpartition("/")[0]
+        found[f"some questions of {scenario}" if turn or scenario in asked else scenario] = why
+    return found
 
 
 def pooled_controls(
@@ -246,7 +263,10 @@ def pooled_controls(
         [_strata(examples, kinds) for _, examples in known],
         scenarios,
         spent,
-        {name: why for each, _ in known for name, why in each.left_out.items()},
+        {
+            kind: {name: why for each, _ in known for name, why in each.left_out.get(kind, {}).items()}
+            for kind in KINDS
+        },
         sum(each.missing for each, _ in known),
     )
 
@@ -255,7 +275,7 @@ def _put_together(
     clusters: Sequence[Mapping[str, Sequence[Mapping[str, float]]]],
     scenarios: Sequence[ScenarioResult],
     spent: Mapping[str, tuple[int, float | None]],
-    left_out: Mapping[str, str],
+    left_out: Mapping[str, dict[str, str]],
     missing: int,
 ) -> Controls:
     """Return the figures of one or more runs.
@@ -264,7 +284,7 @@ def _put_together(
         clusters: For every run, the scores of its examples by scenario.
         scenarios: All scenarios.
         spent: By kind of control, how many replies are undecided, and what all of them cost.
-        left_out: Why scenarios cannot be asked so.
+        left_out: Why scenarios cannot be asked so, by kind.
         missing: Number of questions that are still to be asked.
     """
 
@@ -322,11 +342,11 @@ def _scenario(
     triples: Sequence[Mapping[str, Sequence[Triple]]],
 ) -> ScenarioControls:
     means = {kind: sum(row[kind] for row in rows) / len(rows) for kind in rows[0]}
-    blind = means.get("blind")
+    guessed = means.pop(_GUESSED, 0.0)
     return ScenarioControls(
         name=scenario.name,
         n=len(rows),
         **means,
-        guessable=blind is not None and wilson(blind, len(rows)).low > scenario.chance,
+        guessable=wilson(guessed, len(rows)).low > scenario.chance,
         kept=kept(triples) if triples and len(rows) >= ENOUGH else None,
     )
