@@ -92,9 +92,10 @@ def test_blank_lines_comments_docstrings_tests_and_untracked_files_do_not_count(
 
 
 def test_one_statement_above_the_limit_is_too_many(checkout: Path) -> None:
-    (checkout / "ltm_bench" / "thing.py").write_text("x = 1\n" * LIMIT, "utf-8")
+    many = 'x = """\n' + "1\n" * (LIMIT - 2) + '"""\n'  # quickly parsed
+    (checkout / "ltm_bench" / "thing.py").write_text(many, "utf-8")
     assert budget(checkout).returncode == 0
-    (checkout / "ltm_bench" / "thing.py").write_text("x = 1\n" * (LIMIT + 1), "utf-8")
+    (checkout / "ltm_bench" / "thing.py").write_text(f"{many}x = 1\n", "utf-8")
     done = budget(checkout)
     assert (done.returncode, done.stderr) == (1, "1 statements too many\n")
 

@@ -10,6 +10,7 @@ import pytest
 from ltm_bench import Ask
 from ltm_bench.score.results import guessing
 from perf import validity
+from perf.recitals import HEAP
 from perf.validity import Scored, candidates, figures, guessed, known, ours
 
 
@@ -101,6 +102,11 @@ def test_the_best_guesser_is_written_for_the_page_under_its_scenarios_hash(
 def test_no_guesser_beats_chance_in_any_scenario(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    played = validity.RECITERS.items()
+    # test_heaps.py plays whole heaps, and would find a smaller excess: with fewer seeds, but without Bonferroni
+    fewer = {name: make for name, make in played if name != f"last {HEAP} messages"}
+    assert len(fewer) == len(played) - 1
+    monkeypatch.setattr(validity, "RECITERS", fewer)
     code = run(monkeypatch)
     assert "ABOVE CHANCE" not in (said := capsys.readouterr().out), said
     assert code == 0
