@@ -92,7 +92,7 @@ def sentences(block: Block, lexicon: Lexicon, *, silent: bool = True) -> Iterato
             yield _coordinated(clauses), text, (begun, stop)
             clauses, begun = [Clause("")], stop
         elif kind == "word" and not _opens(text, last):
-            last.said += [text[:-3], "not"] if text.endswith("n't") else [spelt(text.rstrip("."))]
+            last.said += [text[:-3], "not"] if text.endswith("n't") else [said[i - 1]]
         elif kind == "other" and text in (":", "："):
             last.said.append(":")
         else:
