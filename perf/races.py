@@ -107,9 +107,8 @@ def raced(scores: Scores, rules: Rules) -> Race:
 
 def wrong(race: Race, difference: float) -> bool:
     """Whether any decision of a race is wrong: the first agent is better by this share of all points, or is not."""
-    points = difference * SCENARIOS
     for duel in race.duels:
-        gap = points if duel.first == "0" else 0.0
+        gap = difference * SCENARIOS if duel.first == "0" else 0.0
         allowed = {Preference.OPEN, *([Preference.FIRST] if gap else [])}
         allowed |= {Preference.EQUAL} if gap < race.rules.least - 1e-9 else set()
         if duel.decision not in allowed:
@@ -145,8 +144,7 @@ def show(setting: Setting, rules: Rules, races: int, *, name: str = "", plan: in
     equal = sum(race.duels[-1].decision is Preference.EQUAL for race in done) / races
     share = sum(best) / races
     rounds = float(np.median([race.rounds for race in done]))
-    if name == "planned":
-        plan = fixed_plan(share, difference * SCENARIOS, noise)
+    plan = fixed_plan(share, difference * SCENARIOS, noise) if name == "planned" else plan
     beside = f"{plan:>6} {rounds / plan:>6.2f}" if plan else f"{'–':>6} {'–':>6}"
     print(
         f"{name:>8} {agents:>6} {difference:>6.3f} {spread:>6} {correlation:>5} {races:>6} "

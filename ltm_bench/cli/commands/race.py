@@ -46,7 +46,9 @@ def race(
         list[str], typer.Argument(metavar="AGENT...", help="Two agents or more (see list agents).")
     ],
     more: Annotated[Sequence[str], Option("Another agent.", "NAME", flags=("--agent",))] = (),
-    most: Annotated[int, Option("Maximum number of rounds.", "ROUNDS", least=2, most=100)] = MOST,
+    most: Annotated[
+        int, Option("Maximum number of rounds; more decide smaller differences.", "ROUNDS", least=2, most=100)
+    ] = MOST,
     least: Annotated[
         float | None,
         Option(
