@@ -165,6 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         latency=0.5,
         span="8k",
         suite="smoke",
+        examples=(1, "of each scenario"),
         ray=(False, "on a local Ray cluster"),
         faults=(False, "with a limit that is too low, and a kill"),
     ).parse_args(arguments)
@@ -184,11 +185,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         (folder / "agents").mkdir()
         (folder / "agents" / "waiting.py").write_text(ADAPTER, "utf-8")
         os.chdir(folder)
-        asked = Request(agent="waiting", span=chosen.span, suite=chosen.suite, examples=1, base_url=url)
+        what = {"span": chosen.span, "suite": chosen.suite, "examples": chosen.examples}
+        asked = Request(agent="waiting", base_url=url, **what)
         plan = make_plan(asked)
         calls, runs = estimate(plan).calls, plan.name.rpartition("-seed")[0]
-        words = ["sweep", "--agent", "waiting", "--span", chosen.span, "--suite", chosen.suite]
-        words += ["--examples", "1", "--seed", f"0..{chosen.conversations - 1}", "--base-url", url]
+        words = ["sweep", "--agent", "waiting", *(f"--{name}={value}" for name, value in what.items())]
+        words += ["--seed", f"0..{chosen.conversations - 1}", "--base-url", url]
         words += ["--max-connections", str(chosen.at_once), *(["--executor", "ray"] if chosen.ray else [])]
         print(
             f"{chosen.conversations} conversations of {chosen.span}, about {calls} calls each, "

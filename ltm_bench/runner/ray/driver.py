@@ -31,6 +31,9 @@ from ltm_bench.runner.sweep import Job, SweepObserver, is_worth_trying, pause, t
 LOSSES = 5
 """How often a run is resumed from its log when its worker or node is lost, unless --retries says otherwise."""
 
+RUNS_A_PROCESS = 20
+"""How many runs a process carries out, one after the other: its imports take seconds."""
+
 PATIENCE = 10.0
 """Seconds that an interrupted sweep waits for its workers."""
 
@@ -200,8 +203,7 @@ class _Driver:
                 f"--executor ray: the cluster's Python cannot run ltm-bench; install it there ({_first_line(error)})"
             ) from error
         self._files = ray.put(Files.of(Path.cwd()))
-        # One process per run: nothing left behind in memory or on a GPU reaches the next run.
-        self._execute = ray.remote(max_calls=1)(_by_value())
+        self._execute = {many: ray.remote(max_calls=many)(_by_value()) for many in (1, RUNS_A_PROCESS)}
         self._shares = shares(jobs, terms, ray.nodes())
         self._open = {provider: asyncio.Semaphore(many) for provider, (many, _) in self._shares.items()}
         self._pending: set[Any] = set()
@@ -318,20 +320,22 @@ class _Driver:
             if not is_worth_trying(problem) or tries >= most:
                 return problem
             tries, last = tries + 1, ended.node
-            lost = "its worker was lost; another continues from its log"
-            self._observer.noted(job, f"{problem}; retry {tries} of {most}" if ended.node else lost)
-            if ended.node:
-                await asyncio.sleep(pause(tries))
+            what = f"retry {tries} of {most}" if ended.node else "another continues from its log"
+            self._observer.noted(job, f"{problem}; {what}")
+            await asyncio.sleep(pause(tries))
 
     async def _tried(self, assignment: Assignment, job: Job, avoided: Set[str]) -> WorkerResult:
         """Hand a run to a node that is not avoided; the attempt of a worker that was lost has none."""
         elsewhere = {"ray.io/node-id": f"!in({','.join(sorted(avoided))})"} if avoided else None
-        task = self._execute.options(
+        needs = self._terms.of(job)
+        # What a run leaves behind on a device, or in a call that did not end in time, must not reach the next run.
+        alone = bool(needs.num_gpus or needs.custom or self._terms.time)
+        task = self._execute[1 if alone else RUNS_A_PROCESS].options(
             name=assignment.name,
             max_retries=0,
             scheduling_strategy="SPREAD",
             label_selector=elsewhere,
-            **self._terms.of(job).options(),
+            **needs.options(),
         )
         packed = self._ray.cloudpickle.dumps(assignment)
         ref = task.remote(packed, [self._files], self._server)
@@ -382,9 +386,10 @@ def _costs_before(jobs: Sequence[Job], budget: Budget, url: str | None) -> list[
 def _first_line(error: BaseException) -> str:
     """Return a worker's error in one line: its own if it has one."""
     cause = getattr(error, "cause", None)
-    if isinstance(cause, BaseException):
-        return f"{type(cause).__name__}: {cause}"
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    own = cause if isinstance(cause, BaseException) else error
+    return next(
+        (f"{type(own).__name__}: {line}" for line in str(own).splitlines() if line), type(own).__name__
+    )
 
 
 def _prepare(job: Job, shared: Shared | None) -> bool:

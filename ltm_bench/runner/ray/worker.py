@@ -126,9 +126,7 @@ class MoneyLedger:
 class _RemoteBudget(Budget):
     """A worker's budget: asks the budget server before each call, and reports after it."""
 
-    def __init__(
-        self, assignment: Assignment, attempt: str, server: Any, ledger: MoneyLedger | None = None
-    ) -> None:
+    def __init__(self, assignment: Assignment, attempt: str, server: Any, ledger: MoneyLedger) -> None:
         super().__init__(assignment.limit)
         self._number, self._attempt, self._server = assignment.number, attempt, server
         self._ledger = ledger
@@ -137,9 +135,8 @@ class _RemoteBudget(Budget):
         answer = self._tell("take", price, self.spent, unknown=self.unknown)
         if isinstance(answer, str):
             raise BudgetReached(answer)
-        if self._ledger is not None:
-            with self.lock:
-                self._ledger.add(answer)
+        with self.lock:
+            self._ledger.add(answer)
         self.held += answer
         return Decimal(answer)
 
@@ -160,16 +157,15 @@ class _RemoteBudget(Budget):
         super().lose(price)
         if price:
             self._tell("lose", price)
-            if self._ledger is not None:
-                with self.lock:
-                    self._ledger.lose(price)
+            with self.lock:
+                self._ledger.lose(price)
 
     def _give(self, held: Decimal, cost: Decimal = Decimal(0)) -> None:
         if held:  # not a reply of the log, which the ledger knows
-            self._tell("give", held, self.spent, unknown=self.unknown)
-            if self._ledger is not None:
-                with self.lock:
-                    self._ledger.settle(held, cost)
+            # Not waited for: it arrives before the next request, since a worker's requests keep their order.
+            self._server.give.remote(self._number, self._attempt, held, self.spent, unknown=self.unknown)
+            with self.lock:
+                self._ledger.settle(held, cost)
 
     def _tell(self, method: str, *given: Any, **more: Any) -> Any:
         """Call the server, and wait for its answer: the next call must not start before the server knows of this."""
@@ -274,9 +270,8 @@ def _execute_in(
         written = None if shared is None else shared.ledger()
         known = {"already": already, "unsettled": unsettled, "ledger": written}
         carried = ray.get(server.open.remote(assignment.number, attempt, cost.logged, **known))
-        ledger = None
-        if shared is not None and assignment.limit is not None:
-            ledger = MoneyLedger(shared.write_ledger, cost.logged, carried)
+        kept = None if shared is None or assignment.limit is None else shared.write_ledger
+        ledger = MoneyLedger(kept or (lambda _: None), cost.logged, carried)
         budget = _RemoteBudget(assignment, attempt, server, ledger)
 
         def report(turns: int, examples: int) -> None:
@@ -301,7 +296,7 @@ def _execute_in(
             watcher.report()
             if shared is not None:
                 _insist(lambda: shared.push(folder, whole=True))
-            if ledger is not None and not already:
+            if not already:
                 ledger.close()
             ray.get(reported)
         if assignment.publish is not None:
