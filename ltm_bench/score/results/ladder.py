@@ -101,7 +101,8 @@ class LadderResult(BaseModel, frozen=True):
             if (number := round(share))
         ]
         if not parts:
-            said = "nothing that could be asked again was missed"
+            none = "nothing that could be asked again was missed"
+            said = "no missed question has all its replies" if self.to_go else none
         else:
             verb = "was" if parts[0].startswith("1 ") else "were"
             said = f"of {self.missed} missed, {', '.join(parts).replace(' ', f' {verb} ', 1)}"

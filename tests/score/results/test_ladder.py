@@ -134,8 +134,10 @@ def test_of_several_questions_of_an_example_each_says_why_it_lacks_a_rung() -> N
     }
 
 
-def test_nothing_missed_is_said() -> None:
+def test_nothing_missed_is_said_and_not_of_a_ladder_that_has_just_begun() -> None:
     assert shown([]).sentence == "nothing that could be asked again was missed"
+    begun = shown([]).model_copy(update={"to_go": 4})
+    assert begun.sentence == "no missed question has all its replies (incomplete: 4 replies to go)"
 
 
 def test_each_reply_is_judged_with_the_words_that_it_answers() -> None:
