@@ -11,9 +11,12 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from ltm_bench.score.statistics.intervals import Clusters, Interval, Pool, wilson
+from ltm_bench.score.statistics.intervals import Clusters, Interval, Pool
 
 _Z = 1.96
+
+_CARE = 1.5
+"""Factor of what is added to a variance because few examples were seen; chosen by `perf/coverage.py`."""
 
 LEAST = 0.1
 """Share of the points that evidence must surely be above blind."""
@@ -34,18 +37,13 @@ class Triple(NamedTuple):
         """Return what there was to get; below 0 where guessing did better than evidence."""
         return self.evidence - self.blind
 
-    def beyond(self) -> float:
-        """Return what it got above or below all that there was to get, or to lose."""
-        low, high = sorted((0.0, self.at_most()))
-        return self.got() - min(max(self.got(), low), high)
-
 
 class MemoryShare(BaseModel, frozen=True):
     """Memory, as a share of what could be had."""
 
-    share: float | None
+    share: float | None = None
     """None if it is not shown."""
-    interval: Interval | None
+    interval: Interval | None = None
     n: int
     """Examples."""
     why: str = ""
@@ -71,46 +69,48 @@ Strata = Mapping[str, Sequence[Triple]]
 def kept(clusters: Sequence[Strata]) -> MemoryShare:
     """Return the memory that examples of one or more runs show.
 
-    Every example in which evidence gets more than blind is a trial: did the agent get it too? The interval is Wilson's
-    for these trials, each counted by how much there is to get, with the effective number that the variance within the
-    scenarios gives them. Replies vary besides: what an example scores beyond what there was to get, and whatever
-    variance is more than that of trials, lengthens both arms, by the squares (MOVER: Zou and Donner 2008). How much
-    several runs differ stretches them.
+    The interval contains every memory that a score test would not refuse: at which what the agent got is within 1.96
+    standard errors of what it should have got. An example in which evidence gets more than blind is a trial: did the
+    agent get it too? If all that varies is that, the test is Wilson's, each trial counted by how much there is to get,
+    and the variance reduced if scenarios differ. Where luck shows, the variance may also be the one observed, at that
+    memory (Fieller 1954). How much several runs differ stretches the interval.
 
     Args:
         clusters: For every run, its triples by scenario.
     """
     names = dict.fromkeys(name for cluster in clusters for name in cluster)
     strata = [[triple for cluster in clusters for triple in cluster.get(name, ())] for name in names]
-    n = sum(map(len, strata))
+    triples = [triple for each in strata for triple in each]
+    n = len(triples)
     if not strata or any(len(each) < 2 for each in strata):
-        return MemoryShare(
-            share=None, interval=None, n=n, why="too few examples to say how much of it is memory"
-        )
+        return MemoryShare(n=n, why="too few examples to say how much of it is memory")
     gained = Pool(_mapped(clusters, Triple.at_most))
     could, examples = gained.total, min(map(len, strata))
     surely = could - gained.stretch() * _Z * math.sqrt(gained.within) - _Z**2 / examples / 2
     if surely <= LEAST * len(strata):
         why = "with everything in hand it hardly gets more than by guessing, so how much of it is memory cannot be said"
-        return MemoryShare(share=None, interval=None, n=n, why=why)
-    share = Pool(_mapped(clusters, Triple.got)).total / could
+        return MemoryShare(n=n, why=why)
+    got = Pool(_mapped(clusters, Triple.got))
+    share = got.total / could
     rest = Pool(_mapped(clusters, lambda triple: triple.got() - share * triple.at_most()))
-    trials = could**2 / _squares(strata, Triple.at_most)
     bounded = min(max(share, 0.0), 1.0)
-    chance = bounded * (1 - bounded) / trials
     # One more example that disagrees with the others: examples that all agree show no variance.
-    disagreeing = min(1.0, max(abs(d) for each in rest.strata.values() for d in each))
-    surprise = (disagreeing / examples / could) ** 2
-    variance = rest.within / could**2
-    if variance + surprise < chance:
-        trials *= chance / (variance + surprise)
-    beyond = variance + min(surprise, _squares(strata, Triple.beyond) / could**2) - chance
-    luck = _Z * math.sqrt(max(0.0, beyond))
-    known, stretch = wilson(bounded, trials), rest.stretch()
-    interval = Interval(
-        low=share - stretch * math.hypot(bounded - known.low, luck),
-        high=share + stretch * math.hypot(known.high - bounded, luck),
-    )
+    disagreeing = min(1.0, max(abs(each.got() - bounded * each.at_most()) for each in triples))
+    surprise = (disagreeing / examples) ** 2
+    trials = sum(sum(triple.at_most() ** 2 for triple in each) / len(each) ** 2 for each in strata)
+    chance = bounded * (1 - bounded) * trials
+    if rest.within + surprise / 2 < chance:
+        trials *= (rest.within + surprise / 2) / chance
+    # Luck shows in examples that get less than by guessing, or more than with everything in hand.
+    lucky = any(not each.blind <= each.score <= each.evidence for each in triples)
+    # The variance, as a polynomial in memory: of trials, and as observed.
+    variances = [(0.0 if lucky else _CARE * max(0.0, rest.within - chance), trials, -trials)]
+    if lucky:
+        lost = Pool(_mapped(clusters, lambda triple: triple.got() - triple.at_most())).within
+        variances.append((got.within + _CARE * surprise, lost - got.within - gained.within, gained.within))
+    ends = [share, *(end for each in variances for end in _ends(got.total, could, *each))]
+    stretch = rest.stretch()
+    interval = Interval(low=share - stretch * (share - min(ends)), high=share + stretch * (max(ends) - share))
     return MemoryShare(share=share, interval=interval, n=n)
 
 
@@ -118,6 +118,8 @@ def _mapped(clusters: Sequence[Strata], value: Callable[[Triple], float]) -> Clu
     return [{name: [*map(value, each)] for name, each in cluster.items()} for cluster in clusters]
 
 
-def _squares(strata: Sequence[Sequence[Triple]], value: Callable[[Triple], float]) -> float:
-    """Return the variance of the sum of means if a value's mean square were its variance."""
-    return sum(sum(value(triple) ** 2 for triple in each) / len(each) ** 2 for each in strata)
+def _ends(got: float, could: float, constant: float, linear: float, square: float) -> Sequence[float]:
+    """Return between which memories `(got - memory * could)**2` is at most `_Z**2` variances; nothing if nowhere."""
+    scale, middle = could**2 - _Z**2 * square, got * could + _Z**2 * linear / 2
+    root = middle**2 - scale * (got**2 - _Z**2 * constant)
+    return [(middle + sign * math.sqrt(root)) / scale for sign in (-1, 1)] if root > 0 else []
