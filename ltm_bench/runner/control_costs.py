@@ -16,7 +16,7 @@ def price(plan: Plan, found: Estimate) -> str:
         return "free"
     if found.dollars is None:
         return "price unknown"
-    return f"{'at most ' * found.bounded}${found.dollars:.2f}"
+    return f"{'at most ' if found.bounded else ''}${found.dollars:.2f}"
 
 
 async def simulate_controls(

@@ -54,7 +54,7 @@ class ScenarioControls(BaseModel, frozen=True):
     guessable: bool = False
     """Whether blind is above declared chance: the scenario can be guessed, or the model has read it.
 
-    Who says that he does not know has not guessed, even where that is right.
+    To say that one does not know is no guess, even where it is right.
     """
     kept: MemoryShare | None = None
     """From 20 examples on."""
