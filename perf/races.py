@@ -1,25 +1,28 @@
 """How often a race is wrong, and how many seeds it takes beside a fixed plan of equal power: simulated races.
 
-    python -m perf.races [--races 1000] [--most 20] [--agents 2 3 5]
+    python -m perf.races [--races 1000] [--most 40] [--agents 2 3 5]
 
 Agents answer eleven scenarios of three examples, right, partly or not, by a latent normal variable. What a round and an
 example have in common for all agents has the given correlation; how much a round's score varies from seed to seed is
-calibrated. One agent is better by the given share of all points, the others are alike. Differences, intervals and
-decisions are those of the code. `planned` is the difference that a fixed plan of `--most` seeds would show with a power
-of 80 %; the fixed plan beside a race has the power that the race turned out to have.
+calibrated. One agent is better by the given share of all points, the others are alike. The arms of intervals are those
+of the code, and a test compares the decisions. `planned` is the difference that a fixed plan of `--most` seeds would
+show with a power of 80 %; the fixed plan beside a race has the power that the race turned out to have.
 """
 
+from collections.abc import Callable
 from itertools import combinations
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from ltm_bench.score.comparison.racing import Preference, Race, Rules, decide
-from ltm_bench.score.statistics.intervals import Interval
+from ltm_bench.api.racing import MOST
+from ltm_bench.score.comparison.racing import Preference, Rules
+from ltm_bench.score.statistics.intervals import CONFIDENCE
 from ltm_bench.score.statistics.power import Noise, Size, power, smallest, smallest_difference
-from ltm_bench.score.statistics.sequential import FIRST, Interim, arm
+from ltm_bench.score.statistics.sequential import FIRST, arm
 from perf.arguments import parser_for
+from perf.tables import table
 
 SCENARIOS, EXAMPLES = 11, 3
 SPREADS = (0.08, 0.15, 0.3)
@@ -31,6 +34,15 @@ HALF = 0.2
 """Below this distance from 0, a reply is worth half a point."""
 
 Scores = np.ndarray
+
+Decisions = dict[tuple[int, int], np.ndarray]
+"""What every race says of each pair of agents: values of `Preference`."""
+
+Row = Callable[..., None]
+"""Prints a row of the table."""
+
+_SAID = [Preference.FIRST, Preference.SECOND, Preference.EQUAL]
+_arms = np.vectorize(arm, otypes=[float])
 
 
 class Setting(NamedTuple):
@@ -76,44 +88,45 @@ def calibrated(spread: float, difference: float) -> tuple[float, float]:
     return tau, smallest(lambda shift: mean(tau, shift) - mean(tau, 0.0) >= difference, 10.0)
 
 
-def looks(gaps: Scores, most: int, error: float) -> list[Interim]:
-    """Return the looks at a pair's differences: round, scenario, example. The sums are `Pool`'s, over all rounds."""
-    totals, found = gaps.mean(axis=2).sum(axis=1), []
-    for rounds in range(FIRST, most + 1):
-        here, total = totals[:rounds], float(totals[:rounds].mean())
-        half = arm(float(here.var(ddof=1) / rounds), EXAMPLES * rounds, rounds, most, error)
-        interval = Interval(low=total - half, high=total + half)
-        found.append(Interim(rounds=rounds, difference=total, interval=interval))
-    return found
+def points(rng: np.random.Generator, races: int, setting: Setting, most: int) -> Scores:
+    """Draw the points of rounds: race, agent, round; a hundred races at a time."""
+    tau, shift = calibrated(setting.spread, setting.difference)
+    shape = (100, setting.agents, most)
+    drawn = (draw(rng, shape, tau, shift, setting.correlation) for _ in range(0, races, 100))
+    return np.concatenate([scores.mean(axis=4).sum(axis=3) for scores in drawn])[:races]
 
 
-def raced(scores: Scores, rules: Rules) -> Race:
-    """Run a race on scores: agent, round, scenario, example."""
-    race = Race.of([str(i) for i in range(len(scores))], rules)
-    seen = {
-        pair: looks(scores[pair[0]] - scores[pair[1]], rules.most, race.error)
-        for pair in combinations(range(len(scores)), 2)
-    }
+def raced(points: Scores, rules: Rules) -> tuple[Scores, Decisions]:
+    """Run races on the points of their rounds: race, agent, round. Returns the rounds that each took, and decided."""
+    races, agents, _ = points.shape
+    racing, taken = np.full((races, agents), True), np.zeros(races)
+    decided = {pair: np.full(races, Preference.OPEN.value, "U30") for pair in combinations(range(agents), 2)}
+    error = (1 - CONFIDENCE) / len(decided)
     for rounds in range(FIRST, rules.most + 1):
-        race.rounds = rounds
-        for duel in race.open:
-            found = seen[int(duel.first), int(duel.second)][rounds - FIRST]
-            duel.decision = decide(found, found, rules.least)
-        race.drop()
-        if race.end is not None:
-            break
-    return race
+        for pair, decision in decided.items():
+            live = (decision == Preference.OPEN) & racing[:, pair].all(axis=1)
+            taken[live] = rounds
+            gaps = points[live, pair[0], :rounds] - points[live, pair[1], :rounds]
+            half = _arms(gaps.var(axis=1, ddof=1) / rounds, EXAMPLES * rounds, rounds, rules.most, error)
+            low, high = gaps.mean(axis=1) - half, gaps.mean(axis=1) + half
+            equal = (-rules.least < low) & (high < rules.least)
+            decision[live] = np.select([low > 0, high < 0, equal], _SAID, Preference.OPEN)
+        for (one, other), decision in decided.items():
+            racing[decision == Preference.FIRST, other] = False
+            racing[decision == Preference.SECOND, one] = False
+    return taken, decided
 
 
-def wrong(race: Race, difference: float) -> bool:
-    """Whether any decision of a race is wrong: the first agent is better by this share of all points, or is not."""
-    for duel in race.duels:
-        gap = difference * SCENARIOS if duel.first == "0" else 0.0
-        allowed = {Preference.OPEN, *([Preference.FIRST] if gap else [])}
-        allowed |= {Preference.EQUAL} if gap < race.rules.least - 1e-9 else set()
-        if duel.decision not in allowed:
-            return True
-    return False
+def wrong(decided: Decisions, difference: float, least: float) -> Scores:
+    """Which races decide anything wrong: the first agent is better by this share of all points, or is not."""
+    found = []
+    for (one, _), decision in decided.items():
+        gap = difference * SCENARIOS if one == 0 else 0.0
+        false = {Preference.SECOND} if gap else {Preference.FIRST, Preference.SECOND}
+        false |= {Preference.EQUAL} if gap >= least - 1e-9 else set()
+        found.append(np.isin(decision, list(false)))
+    any_wrong: Scores = np.any(found, axis=0)
+    return any_wrong
 
 
 def fixed_plan(share: float, points: float, noise: Noise) -> int:
@@ -131,52 +144,44 @@ def noise_in(tau: float, correlation: float, shift: float = 0.0) -> Noise:
     return Noise(within=within, between=max(0.0, between))
 
 
-def show(setting: Setting, rules: Rules, races: int, *, name: str = "", plan: int = 0) -> int:
+def show(row: Row, setting: Setting, rules: Rules, races: int, *, name: str = "", plan: int = 0) -> int:
     """Simulate a cell, and print its line. Returns the fixed plan: the given one, or else the one of equal power."""
     agents, difference, spread, correlation = setting
-    tau, shift = calibrated(spread, difference)
-    noise = noise_in(tau, correlation, shift)
     rng = np.random.default_rng([round(1000 * each) for each in setting])
-    done = [
-        raced(draw(rng, (1, agents, rules.most), tau, shift, correlation)[0], rules) for _ in range(races)
-    ]
-    best = [all(each.decision is Preference.FIRST for each in race.duels[: agents - 1]) for race in done]
-    equal = sum(race.duels[-1].decision is Preference.EQUAL for race in done) / races
-    share = sum(best) / races
-    rounds = float(np.median([race.rounds for race in done]))
-    plan = fixed_plan(share, difference * SCENARIOS, noise) if name == "planned" else plan
-    beside = f"{plan:>6} {rounds / plan:>6.2f}" if plan else f"{'–':>6} {'–':>6}"
-    print(
-        f"{name:>8} {agents:>6} {difference:>6.3f} {spread:>6} {correlation:>5} {races:>6} "
-        f"{sum(wrong(race, difference) for race in done):>5} {share:>7.3f} {equal:>6.3f} {rounds:>6.1f} {beside}",
-        flush=True,
-    )
+    taken, decided = raced(points(rng, races, setting, rules.most), rules)
+    best = [decided[0, other] == Preference.FIRST for other in range(1, agents)]
+    share = float(np.all(best, axis=0).mean())
+    equal = float((decided[agents - 2, agents - 1] == Preference.EQUAL).mean())
+    rounds = float(np.median(taken))
+    if name == "planned":
+        tau, shift = calibrated(spread, difference)
+        plan = fixed_plan(share, difference * SCENARIOS, noise_in(tau, correlation, shift))
+    beside = (plan, f"{rounds / plan:.2f}") if plan else ("–", "–")
+    found = (int(wrong(decided, difference, rules.least).sum()), f"{share:.3f}", f"{equal:.3f}", rounds)
+    row(name, agents, f"{difference:.3f}", spread, correlation, races, *found, *beside)
     return plan
 
 
 def main() -> None:
     """Simulate and print."""
-    parser = parser_for(__doc__, races=1000, most=20)
+    parser = parser_for(__doc__, races=1000, most=MOST)
     parser.add_argument("--agents", type=int, nargs="+", default=[2, 3, 5])
     asked = parser.parse_args()
-    print(
-        f"{'':>8} {'agents':>6} {'better':>6} {'spread':>6} {'corr':>5} {'races':>6} {'wrong':>5} {'decided':>7} "
-        f"{'equal':>6} {'seeds':>6} {'fixed':>6} {'ratio':>6}"
-    )
+    row = table(*"which agents better spread corr races wrong decided equal seeds fixed ratio".split())
     for agents in asked.agents:
         for spread in SPREADS:
             for correlation in CORRELATIONS if agents == 2 else CORRELATIONS[1:2]:
                 rules = Rules(most=asked.most, least=0.1 * SCENARIOS)
                 for difference in DIFFERENCES:
-                    show(Setting(agents, difference, spread, correlation), rules, asked.races)
+                    show(row, Setting(agents, difference, spread, correlation), rules, asked.races)
                 if agents > 2:
                     continue
                 size = Size(scenarios=SCENARIOS, examples=EXAMPLES, seeds=asked.most)
-                points = smallest_difference(size, noise_in(calibrated(spread, 0.0)[0], correlation))
-                rules, plan = Rules(most=asked.most, least=points), 0
+                least = smallest_difference(size, noise_in(calibrated(spread, 0.0)[0], correlation))
+                rules, plan = Rules(most=asked.most, least=least), 0
                 for name, times in (("planned", 1), ("twice", 2), ("equal", 0)):
-                    setting = Setting(agents, times * points / SCENARIOS, spread, correlation)
-                    plan = show(setting, rules, asked.races, name=name, plan=plan)
+                    setting = Setting(agents, times * least / SCENARIOS, spread, correlation)
+                    plan = show(row, setting, rules, asked.races, name=name, plan=plan)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from ltm_bench.runner.sweep import Job, SweepObserver, sweep
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.racing import End, Race, Rules
 
-MOST = 20
+MOST = 40
 """Maximum number of rounds, by default."""
 
 TRIES = 3

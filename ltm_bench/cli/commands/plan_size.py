@@ -18,10 +18,9 @@ from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import Suite
 from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.plan.values import number, parse_span, positive
-from ltm_bench.report.words import plural
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.sizing import Basis, assumed, measured
-from ltm_bench.score.statistics.power import MOST, Size, examples_needed, seeds_needed
+from ltm_bench.score.statistics.power import MOST, Size, examples_needed, seeds_in_words, seeds_needed
 
 _SEEDS = (1, 2, 3, 5, 10)
 """Numbers of seeds in the table."""
@@ -75,8 +74,7 @@ def plan_size(
         "(95 % confidence, 80 % power):"
     )
     out().print(_table(basis.scenarios, examples))
-    many = f"more than {MOST:,} seeds" if seeds is None else f"about {plural(seeds, 'seed')}"
-    out().print(f"With {basis.examples:.3g} examples of each scenario in a run: {many}.")
+    out().print(f"With {basis.examples:.3g} examples of each scenario in a run: {seeds_in_words(seeds)}.")
     out().print(safe(basis.source))
 
 

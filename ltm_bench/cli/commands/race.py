@@ -24,7 +24,7 @@ from ltm_bench.report.race_page import ended, saved, standing
 from ltm_bench.report.words import plural
 from ltm_bench.score.comparison.racing import End, Preference, Race
 from ltm_bench.score.comparison.sizing import assumed
-from ltm_bench.score.statistics.power import seeds_needed
+from ltm_bench.score.statistics.power import seeds_in_words, seeds_needed
 from ltm_bench.score.statistics.sequential import earliest
 
 GATES = ("worse", "better")
@@ -128,7 +128,7 @@ def foretold(race: Race, scenarios: Sequence[int]) -> list[str]:
     lines = [
         f"at most {race.rules.most} rounds of {plural(sum(scenarios), 'example')} for {len(race.agents)} agents; a "
         f"difference of {race.rules.least:.2f} of {len(scenarios)} points matters; plan-size would plan "
-        f"{'more than 1,000 seeds' if plan is None else plural(plan, 'seed')} for it, if nothing is known of the agents"
+        f"{seeds_in_words(plan)} for it, if nothing is known of the agents"
     ]
     if first is None or first >= race.rules.most:
         lines.append(

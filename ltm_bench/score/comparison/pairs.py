@@ -12,10 +12,10 @@ from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.results.headline import worth
 from ltm_bench.score.statistics.intervals import CONFIDENCE, Paired, paired
 from ltm_bench.score.statistics.power import (
-    MOST,
     Noise,
     Size,
     noise_of,
+    seeds_in_words,
     seeds_needed,
     size_of,
     smallest_difference,
@@ -85,7 +85,7 @@ class Pair(BaseModel):
     def seeds_needed(self) -> int | None:
         """Number of seeds, with as many examples each, that would probably show a difference of this size.
 
-        None if that is decided, if there is no difference, or if it would take more than `MOST`.
+        None if that is decided, if there is no difference, or if it would take more than 1,000.
         """
         if self.decided or self.size is None or self.noise is None or not self.paired.difference:
             return None
@@ -108,11 +108,9 @@ class Pair(BaseModel):
             return ""
         if not self.paired.difference:
             return "these two scored the same: there is no telling how many examples it would take"
-        each, seeds = self.size.examples, self.seeds_needed
-        many = f"more than {MOST:,}" if seeds is None else f"about {seeds:,}"
         return (
-            f"to tell these two apart you would need {many} seeds of {each:.3g} examples a scenario, "
-            f"if they differ by as much as here ({self.size.seeds} so far)"
+            f"to tell these two apart you would need {seeds_in_words(self.seeds_needed)} of {self.size.examples:.3g} "
+            f"examples a scenario, if they differ by as much as here ({self.size.seeds} so far)"
         )
 
 

@@ -148,6 +148,11 @@ def seeds_needed(difference: float, scenarios: int, examples: float, noise: Nois
     )
 
 
+def seeds_in_words(seeds: int | None) -> str:
+    """Write a number of planned seeds: `about 12 seeds`, `more than 1,000 seeds`; None stands for too many."""
+    return f"more than {MOST:,} seeds" if seeds is None else f"about {seeds:,} seed{'s' * (seeds != 1)}"
+
+
 def examples_needed(difference: float, scenarios: int, seeds: int, noise: Noise) -> int | None:
     """Return the number of examples per scenario, in each of this many runs, that would show it; None if too many.
 

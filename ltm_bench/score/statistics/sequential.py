@@ -18,7 +18,7 @@ from ltm_bench.score.statistics.power import smallest
 FIRST = 2
 """The first round after which anything can be decided: a single seed does not show how much seeds differ."""
 
-_POWER = 3.0
+_POWER = 2.0
 """Power of the share of rounds to which the error is spent: a lower one stops earlier, a higher one spends less."""
 
 _CARE = 0.8
@@ -76,10 +76,12 @@ def _end(density: dict[int, float], deviation: float, spend: float) -> float:
 def _carried(density: dict[int, float], rounds: int, end: float) -> dict[int, float]:
     """Return the density of the sum after more rounds, where no look excluded 0, at points `_STEP` apart."""
     places = int(end / _STEP)
+    edge = end / _STEP - places + 0.5  # the last points stand for all that lies up to the end
     scale = _STEP / math.sqrt(2 * math.pi * rounds)
     kernel = [scale * math.exp(-((_STEP * gap) ** 2) / (2 * rounds)) for gap in range(4 * places + 999)]
     return {
-        place: sum(weight * kernel[abs(place - was)] for was, weight in density.items())
+        place: (edge if abs(place) == places else 1.0)
+        * sum(weight * kernel[abs(place - was)] for was, weight in density.items())
         for place in range(-places, places + 1)
     }
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from ltm_bench.core.messages import Outcome
@@ -12,6 +13,7 @@ from ltm_bench.score.comparison.racing import End, Preference, Race, Rules, deci
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import Interval
 from ltm_bench.score.statistics.sequential import Interim
+from perf import races
 
 if TYPE_CHECKING:
     from tests.made import Made
@@ -122,3 +124,42 @@ def test_runs_read_by_different_readers_decide_nothing(made: "Made", monkeypatch
     assert race.duels[0].readers == ["reader of a", "reader of b"]
     assert race.duels[0].decision is Preference.OPEN
     assert race.end is End.MOST
+
+
+@pytest.mark.parametrize("agents", [2, 3, 5])
+def test_simulated_races_are_decided_as_races_are(agents: int) -> None:
+    rules = Rules(most=15, least=1.6)
+    scores = races.draw(np.random.default_rng(1), (20, agents, rules.most), 0.2, 0.25, 0.4)
+    taken, decided = races.raced(scores.mean(axis=4).sum(axis=3), rules)
+    seen = set()
+    for number, each in enumerate(scores):
+        race = Race.of([str(agent) for agent in range(agents)], rules)
+        while race.end is None:
+            race.rounds += 1
+            for duel in race.open:
+                gaps = each[int(duel.first), : race.rounds] - each[int(duel.second), : race.rounds]
+                rounds = [{str(i): row.tolist() for i, row in enumerate(of)} for of in gaps]
+                race.see(duel, rounds, rounds)
+            race.drop()
+        found = [str(decided[int(duel.first), int(duel.second)][number]) for duel in race.duels]
+        assert found == [duel.decision.value for duel in race.duels]
+        assert taken[number] == race.rounds
+        seen |= {*found}
+    assert len(seen) > 2
+
+
+def test_a_simulated_decision_is_wrong_where_it_contradicts_the_difference() -> None:
+    said = np.array([each.value for each in Preference])
+    decided = {
+        (0, 1): said,
+        (0, 2): np.full(4, Preference.OPEN.value),
+        (1, 2): np.full(4, Preference.OPEN.value),
+    }
+    wrong = {
+        gap: dict(zip(Preference, races.wrong(decided, gap, 1.1), strict=True)) for gap in (0.0, 0.05, 0.1)
+    }
+    assert [each for each in Preference if wrong[0.0][each]] == [Preference.FIRST, Preference.SECOND]
+    assert [each for each in Preference if wrong[0.05][each]] == [Preference.SECOND]
+    assert [each for each in Preference if wrong[0.1][each]] == [Preference.SECOND, Preference.EQUAL]
+    others = {(0, 1): decided[0, 2], (0, 2): decided[0, 2], (1, 2): said}
+    assert races.wrong(others, 0.1, 1.1).tolist() == [True, True, False, False]

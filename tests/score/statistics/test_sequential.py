@@ -6,10 +6,11 @@ from statistics import NormalDist
 import pytest
 
 from ltm_bench.core.dice import Dice
+from ltm_bench.score.statistics import sequential
 from ltm_bench.score.statistics.sequential import FIRST, earliest, levels, look, quantile
 
 
-@pytest.mark.parametrize("most", [2, 5, 20])
+@pytest.mark.parametrize("most", [2, 5, 20, 40])
 def test_all_looks_at_a_normal_mean_err_no_more_often_than_allowed(most: int) -> None:
     normal, dice, times = NormalDist(), Dice("looks"), 4000
     ends = [normal.inv_cdf(1 - level / 2) for level in levels(most, 0.05)]
@@ -21,6 +22,12 @@ def test_all_looks_at_a_normal_mean_err_no_more_often_than_allowed(most: int) ->
             excluded |= rounds >= FIRST and abs(total) / math.sqrt(rounds) > ends[rounds - FIRST]
         wrong += excluded
     assert 0.028 <= wrong / times <= 0.052
+
+
+def test_levels_are_exact_to_half_a_per_cent(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = levels(12, 0.05)
+    monkeypatch.setattr(sequential, "_STEP", 0.03)
+    assert found == pytest.approx(levels.__wrapped__(12, 0.05), rel=5e-3)
 
 
 def test_levels_rise_from_look_to_look_and_are_below_the_level_of_a_single_one() -> None:
