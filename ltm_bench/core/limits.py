@@ -118,18 +118,14 @@ def _with_surrogates(text: bytes) -> Any:
 
 def _measure(value: Any) -> None:
     """Raise ValueError for a value that is too deep, or holds too long a number."""
-    level, depth = [value], 0
+    level: list[Any] = [[value]]
+    depth = -1
     while level:
-        below: list[Any] = []
-        for each in level:
-            if isinstance(each, dict):
-                below += each.values()
-            elif isinstance(each, list):
-                below += each
-            elif isinstance(each, int) and not -_LARGEST < each < _LARGEST:
-                raise ValueError(f"it has a number of more than {DIGITS} digits")
-        level, depth = below, depth + 1
-        if depth > JSON_DEPTH + 1:
+        below = [each for held in level for each in (held.values() if type(held) is dict else held)]
+        if any(type(each) is int and not -_LARGEST < each < _LARGEST for each in below):
+            raise ValueError(f"it has a number of more than {DIGITS} digits")
+        level, depth = [each for each in below if type(each) in (dict, list)], depth + 1
+        if depth > JSON_DEPTH:
             raise ValueError(f"it has more than {JSON_DEPTH} levels")
 
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -50,9 +50,11 @@ class Thinner:
         return known
 
     def _scenario(self, scenario: ScenarioResult) -> ScenarioResult:
+        key = (scenario.name, scenario.skills, scenario.n, scenario.chance)
+        if key in self._known:
+            return cast(ScenarioResult, self._known[key])
         unseen = dict.fromkeys(("score", "score_so_far", "interval", "guessed", "ranking"))
-        thin = _without(scenario, summary="", outcomes={}, lost={}, **unseen)
-        return self._once((thin.name, thin.skills, thin.n, thin.chance), thin)
+        return self._once(key, _without(scenario, summary="", outcomes={}, lost={}, **unseen))
 
     def _example(self, example: ExampleResult) -> ExampleResult:
         return replace(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from ltm_bench.core.limits import content_of, json_of
+from ltm_bench.core.limits import content_of
 from ltm_bench.core.pricing import price_list
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plugins.matchers import built_in
@@ -56,7 +56,7 @@ def results_in(content: bytes, name: str, manifest: Manifest) -> Results | None:
         manifest: The run's manifest.
     """
     try:
-        results = Results.model_validate(json_of(content))
+        results = Results.model_validate_json(content)
     except ValueError:
         return None
     ours = {"schema_version": SCHEMA, "run": name, "agent": manifest.agent.name, "suite": manifest.suite.name}
