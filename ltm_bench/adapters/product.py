@@ -14,7 +14,7 @@ from ltm_bench.adapters.endpoint import Endpoint
 from ltm_bench.adapters.ledger import Ledger, Tally, name_in
 from ltm_bench.adapters.operations import Operation, operating
 from ltm_bench.adapters.settings import at_least
-from ltm_bench.core.agent import Finding, Memory, session_of
+from ltm_bench.core.agent import Finding, Memory
 from ltm_bench.core.errors import CannotResume, ConfigError
 from ltm_bench.core.extras import installed
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
@@ -141,12 +141,7 @@ class MemoryProduct(DurableAgent):
         await self.resumed(turns[:agreed])
         self._restored = True
         self._recent.extend(turns[:agreed])
-        for session, together in groupby(turns[agreed:], key=session_of):
-            if session is not None and self.takes_sessions:
-                await self.observe_session(tuple(together))
-            else:
-                for turn in together:
-                    await self.observe(turn)
+        await super().restore(turns[agreed:])
 
     async def reopen(self, home: Path, turns: Sequence[Turn], since: int) -> None:
         """Go on from what the product kept, and tell it what it missed since."""

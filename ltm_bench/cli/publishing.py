@@ -1,17 +1,20 @@
 """Publishes the runs of a sweep: each while others go on, if nobody else has to be asked about it, or at the end."""
 
 import asyncio
+import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from ltm_bench.api import Options, Run, load_run
 from ltm_bench.api.controlling import controls_for
-from ltm_bench.api.publication import publish_job
+from ltm_bench.api.publication import publish, publish_job
 from ltm_bench.cli.console import err, safe
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, RunIncomplete
-from ltm_bench.log.environment import environment_of
+from ltm_bench.log.environment import environment_of, record_tags, record_window
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.sweep import Job, JobResult
 from ltm_bench.score.comparison.thin import Thinner
@@ -34,12 +37,52 @@ def _published_there(done: JobResult, options: Options) -> Run | None:
     return None if results is None else Run(job.folder, job.plan.manifest, results)
 
 
-def publish_early(options: Options, job: Job, verdicts: Verdicts) -> None:
-    """Publish a run while others go on, unless readers, judges or controls have yet to be asked about it."""
-    if options.judges or options.reader or controls_for(job.plan, options):
-        return
-    with suppress(Exception):  # whatever it is, it comes up again when all runs have ended
-        asyncio.run(publish_job(job, verdicts, options, ask=False))
+class Press:
+    """Publishes runs while others go on, in a process of its own if those make calls, which pages would hold up.
+
+    Runs about which readers, judges or controls have yet to be asked are left for the end. So is whatever fails here.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._process: Connection | None = None
+
+    def publish(self, job: Job, verdicts: Verdicts) -> None:
+        """Publish a run, and wait until its pages are written."""
+        options = self._options
+        if options.judges or options.reader or controls_for(job.plan, options):
+            return
+        with suppress(Exception):
+            if job.plan.manifest.agent.free:
+                asyncio.run(publish_job(job, verdicts, options, ask=False))
+                return
+            record_tags(job.folder, options.tags or {})
+            record_window(job.folder, outlook=job.outlook)
+            if self._process is None:
+                self._process = _begun_process()
+            self._process.send((job.folder, verdicts))
+            self._process.recv()
+
+
+def _begun_process() -> Connection:
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    signal.pthread_sigmask(
+        signal.SIG_BLOCK, {signal.SIGINT}
+    )  # of this thread and the process: Ctrl-C ends the sweep
+    context.Process(target=_publish_each, args=(theirs,), daemon=True).start()
+    theirs.close()
+    return ours
+
+
+def _publish_each(runs: Connection) -> None:
+    """Publish every run that is sent, until the sweep ends, however it does."""
+    with suppress(EOFError, OSError):
+        while True:
+            folder, verdicts = runs.recv()
+            with suppress(Exception):
+                asyncio.run(publish(folder, None, verdicts))
+            runs.send(None)
 
 
 def publish_all(

@@ -20,6 +20,9 @@ from ltm_bench.runner.locking import run_locked
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.standing import cost_before, finished
 
+OPEN = 8
+"""How many runs are open beyond the calls that may go out at once: they go on where another one needs no call."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -116,7 +119,9 @@ async def sweep(
     publishing = asyncio.Semaphore()
     for job in jobs:  # count all of them before any spends more
         budget.count(cost_before(job.plan, job.folder, budget).total)
-    places = {name: asyncio.Semaphore(connections) for name in {job.connections for job in jobs}}
+    providers = {job.connections for job in jobs}
+    places = {name: asyncio.Semaphore(connections) for name in providers}
+    open_ones = {name: asyncio.Semaphore(connections + OPEN) for name in providers}
 
     async def tried(job: Job) -> JobResult:
         if not finished(job.plan, job.folder) and (short := too_late(job, budget)):
@@ -138,14 +143,15 @@ async def sweep(
         return JobResult(job, verdicts=verdicts)
 
     async def one(job: Job) -> JobResult:
-        for tries in range(1, retries + 1):
-            result = await tried(job)
-            if not is_worth_trying(result.problem):
-                break
-            observer.noted(job, f"{result.problem}; retry {tries} of {retries}")
-            await asyncio.sleep(pause(tries))
-        else:
-            result = await tried(job)
+        async with open_ones[job.connections]:
+            for tries in range(1, retries + 1):
+                result = await tried(job)
+                if not is_worth_trying(result.problem):
+                    break
+                observer.noted(job, f"{result.problem}; retry {tries} of {retries}")
+                await asyncio.sleep(pause(tries))
+            else:
+                result = await tried(job)
         observer.done(job, result.problem)
         if publish is not None and result.verdicts is not None:
             async with publishing:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.adapters.testing import Said, provider, quote
+from ltm_bench.runner.sweep import OPEN
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -400,6 +401,45 @@ def test_a_range_of_seeds_stands_for_all_of_them(command: "Command") -> None:
     assert command(*one, "--seed", "5", "--seed", "0..1", "--seed", "train:7..8").exit_code == 0
     seeds = {json.loads(path.read_text())["seed"] for path in Path("reports").glob("*/results.json")}
     assert seeds == {0, 1, 5, "train:7", "train:8"}
+
+
+OPENED = '''
+"""Opened: notes how many of its kind are open at a time."""
+
+import asyncio
+from pathlib import Path
+
+from ltm_bench import Agent, Message, Reply, Turn
+
+now = []
+
+
+class Opened(Agent):
+    async def open(self, home: Path) -> None:
+        now.append(home)
+        with open("most", "a") as most:
+            print(len(now), file=most)
+
+    async def close(self) -> None:
+        now.pop()
+
+    async def reply(self, message: Message) -> Reply:
+        await asyncio.sleep(0)
+        return Reply("Okay.")
+
+    async def observe(self, turn: Turn) -> None:
+        return
+'''
+
+
+def test_few_more_runs_are_open_than_calls_may_go_out(command: "Command") -> None:
+    Path("agents").mkdir()
+    Path("agents/opened.py").write_text(OPENED)
+    done = command("sweep", "--agent", "opened", *SMALL, "--seed", "0..14", "--max-connections", "2")
+    assert done.exit_code == 0, done.err
+    opened = [int(line) for line in Path("most").read_text().split()]
+    assert len(opened) == 15
+    assert max(opened) == 2 + OPEN
 
 
 SHY = '''

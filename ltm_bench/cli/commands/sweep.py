@@ -24,7 +24,7 @@ from ltm_bench.cli.ending import saying_when_it_ends
 from ltm_bench.cli.foreseeing import foresee, foresee_controls
 from ltm_bench.cli.options import LogLevel, Quiet, output_option
 from ltm_bench.cli.outputs import check_output
-from ltm_bench.cli.publishing import publish_all, publish_early
+from ltm_bench.cli.publishing import Press, publish_all
 from ltm_bench.core.errors import (
     BudgetReached,
     ConfigError,
@@ -186,6 +186,7 @@ def sweep(
                 with equipped(options):
                     jobs = foresee(jobs)
                     foresee_controls(jobs, options)
+
                     with SweepDisplay(jobs, budget) as display:
                         ended = asyncio.run(
                             run_all(
@@ -195,7 +196,7 @@ def sweep(
                                 connections=connections,
                                 limit=conduct.run_timeout,
                                 retries=retries or 0,
-                                publish=partial(publish_early, options),
+                                publish=Press(options).publish,
                             )
                         )
                     ended = _controlled(ended, options)

@@ -1,0 +1,118 @@
+"""The pages of a sweep: written while other runs go on, in a process of their own if runs make calls."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ltm_bench.adapters.testing import provider, quote
+from ltm_bench.score.results.stored import DERIVED
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+WORDS = (
+    "sweep",
+    "--agent",
+    "openai_chat",
+    "-A",
+    "model=some-model",
+    "--span",
+    "2k",
+    "--suite",
+    "smoke",
+    "--seed",
+    "0..1",
+)
+
+
+@pytest.fixture
+def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with provider(quote) as server:
+        yield server.openai_url
+
+
+def derived() -> dict[Path, bytes]:
+    return {path: path.read_bytes() for name in DERIVED for path in sorted(Path("reports").glob(f"*/{name}"))}
+
+
+def test_pages_of_runs_that_make_calls_are_written_by_another_process_as_this_one_writes_them(
+    command: "Command", url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def here(*given: object, **more: object) -> None:
+        raise AssertionError("pages are made beside the calls")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ltm_bench.cli.publishing.publish_job", here)
+        done = command(*WORDS, "--base-url", url, "--tag", "team=blue")
+    assert done.exit_code == 0, done.err
+    there = derived()
+    assert len(there) == 2 * len(DERIVED)
+    for path in there:
+        path.unlink()
+    assert command(*WORDS, "--base-url", url, "--tag", "team=blue").exit_code == 0
+    assert derived() == there
+
+
+def test_pages_are_written_in_the_end_if_the_other_process_is_lost(
+    command: "Command", url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[Connection[Any, Any]] = []
+
+    def begun() -> "Connection[Any, Any]":
+        ours, theirs = Pipe()
+        theirs.close()
+        lost.append(ours)
+        return ours
+
+    monkeypatch.setattr("ltm_bench.cli.publishing._begun_process", begun)
+    done = command(*WORDS, "--base-url", url)
+    assert done.exit_code == 0, done.err
+    assert len(lost) == 1
+    assert len(derived()) == 2 * len(DERIVED)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_the_other_process_ends_with_the_sweep_and_not_by_ctrl_c(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """It is sent the signal as well, as a terminal does."""
+    program = (
+        "import multiprocessing, sys, time\n"
+        "from ltm_bench.cli.publishing import _begun_process\n"
+        "if __name__ == '__main__':\n"
+        "    other = _begun_process()\n"
+        "    print(multiprocessing.active_children()[0].pid, flush=True)\n"
+        "    other.send(('no such run', {})); other.recv()\n"  # whatever fails is not said
+        "    print('ready', flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    (tmp_path / "sweep.py").write_text(program)
+    words = [sys.executable, str(tmp_path / "sweep.py")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as sweep:
+        assert sweep.stdout is not None
+        assert sweep.stderr is not None
+        other = int(sweep.stdout.readline())
+        assert sweep.stdout.readline() == "ready\n"
+        if number == signal.SIGINT:
+            os.kill(other, number)
+        sweep.send_signal(number)
+        said = sweep.stderr.read()  # until both have closed it
+        assert said.count("Traceback") == (number == signal.SIGINT), "that of the sweep itself"
+    for _ in range(600):
+        if not Path(f"/proc/{other}").exists():
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("it is still there")
