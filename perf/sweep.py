@@ -1,7 +1,7 @@
 """Many conversations at once against a slow provider: throughput of whole sweeps, memory, one budget, a dead driver.
 
     python -m perf.sweep                                               # 64 conversations of 8k, all at once
-    python -m perf.sweep --ray --conversations 200 --at-once 12        # on a local Ray cluster
+    python -m perf.sweep --ray --conversations 200 --at-once 16        # on a local Ray cluster
     python -m perf.sweep --faults --conversations 20 --at-once 4       # a minute
 
 The provider is a separate process, which answers every request after the latency and does nothing else; an answer costs
@@ -107,7 +107,7 @@ def serve(latency: float, told: Connection) -> None:
 
 
 @contextmanager
-def cluster(cpus: int) -> Iterator[str]:
+def cluster_of(cpus: int) -> Iterator[str]:
     """Run a Ray cluster of one node with this many processors; yield its address."""
     with subprocess.Popen(
         [sys.executable, "-c", CLUSTER, str(cpus)],
@@ -169,6 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ray=(False, "on a local Ray cluster"),
         faults=(False, "with a limit that is too low, and a kill"),
     ).parse_args(arguments)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # every process would compile all that it imports
     os.environ |= {"NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "no-key-at-all", "RAY_USAGE_STATS_ENABLED": "0"}
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.Process(target=serve, args=(chosen.latency, theirs), daemon=True)
@@ -191,7 +192,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         calls, runs = estimate(plan).calls, plan.name.rpartition("-seed")[0]
         words = ["sweep", "--agent", "waiting", *(f"--{name}={value}" for name, value in what.items())]
         words += ["--seed", f"0..{chosen.conversations - 1}", "--base-url", url]
-        words += ["--max-connections", str(chosen.at_once), *(["--executor", "ray"] if chosen.ray else [])]
+        cpus = os.cpu_count() or 1  # a node starts as many workers at a time
+        cluster = ["--executor", "ray", "--resources", f"num_cpus={cpus / chosen.at_once:.4f}"]
+        words += ["--max-connections", str(chosen.at_once), *(cluster if chosen.ray else [])]
         print(
             f"{chosen.conversations} conversations of {chosen.span}, about {calls} calls each, "
             f"{chosen.latency} s a call, {chosen.at_once} at a time"
@@ -218,7 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )  # fmt: skip
             return made
 
-        with cluster(chosen.at_once) if chosen.ray else nullcontext("") as address:
+        with cluster_of(cpus) if chosen.ray else nullcontext("") as address:
             os.environ |= {"RAY_ADDRESS": address} if address else {}
             enough = 2 * calls * chosen.conversations / 100
             made = 0
