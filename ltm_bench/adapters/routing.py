@@ -80,6 +80,8 @@ class Route:
         """Why a call was refused for lack of money."""
         self.arrived = 0
         """Calls so far."""
+        self.asked = False
+        """Whether the agent was asked anything, whose reply is not in the log already."""
         self._journal, self._lock = journal, Lock()
         self._where = {"conversation": conversation} if conversation else {}
         self._open: list[OpenTurn] = []
@@ -140,6 +142,7 @@ class Route:
             asked: Whether a reply is expected, whose cost is then known by the gateway alone.
         """
         if asked:
+            self.asked = True
             self.put({"turn": number, "opened": operation})
         opened = OpenTurn(number, operation)
         self._open.append(opened)

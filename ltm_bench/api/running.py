@@ -12,7 +12,7 @@ from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish
 from ltm_bench.api.runs import Run
 from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import BudgetReached, CannotCombine, ConfigError, LtmBenchError, RunIncomplete
+from ltm_bench.core.errors import BudgetReached, CannotCombine, ConfigError, RunIncomplete
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.judges import find_judges, find_reader
@@ -65,7 +65,6 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         raise CannotCombine("--ladder: behind a gateway, only afterwards: ltm-bench control RUN --ladder")
     _check_records(folder)
     said = ""
-    failure: LtmBenchError | None = None
     verdicts: Verdicts | None = {}
 
     def observer(already: bool) -> Observer:
@@ -102,9 +101,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
                 for line in await control_lines(plan, controls):
                     options.notify(line)
                 await ask_controls(plan, folder, controls, options)
-    except (RunIncomplete, BudgetReached) as error:
-        failure = error
-    if failure is not None:
+    except (RunIncomplete, BudgetReached) as failure:
         resumable = _resuming(folder.name, controls, options)
         try:
             partial = await publish(folder, plan)
@@ -114,7 +111,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         if options.stopped is not None:
             options.stopped(partial)
         options.notify(resumable)
-        raise failure
+        raise
     if verdicts is None and not controls:
         (options.reused or options.notify)(
             f"{folder} is finished already; --fresh starts a new run beside it."
@@ -171,20 +168,13 @@ def _note_unseen(through: Gateway, notify: Callable[[str], None]) -> None:
 
 def check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
     """Raise ConfigError if an agent's price is unknown, so that a limit cannot be guaranteed."""
-    if limit is None:
-        return
-    if agent.free:
+    if limit is None or agent.free:
         return
     most = agent.reserve(Message("Hello", datetime(2026, 1, 1, tzinfo=UTC), 0))
-    if most is None:
-        raise ConfigError(
-            f"--max-cost {limit} cannot be guaranteed: agent {name} does not say what a reply uses at most (its "
-            "adapter has no reserve()); run without --max-cost"
-        )
-    if dollars(most) is None:
-        raise ConfigError(
-            f"--max-cost {limit} cannot be guaranteed: the price of agent {name} is unknown; run without --max-cost"
-        )
+    if most is None or dollars(most) is None:
+        unsaid = f"agent {name} does not say what a reply uses at most (its adapter has no reserve())"
+        why = unsaid if most is None else f"the price of agent {name} is unknown"
+        raise ConfigError(f"--max-cost {limit} cannot be guaranteed: {why}; run without --max-cost")
 
 
 def _check_records(run: Path) -> None:

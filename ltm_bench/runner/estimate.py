@@ -18,6 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from ltm_bench.adapters.chat import stamped
+from ltm_bench.adapters.gateway import serving
 from ltm_bench.adapters.prompt_cache import WORTH_WAITING
 from ltm_bench.adapters.window import Prompt, SentTurns, Window
 from ltm_bench.core.agent import Agent, UsageModel
@@ -352,7 +353,7 @@ async def simulate(
         pauses.append(seconds)
 
     if model is not None:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, serving(None):
             start_run(Path(folder), plan.manifest)
             verdicts = await run_conversations(
                 plan,

@@ -255,6 +255,25 @@ def test_a_run_says_that_no_call_arrived_and_that_its_cost_is_unknown(
     assert results()["costs"]["dollars"] is None
 
 
+CHAT = ("--agent", "openai_chat", "-A", f"model={MODEL}", "-A", "window=8000", "-A", "max_output=50")
+
+
+def test_neither_logged_replies_nor_forecasts_are_conversations_without_a_call(
+    command: "Command", place: Path, server: Provider
+) -> None:
+    server.answer = lambda messages: "I do not know."
+    through = ("--gateway", "--upstream", f"openai={server.openai_url}", "--max-cost", "1")
+    words = ("run", "--span", "2k", "--scenario", "colours", "--examples", "3", "--isolated", "--name", "r")
+    assert "No call arrived" not in command(*words, *CHAT, "--base-url", server.openai_url, *through).err
+    Path("reports/r/isolated/colours-2.jsonl").unlink()
+    for again in (("resume", "r"), ("control", "r", "--ladder")):
+        asked = len(server.chats)
+        done = command(*again, *through)
+        assert done.exit_code == 0, done.err
+        assert len(server.chats) > asked
+        assert "No call arrived" not in done.err
+
+
 def test_doctor_says_whether_calls_arrive_and_forwards_none(
     command: "Command", place: Path, server: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from contextvars import ContextVar
 from decimal import Decimal
 from pathlib import Path
@@ -79,7 +79,7 @@ class Gateway:
         self._served, self._budget, self._cache, self._adopt = served, budget, cache, adopt
         self._routes: dict[str, Route] = {}
         self.unseen = 0
-        """Conversations that ended without any call."""
+        """Conversations whose agent was asked something, and made no call."""
         self._passing: set[Future[None]] = set()
         self._answers: AnswerCache | None = None
         self._client: httpx2.AsyncClient
@@ -101,7 +101,7 @@ class Gateway:
         finally:
             del self._routes[name]
             await route.close()
-            self.unseen += not route.arrived
+            self.unseen += route.asked and not route.arrived
 
     @contextmanager
     def listening(self, port: int = 0) -> Iterator[None]:
@@ -320,9 +320,9 @@ def gateway() -> Gateway | None:
 
 
 @contextmanager
-def serving(through: Gateway, port: int = 0) -> Iterator[None]:
-    """Listen inside the block, as the gateway of all runs there. Raises ConfigError."""
-    with through.listening(port):
+def serving(through: Gateway | None, port: int = 0) -> Iterator[None]:
+    """Listen inside the block, as the gateway of all runs there; None: they have none. Raises ConfigError."""
+    with nullcontext() if through is None else through.listening(port):
         token = _gateway.set(through)
         try:
             yield
@@ -331,16 +331,16 @@ def serving(through: Gateway, port: int = 0) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def conversing(journal: Journal, conversation: str | None = None) -> AsyncIterator[None]:
-    """Give a conversation inside the block a route, if the runs here have a gateway.
+async def conversing(journal: Journal, conversation: str | None = None) -> AsyncIterator[Route | None]:
+    """Give a conversation inside the block a route, if the runs here have a gateway, and yield it.
 
     Args:
         journal: The side file for its calls.
         conversation: The conversation's name, if the run has several.
     """
     if (through := gateway()) is None:
-        yield
+        yield None
         return
     async with through.route(journal, conversation) as found:
         with routed(found):
-            yield
+            yield found

@@ -117,7 +117,7 @@ async def _arriving(agent: str, settings: Mapping[str, Any], base_url: str | Non
         serving(through),
         Journal(Path(folder) / GATEWAY, perf_counter) as journal,
     ):
-        async with conversing(journal):
+        async with conversing(journal) as found:
             made = source()
             try:
                 await made.open(Path(folder))
@@ -126,7 +126,7 @@ async def _arriving(agent: str, settings: Mapping[str, Any], base_url: str | Non
                 said = f"; it says: {described(error)}"
             finally:
                 await made.close()
-    if through.unseen:
+    if found is None or not found.arrived:
         return Finding(False, f"no call of it arrives at the gateway{said}; see docs/gateway.md")
     return Finding(True, "its calls arrive at the gateway")
 
