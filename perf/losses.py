@@ -56,7 +56,6 @@ CASES = (
 def measured(case: Case, seeds: int, reports: str) -> dict[str, Any]:
     """Run a case with every seed; return its losses and, if there are any, what they say of its faults."""
     lost, asked, missed, same, both = Counter[str](), 0, 0, 0, 0
-    above = dict.fromkeys(("cued", "recognised", "retold"), 0)
     for seed in range(seeds):
         done = run(
             agent=case.agent, span="8k", suite="abilities", scenarios=case.scenarios, seed=seed, quick=True,
@@ -67,12 +66,10 @@ def measured(case: Case, seeds: int, reports: str) -> dict[str, Any]:
         lost.update(ladder.lost)
         asked += sum(q.expected != "Unknown." for e in done.examples for q in e.questions)
         missed += ladder.missed
-        for rung in ladder.rungs:
-            above[rung.name] = above.get(rung.name, 0) + rung.above
         if ladder.agreement is not None:
             same, both = same + ladder.agreement.same, both + ladder.agreement.n
     return {
-        "case": case, "asked": asked, "missed": missed, "lost": dict(lost), "above": above,
+        "case": case, "asked": asked, "missed": missed, "lost": dict(lost),
         "faults": recovered(lost, asked) if case.faults else {}, "agree": (same, both),
     }  # fmt: skip
 

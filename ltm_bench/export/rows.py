@@ -85,8 +85,10 @@ class _Columns(TypedDict):
     retold: float | None
     choices: int | None
     """Number of answers that the recognised rung offers."""
-    first_rung: str | None
-    """The first rung that succeeds, where the answer was lost; `none` if none does."""
+    ladder_lost: str | None
+    """Where the ladder says that the answer was lost: the first rung that succeeds, `memory` if only telling it again
+    helps and it had neither cue nor choice, `none` if nothing helps, `unknown` if too little was asked.
+    """
     stored: int | None
     """Needles that retrieval found by their own words; None if it was not queried."""
     retrieved: int | None
@@ -264,7 +266,7 @@ def _asked_again(question: Question) -> dict[str, Any]:
         **{kind: _score_in(question.controls, kind) for kind in KINDS},
         **{rung: _score_in(ladder, rung) for rung in RUNGS},
         "choices": ladder and ladder.choices,
-        "first_rung": ladder and ladder.lost,
+        "ladder_lost": ladder and ladder.lost,
     }
 
 

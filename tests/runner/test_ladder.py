@@ -401,5 +401,5 @@ def test_the_terminal_the_page_the_bundle_and_the_frame_say_what_was_lost_where(
     assert '<rect class="l-retold" x="0%" width="100%"' in page
     (row, *_) = load_run("r").rows()
     assert (row["again"], row["cued"], row["recognised"], row["retold"]) == (0.0, 0.0, 0.0, 1.0)
-    assert (row["choices"], row["first_rung"]) == (4, "retold")
+    assert (row["choices"], row["ladder_lost"]) == (4, "retold")
     assert command("bundle", "r").exit_code == 0
