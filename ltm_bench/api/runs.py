@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +31,22 @@ def stored_references(folder: Path, results: Results) -> dict[str, float]:
 
 def framed(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return rows as a pandas data frame, or a polars one if pandas is not installed. Raises ConfigError."""
-    try:
+    from ltm_bench.export.rows import COLUMNS
+
+    # Without a type, a column of numbers in which none is known would be one of objects.
+    unknown = dict.fromkeys((name for name, of in COLUMNS.items() if of in (int | None, float | None)), nan)
+    with suppress(ImportError):
         import pandas
-    except ImportError:
-        pass
-    else:
-        return pandas.DataFrame(rows)
-    try:
+
+        typed = [
+            {key: unknown.get(key) if each is None else each for key, each in row.items()} for row in rows
+        ]
+        return pandas.DataFrame(typed)
+    with suppress(ImportError):
         import polars
-    except ImportError as error:
-        raise ConfigError(
-            "frame() needs pandas or polars, and neither is installed; rows() needs neither"
-        ) from error
-    return polars.DataFrame(rows, infer_schema_length=None)
+
+        return polars.DataFrame(rows, schema=dict(COLUMNS))
+    raise ConfigError("frame() needs pandas or polars, and neither is installed; rows() needs neither")
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import ast
 import asyncio
 import builtins
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -156,6 +157,30 @@ def test_a_row_holds_everything_known_about_a_question() -> None:
         "score",
     } <= set(rows[0])
     json.dumps(rows)
+
+
+def test_a_number_that_no_row_knows_is_none_but_for_a_frame_of_pandas_which_takes_its_type_from_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, schemas = run(agent="parrot", **SMALL), list[dict[str, Any]]()
+
+    def polars(rows: list[dict[str, Any]], schema: dict[str, Any]) -> list[dict[str, Any]]:
+        schemas.append(schema)
+        return rows
+
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
+    for row, as_it_is in zip(made.frame(), made.rows(), strict=True):
+        for name in ("near", "choices", "stored"):
+            assert as_it_is[name] is None
+            assert math.isnan(row[name])
+        assert row["ladder_lost"] is row["set_type"] is None, "a text has no such value"
+        assert {name: each for name, each in as_it_is.items() if each is not None}.items() <= row.items()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "polars", SimpleNamespace(DataFrame=polars))
+    assert made.frame() == made.rows()
+    [schema] = schemas
+    assert (schema["near"], schema["choices"], schema["tags"]) == (float | None, int | None, list[str])
+    assert [*schema] == [*made.rows()[0]]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
