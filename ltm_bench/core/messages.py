@@ -329,7 +329,7 @@ class Ask:
     """Under which name its outcome is counted apart, whatever else the example showed: `2 after it was mentioned`."""
     evidence: tuple[int, ...] = ()
     """The lines of the script that hold the answer, counted from 0 without its questions, where all that was told is
-    too much for one message (see `--control`).
+    too much for one message (see `--control`). Retrieval is to find these alone.
     """
     settle: bool = True
     """Whether the run waits for the agent's indexers first. If not, it waits for `after` in real time instead."""

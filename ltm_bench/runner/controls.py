@@ -29,7 +29,7 @@ from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.rungs import KNOWS_NOTHING, in_hand
 from ltm_bench.runner.standing import Cost, cost_of
-from ltm_bench.script.rehearsal import briefed, ideal_reply, needs_no_agent, rehearse
+from ltm_bench.script.rehearsal import briefed, holding, ideal_reply, needs_no_agent, rehearse
 from ltm_bench.script.scenario import Example
 from ltm_bench.script.sealed import SealedReply
 
@@ -135,7 +135,7 @@ def talks(kind: str, example: Example, said: Sequence[LoggedLine]) -> list[Contr
             if unnamed(said, said[place]):
                 continue
             told = [each.sent.said for each in said[:place] if not isinstance(each.line, Ask)]
-            held = [told[line] for line in asked_line.evidence] or told
+            held = [told[place] for place in holding(asked_line, len(told), example)]
             sent = replace(sent, message=in_hand(held, sent.message))
         asked = replace(sent, search_by=None if kind == "evidence" else sent.search_by)
         found.append(ControlTalk(f"{stem}-{sent.turn}", example, [said[place]._replace(sent=asked)]))
@@ -299,8 +299,7 @@ class _Replay:
         elif scripted:
             reply = said.reply
             await calls.catch_up(sent.turn, self._turns)
-            if not doubtful:
-                recorder.put(sent)
+            self._record(sent, doubtful)
             self._replied(sent, reply, scripted=True)
         else:
             # Only what goes through a memory waits for its indexers.

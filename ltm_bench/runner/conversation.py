@@ -30,7 +30,7 @@ from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.outgoing import Early
 from ltm_bench.runner.recording import Known, Recording, unknown
 from ltm_bench.runner.store_check import StoreCheck
-from ltm_bench.runner.tracing import Found
+from ltm_bench.runner.tracing import Found, needles_of
 from ltm_bench.schedule.decisions import Completed, Fill, Fork, Jump, Send
 from ltm_bench.schedule.scheduler import Scheduler
 from ltm_bench.score.audits.verdicts import verdict_on
@@ -48,15 +48,6 @@ class _Spoken(NamedTuple):
     reply: Reply
     reply_tokens: int
     recalled: Found | None = None
-
-
-class _Recalled(NamedTuple):
-    """What retrieval gave for a fork, recorded once all forks are answered."""
-
-    question: Message
-    turns: Sequence[Turn]
-    found: Found
-    failed: bool
 
 
 def scheduler_of(plan: Plan, examples: Sequence[Example]) -> Scheduler:
@@ -115,7 +106,8 @@ class Conversation:
         self._calls = calls
         self._recorder = recorder
         self._forks = Forks(calls, forks, plan.counter)
-        self._traced: list[_Recalled] = []
+        # What retrieval gave for forks, to be recorded once all of them are answered.
+        self._traced: list[Callable[[], Awaitable[None]]] = []
         self._observer = observer
         self._scheduler = scheduler_of(plan, examples)
         self._store = StoreCheck(calls.agent, recorder.path, calls.clock, self._scheduler.rehearsals)
@@ -175,8 +167,8 @@ class Conversation:
         for answered in await self._forks.finish():
             self._recorder.put(answered)
         # Only now: a look-up at the fork's place would hold the conversation up, or change what the agent did next.
-        for each in self._traced:
-            await self._calls.tracing.trace(each.question, each.turns, each.found, failed=each.failed)
+        for trace in self._traced:
+            await trace()
         self._recorder.put(
             events.Finished(turns=self._turns, tokens=scheduler.position, at=scheduler.clock.now)
         )
@@ -226,7 +218,8 @@ class Conversation:
         if isinstance(line, Ask) and verdict is not None:
             failed = self._judge(example, line, message.turn, verdict)
             if spoken.recalled is not None and failed is not None:
-                await calls.tracing.trace(message, heard, spoken.recalled, failed=failed)
+                sought = needles_of(line, heard, example)
+                await calls.tracing.trace(message, sought, spoken.recalled, failed=failed)
         elif isinstance(line, Tell) and line.deletes:
             await calls.delete(line.deletes, message, turns=self._turns)
         await self._check_store(example, line, message.turn)
@@ -250,7 +243,8 @@ class Conversation:
                 climb.judge(verdict)
             failed = self._judge(example, line, message.turn, verdict)
             if recalled is not None and failed is not None:
-                self._traced.append(_Recalled(message, turns, recalled, failed))
+                sought = needles_of(line, turns, example)
+                self._traced.append(partial(calls.tracing.trace, message, sought, recalled, failed=failed))
 
         known = self._forks.known(forked)
         if known is not None:

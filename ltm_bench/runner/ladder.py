@@ -239,9 +239,8 @@ def rungs_in(
     """
     if why := unfit("blind", said):
         return [], {"again": why}
-    whole = unfit("evidence", said)
-    if unnamed(said, said[0]._replace(line=line)):
-        whole = "its set does not name what holds the answer"
+    nameless = "its set does not name what holds the answer"
+    whole = nameless if unnamed(said, said[0]._replace(line=line)) else unfit("evidence", said)
     return rungs_of(example, line, asked, heard, whole=whole)
 
 

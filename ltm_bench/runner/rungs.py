@@ -16,7 +16,7 @@ from ltm_bench.core.messages import Ask, Matcher, Message, Outcome, Reply, Turn,
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.matchers.reading import Lexicon, words
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher
-from ltm_bench.script.rehearsal import ACKNOWLEDGEMENT
+from ltm_bench.script.rehearsal import ACKNOWLEDGEMENT, holding
 from ltm_bench.script.scenario import Example
 
 KNOWS_NOTHING = "I do not know."
@@ -96,8 +96,8 @@ def rungs_of(
         heard: The example's turns before it.
         whole: Why one message cannot tell what the example told; empty if it can.
     """
-    told = [turn.message for turn in heard if turn.kind != "ask"]
-    told = [told[place] for place in line.evidence] or told
+    spoken = [turn.message for turn in heard if turn.kind != "ask"]
+    told = [spoken[place] for place in holding(line, len(spoken), example)]
     found, lacking = [Rung("again", asked)], dict[str, str]()
     expect, turns = line.expect, [*heard, Turn(asked, Reply(""), "ask", example.id)]
     names = expect.candidates() if isinstance(expect, DoubtingMatcher) else None

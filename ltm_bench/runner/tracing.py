@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.errors import AgentError
-from ltm_bench.core.messages import Message, Turn
+from ltm_bench.core.messages import Ask, Message, Turn
 from ltm_bench.log.journal import Journal, retrieval_trace_of
 from ltm_bench.runner.guarding import guarded
+from ltm_bench.script.rehearsal import holding
+from ltm_bench.script.scenario import Example
 
 DEPTH = 50
 """Memories requested from retrieval, to find out how deep needles lie."""
@@ -30,6 +32,18 @@ class Found(NamedTuple):
     """The memories that the agent uses; all of them if it does not say how many."""
     k: int | None
     """How many it uses, as it says."""
+
+
+def needles_of(line: Ask, heard: Sequence[Turn], example: Example) -> list[Turn]:
+    """Return what retrieval is to find for a question: the needles before it; of a record, those that hold its answer.
+
+    Nothing if a record's set does not name these: most of a long history has nothing to do with a question.
+    """
+    spoken = [turn for turn in heard if turn.kind != "ask"]
+    if not line.evidence and any(turn.session is not None for turn in spoken):
+        return []
+    told = [spoken[place] for place in holding(line, len(spoken), example)]
+    return [turn for turn in told if turn.kind == "tell"]
 
 
 class Tracing:
@@ -72,20 +86,17 @@ class Tracing:
             return None
         return found
 
-    async def trace(self, question: Message, heard: Sequence[Turn], found: Found, *, failed: bool) -> None:
+    async def trace(self, question: Message, sought: Sequence[Turn], found: Found, *, failed: bool) -> None:
         """Record at which rank each needle was retrieved for a question, which ones the agent uses, and what else came.
 
         If the question failed, also record whether each needle was stored, that is, found by its own words. This is
         evidence beside the log, not part of it: retrieval cannot be replayed.
         """
         needles = []
-        told = [turn for turn in heard[:-1] if turn.kind == "tell"]
-        for turn in told:
-            stored = None
-            if failed:
-                stored = await self._finds(turn)
-                if stored is None:
-                    return
+        for turn in sought:
+            stored = await self._finds(turn) if failed else None
+            if failed and stored is None:
+                return
             needles.append([turn.message.turn, stored, _rank(turn, found.deep)])
         others = [
             {
@@ -95,11 +106,11 @@ class Tracing:
                 "text": memory.text[:SHOWN],
             }
             for rank, memory in enumerate(found.deep, start=1)
-            if not any(_is_of(turn, memory) for turn in told)
+            if not any(_is_of(turn, memory) for turn in sought)
         ]
         record = {"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]}
         if found.k is not None:
-            used = [turn.message.turn for turn in told if _rank(turn, found.used) is not None]
+            used = [turn.message.turn for turn in sought if _rank(turn, found.used) is not None]
             record |= {"k": found.k, "used": used}
         self._journal.put(record)
 

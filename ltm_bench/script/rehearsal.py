@@ -1,6 +1,6 @@
 """Rehearsals: an example's script against the ideal agent, before any agent is asked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import UnionType
@@ -72,6 +72,19 @@ def briefed(message: Message, line: Line, example: Example) -> Message:
     return replace(message, ideal=ideal_reply(line), line=line, stream=stream)
 
 
+def holding(line: Ask, told: int, example: Example) -> Sequence[int]:
+    """Return which of the lines told before a question hold its answer: those that it names, or else all.
+
+    Raises ConfigError if it names a line that was not told.
+    """
+    if untold := [each for each in line.evidence if not 0 <= each < told]:
+        raise ConfigError(
+            f"scenario {example.scenario.name}: its script yields a question with evidence={line.evidence!r:.60}, but "
+            f"no line {untold[0]} is told before it; count what is told from 0, without questions"
+        )
+    return line.evidence or range(told)
+
+
 def _check(example: Example, line: object) -> None:
     """Raise ConfigError unless it is a Tell, Ask or Chat with usable fields: a user's script may yield anything."""
     where = f"scenario {example.scenario.name}: its script yields"
@@ -102,11 +115,11 @@ _FIELDS: Mapping[str, tuple[type | UnionType, str]] = {
     "after": (timedelta, "a timedelta"),
     **dict.fromkeys(("settle", "restart"), (bool, "True or False")),
     **dict.fromkeys(("ideal", "user", "session", "shows", "needs", "search_by"), (str, "a string")),
-    **dict.fromkeys(("buried", "facts", "deletes"), (tuple | list, "a tuple")),
+    **dict.fromkeys(("buried", "facts", "deletes", "evidence"), (tuple | list, "a tuple")),
 }
 """The types of a line's fields, and what to call them."""
 
-_ELEMENTS: Mapping[str, type] = {"buried": Buried, "facts": Fact, "deletes": str}
+_ELEMENTS: Mapping[str, type] = {"buried": Buried, "facts": Fact, "deletes": str, "evidence": int}
 
 
 def rehearse(
@@ -140,6 +153,8 @@ def rehearse(
                 "a loop of it run forever?"
             )
         _check(example, line)
+        if isinstance(line, Ask) and line.evidence:
+            holding(line, sum(not isinstance(each.line, Ask) for each in steps), example)
         now = later(now, line.after or timedelta())
         text = line.text if isinstance(line.text, str) else line.text(now)
         if not isinstance(text, str):

@@ -105,6 +105,58 @@ def test_a_set_that_names_no_evidence_is_left_out_and_said(place: Path) -> None:
     assert done.results.complete
 
 
+@pytest.mark.parametrize("mode", ["in-line", "forked"])
+@pytest.mark.parametrize(("suite", "make"), [("longmemeval-s", sets.longmemeval), ("locomo", sets.locomo)])
+def test_hooks_look_for_the_evidence_alone_as_the_ladder_tells_it_again(
+    place: Path, suite: str, make: Callable[[Path], Path], mode: str
+) -> None:
+    data = make(place / "data")
+    done = run_it(
+        "vector_memory",
+        "32k",
+        suite=suite,
+        data=str(data),
+        name="r",
+        questions=mode,
+        settings={"memories": 1},
+        ladder=True,
+    )
+    named = {
+        question.id: {
+            said.text
+            for session in history.sessions
+            for said in session.utterances
+            if {session.id, said.id} & {*question.evidence}
+        }
+        for history in public_set(suite).read(data, lambda _: None)
+        for question in history.questions
+    }
+    sought = 0
+    for example in done.examples:
+        told = {needle.turn: needle.text for needle in example.needles}
+        for question in example.questions:
+            assert question.published is not None
+            texts, found = named[question.published.id], question.retrieval
+            if not texts:
+                assert found is None, "nothing says what to look for"
+                continue
+            assert found is not None
+            assert found.needles == len(found.traces) < len(told)
+            assert all(any(text in told[trace.turn] for text in texts) for trace in found.traces)
+            assert all(any(text in told[trace.turn] for trace in found.traces) for text in texts)
+            sought += 1
+    assert sought
+    assert done.results.ranking is not None
+    assert done.results.ranking.questions == sought
+
+
+def test_hooks_of_a_set_that_names_no_evidence_say_nothing(place: Path) -> None:
+    data = sets.gatemem(place / "data")
+    done = run_it("vector_memory", "32k", suite="gatemem", data=str(data), name="r")
+    assert not [q for e in done.examples for q in e.questions if q.retrieval is not None]
+    assert done.results.ranking is None
+
+
 @pytest.mark.parametrize("agent", ["goldfish", "perfect"])
 def test_who_says_that_an_unanswerable_question_is_one_has_not_guessed(place: Path, agent: str) -> None:
     _, controls = asked("longmemeval-s", sets.longmemeval(place / "data", histories=60), agent)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench import load_run, run
+from ltm_bench.core.errors import ConfigError
 from tests import sets
 
 if TYPE_CHECKING:
@@ -110,6 +111,29 @@ def test_questions_in_the_middle_do_not_move_what_is_told_again(place: Path, que
     ladder = done.results.ladder
     assert ladder is not None
     assert ladder.lost == {"retold": 3}
+
+
+DRIFTING = '''"""Tells less, without a question of its own, to whoever did not know."""
+
+from ltm_bench import Ask, Script, Tell, names_only, scenario
+
+
+@scenario(skills={"recall"})
+def drifting(dice) -> Script:
+    among = ("teal", "ochre")
+    yield Tell("The door was painted teal.", at=0.0)
+    known = yield Ask("Which colour has the door?", expect=names_only("teal", among=among), at=0.2)
+    if "teal" in known.text:
+        yield Tell("The shed was painted ochre.", at=0.6)
+    yield Ask("Which colour has the shed?", expect=names_only("ochre", among=among), evidence=(1,), at=1.0)
+'''
+
+
+def test_a_line_that_only_the_best_replies_have_told_is_an_error_of_the_scenario(place: Path) -> None:
+    (place / "scenarios").mkdir()
+    (place / "scenarios" / "drifting.py").write_text(DRIFTING, "utf-8")
+    with pytest.raises(ConfigError, match=r"scenario drifting: .* no line 1 is told before it"):
+        run(agent="goldfish", span="2k", scenarios=["drifting"], examples=1, name="r", ladder=True)
 
 
 def test_to_keep_something_back_is_not_to_have_missed_it(place: Path) -> None:

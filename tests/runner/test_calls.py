@@ -311,7 +311,7 @@ def test_needles_are_looked_for_again_only_after_the_agent_has_heard_something(b
 
     async def looked(number: int) -> bool:
         agent.heard.clear()
-        await bench.calls.tracing.trace(message(number), [turn(0), turn(1)], Found([], [], None), failed=True)
+        await bench.calls.tracing.trace(message(number), [turn(0)], Found([], [], None), failed=True)
         return bool(agent.heard)
 
     async def talk() -> list[bool]:

@@ -44,6 +44,7 @@ def test_a_rehearsal_gives_each_message_with_its_tokens_and_those_of_its_ideal_r
         (Ask("Which?", expect="red"), "expect=str 'red'; an Ask expects a matcher"),  # type: ignore[arg-type]  # the error under test
         (Tell(3), "a text of type int"),  # type: ignore[arg-type]  # the error under test
         (Tell("It is red.", at=1.5), "at=1.5, which lies outside 0..1"),
+        (Ask("Which?", expect=RED, evidence=("0",)), "each must be a int"),  # type: ignore[arg-type]  # the error under test
         (Tell("It is red.", after=3), "after=3; it must be a timedelta"),  # type: ignore[arg-type]  # the error under test
     ],
 )
@@ -54,6 +55,26 @@ def test_a_script_that_yields_something_else_is_refused(line: object, complaint:
     with pytest.raises(ConfigError, match="scenario mine: ") as raised:
         rehearse(example(mine), counter())
     assert complaint in str(raised.value)
+
+
+@pytest.mark.parametrize(("evidence", "untold"), [((0, 2), 2), ((-1,), -1), ((1, 3), 3)])
+def test_a_question_that_names_a_line_which_is_not_told_before_it_is_refused(
+    evidence: tuple[int, ...], untold: int
+) -> None:
+    def mine(dice: Dice) -> Iterator[Any]:
+        yield Tell("It is red.")
+        yield Ask("Which colour is it?", expect=RED, evidence=(0,))
+        yield Tell("It is large.")
+        yield Ask("Which colour is it now?", expect=RED, evidence=evidence)
+        yield Tell("Good night.")
+
+    with pytest.raises(
+        ConfigError, match="scenario mine: its script yields a question with evidence="
+    ) as raised:
+        rehearse(example(mine), counter())
+    assert f"no line {untold} is told before it; count what is told from 0, without questions" in str(
+        raised.value
+    )
 
 
 def test_a_script_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

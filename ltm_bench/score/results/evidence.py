@@ -16,11 +16,10 @@ def traces(path: Path) -> dict[int, Retrieval]:
     """Return what retrieval found, by the turn of the question."""
     found = {}
     for record in records(path):
-        needles = record.get("needles")
-        if not isinstance(needles, list) or not all(isinstance(n, list) and len(n) == 3 for n in needles):
-            continue
-        if isinstance(record.get("turn"), int) and needles:
-            found[record["turn"]] = _retrieval(needles, record)
+        needles, turn = record.get("needles"), record.get("turn")
+        valid = isinstance(needles, list) and all(isinstance(n, list) and len(n) == 3 for n in needles)
+        if valid and needles and isinstance(turn, int):
+            found[turn] = _retrieval(needles, record)
     return found
 
 

@@ -266,10 +266,8 @@ def _agreement(questions: Sequence[Question]) -> HookAgreement | None:
 def _by_hooks(found: Retrieval, needed: Sequence[int]) -> str | None:
     """Return where retrieval lost an answer, by the needles that name it; by all of them, if none is known to."""
     traces = [trace for trace in found.traces if trace.turn in needed]
-    stored, retrieved = (
-        sum(trace.stored is True for trace in traces),
-        sum(trace.rank is not None and trace.rank <= (found.k or trace.rank) for trace in traces),
-    )
+    stored = sum(trace.stored is True for trace in traces)
+    retrieved = sum(trace.retrieved for trace in traces)
     if found.stored is None or not traces:
         return found.lost
     return found.model_copy(update={"needles": len(traces), "stored": stored, "retrieved": retrieved}).lost
