@@ -18,6 +18,7 @@ from ltm_bench.score.statistics.power import (
     examples_needed,
     noise_of,
     power,
+    seeds_in_words,
     seeds_needed,
     size_of,
     smallest_difference,
@@ -175,3 +176,16 @@ def test_runs_without_information_are_refused(made: "Made") -> None:
 def test_a_suite_whose_scenarios_have_different_numbers_counts_its_small_ones() -> None:
     assert assumed([3, 3, 3]).examples == pytest.approx(3)
     assert assumed([1, 9]).examples == pytest.approx(1.8)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words"),
+    [
+        (1, "about 1 seed"),
+        (12, "about 12 seeds"),
+        (MOST, "about 1,000 seeds"),
+        (None, "more than 1,000 seeds"),
+    ],
+)
+def test_a_number_of_seeds_in_words(seeds: int | None, words: str) -> None:
+    assert seeds_in_words(seeds) == words
