@@ -7,7 +7,6 @@ Writes `calibration.json` into the folder, and table and plot into its `calibrat
 
 import asyncio
 import json
-import re
 import sys
 import time
 from collections import defaultdict
@@ -31,6 +30,7 @@ from ltm_bench.score.results.headline import headline
 from ltm_bench.score.statistics.intervals import mean_interval, paired, sum_interval
 from ltm_bench.score.statistics.power import Size, noise_of, power, seeds_needed, smallest_difference
 from perf.arguments import parser_for
+from perf.tables import inserted
 
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.8)
 FAULTS: Mapping[str, Sequence[float]] = {
@@ -386,13 +386,9 @@ def drawing(scenarios: Mapping[str, Any]) -> str:
     return "\n".join((f"<svg {view} {LOOKS}><title>Scores and predictions</title>", STYLE, *drawn, "</svg>"))
 
 
-MARKS = ("<!-- written by perf.calibration -->", "<!-- until here -->")
-
-
 def insert(page: str, data: Mapping[str, Any]) -> str:
     """Return a page with table and plot between its marks."""
-    begin, end = MARKS
-    return re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n\n{text(data)}\n\n{end}", page, flags=re.DOTALL)
+    return inserted(page, "perf.calibration", text(data))
 
 
 def say(line: str) -> None:

@@ -25,7 +25,7 @@ def without(phrase: str) -> Iterator[str]:
 
 def outcomes(folder: Path) -> Sequence[tuple[Outcome, float]]:
     """Return our verdicts on all replies of a folder."""
-    for cached in (cues._cues, stance.mentions, structure.read):
+    for cached in (cues.cues, stance.mentions, structure.read):
         cached.cache_clear()
     known = questions(folder)
     found = [ours(known[each["question"]], each["reply"]) for each in replies(folder)]

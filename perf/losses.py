@@ -5,7 +5,6 @@
 Writes table and picture into the folder's `losses.md`, which explains them.
 """
 
-import re
 import sys
 import tempfile
 import time
@@ -18,6 +17,7 @@ from ltm_bench import run
 from ltm_bench.score.results.ladder import LOSSES
 from ltm_bench.score.statistics.intervals import wilson
 from perf.arguments import parser_for
+from perf.tables import inserted
 
 ONE_FACT = ("colours", "hinted", "never_told", "jokes")
 """Scenarios whose answers rest on one fact each."""
@@ -132,9 +132,6 @@ def drawing(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join((head, "<style>.losses text{fill:currentColor}</style>", *drawn, "</svg>"))
 
 
-MARKS = ("<!-- written by perf.losses -->", "<!-- until here -->")
-
-
 def main() -> None:
     """Measure, and write."""
     args = parser_for(__doc__, seeds=20, folder="docs").parse_args()
@@ -143,11 +140,8 @@ def main() -> None:
         for case in CASES:
             rows.append(measured(case, args.seeds, reports))
             print(f"{time.process_time():6.0f} s  {rows[-1]}", file=sys.stderr, flush=True)
-    page, (begin, end) = Path(args.folder) / "losses.md", MARKS
-    found = f"{begin}\n\n{drawing(rows)}\n\n{table(rows, args.seeds)}\n\n{end}"
-    page.write_text(
-        re.sub(f"{begin}.*{end}", lambda _: found, page.read_text("utf-8"), flags=re.DOTALL), "utf-8"
-    )
+    page, found = Path(args.folder) / "losses.md", f"{drawing(rows)}\n\n{table(rows, args.seeds)}"
+    page.write_text(inserted(page.read_text("utf-8"), "perf.losses", found), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Tables of measurements, in Markdown: printed row by row, as they come."""
+"""Tables of measurements, in Markdown: printed row by row, as they come, or inserted into a page."""
 
+import re
 from collections.abc import Callable
 
 
@@ -17,3 +18,9 @@ def table(*columns: str, names: int = 1) -> Callable[..., None]:
     row(*columns)
     print("|" + "---|" * names + "--:|" * (len(columns) - names))
     return row
+
+
+def inserted(page: str, module: str, text: str) -> str:
+    """Return a page with a text between the marks of the module that writes it."""
+    begin, end = f"<!-- written by {module} -->", "<!-- until here -->"
+    return re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n\n{text}\n\n{end}", page, flags=re.DOTALL)

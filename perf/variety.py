@@ -73,11 +73,6 @@ def rehearsed(name: str, seed: int, examples: int) -> list[list[Rehearsed]]:
     return [rehearse(Example(scenario(name), i, seed, {}), counter()) for i in range(examples)]
 
 
-def asked(steps: Sequence[Rehearsed]) -> list[Rehearsed]:
-    """Return the questions."""
-    return [step for step in steps if isinstance(step.line, Ask)]
-
-
 def wanted(steps: Sequence[Rehearsed]) -> set[Hashable]:
     """Return the answers of an example."""
     return {each for step in steps if isinstance(step.line, Ask) for each in answers(step.line.expect)}
@@ -103,7 +98,7 @@ def main() -> None:
     for name in SCENARIOS:
         examples = rehearsed(name, args.seed, args.examples)
         held = [answer for steps in examples for answer in sorted(wanted(steps), key=str)]
-        texts = [step.text for steps in examples for step in asked(steps)]
+        texts = [step.text for steps in examples for step in steps if isinstance(step.line, Ask)]
         openings = [opening(step.text) for steps in examples for step in steps]
         row(name, _of(held), twice(name), _of(texts), _of(openings))
     filler = Filler(shipped(), Dice(f"{args.seed}/filler"), counter())

@@ -15,6 +15,7 @@ from ltm_bench.core.keys import cleaned, known_values, scrubbed
 from ltm_bench.core.limits import answers_of
 from ltm_bench.core.messages import Message, Usage
 from ltm_bench.core.pricing import dollars
+from ltm_bench.datasets.judging import together
 from ltm_bench.judge.judges import Judge
 from ltm_bench.runner.guarding import guarded, unusable
 
@@ -42,14 +43,7 @@ async def for_each(
         async with places:
             return await ask(case, judge)
 
-    said = await asyncio.gather(
-        *(one(case, judge) for case in cases for judge in judges), return_exceptions=True
-    )
-    found: list[R] = []
-    for each in said:
-        if isinstance(each, BaseException):
-            raise each
-        found.append(each)
+    found = await together(one(case, judge) for case in cases for judge in judges)
     return [found[i : i + len(judges)] for i in range(0, len(found), len(judges))]
 
 

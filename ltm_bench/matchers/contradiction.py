@@ -20,7 +20,7 @@ def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
     A value that merely comes next (`Ghent, then Porto`) tells the order in which both were said, unless the reply
     speaks of a change.
     """
-    change = any(cue.effect is Effect.CHANGES for cue in cues(words(reading.text)))
+    change = any(cue.effect is Effect.CHANGES for cue in cues(tuple(words(reading.text))))
     return {m.value for m in found if m.final or (m.time is Time.NOW and (change or not m.next))}
 
 

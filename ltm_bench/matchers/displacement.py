@@ -52,7 +52,7 @@ def _sentences(block: Block) -> Iterator[_Statement]:
     for begin, end in sentences(block.text):
         axes = {each.axis: each.value for each in distances(block, begin, end)}
         if axes and not _BACK.search(block.text, begin, end) and not block.text[:end].rstrip().endswith("?"):
-            effects = {cue.effect for cue in cues(words(block.text[begin:end]))}
+            effects = {cue.effect for cue in cues(tuple(words(block.text[begin:end])))}
             concludes = _TOTAL.search(block.text, begin, end) is not None
             yield _Statement(axes, concludes or not effects.isdisjoint((Effect.CONCLUDES, Effect.CORRECTS)))
 

@@ -90,7 +90,7 @@ def _in_prose(text: str, among: tuple[str, ...]) -> Iterator[tuple[str, int | No
         whole = len(said) <= _FEW and len(list(known.hear(said))) == 1
         for clause in [said] if whole else map(words, _CLAUSE.split(part)):
             heard = list(known.hear(clause))
-            if len(heard) == 1 and not any(cue.effect in _NOT_LISTED for cue in cues(clause)):
+            if len(heard) == 1 and not any(cue.effect in _NOT_LISTED for cue in cues(tuple(clause))):
                 begin, end, named = heard[0]
                 yield named.value, number(" ".join([*clause[:begin], ",", *clause[end:]]))
 
@@ -99,7 +99,7 @@ def _parts(text: str) -> Iterator[str]:
     """Yield the sentences, at their colons, without those whose label denies what is in them: `Not on it: milk`."""
     for sentence in _SENTENCE.split(text):
         label, _, _ = sentence.rpartition(":")
-        if not any(cue.effect in _NOT_LISTED for cue in cues(words(label))):
+        if not any(cue.effect in _NOT_LISTED for cue in cues(tuple(words(label)))):
             yield from sentence.split(":")
 
 

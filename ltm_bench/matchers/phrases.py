@@ -9,7 +9,7 @@ from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import words
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher, unanswered
 from ltm_bench.matchers.reading.surplus import Span, recites
-from ltm_bench.matchers.reading.verbatim import Match
+from ltm_bench.matchers.reading.verbatim import Match, says_exactly
 from ltm_bench.matchers.reading.verbatim import says as how_said
 
 _NEAR = 40
@@ -31,7 +31,7 @@ class Says(DoubtingMatcher):
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge which of the phrases the reply says."""
         found = how_said(reply, self.phrase)
-        others = [other for other in self.others if how_said(reply, other).match is Match.SAID]
+        others = [other for other in self.others if says_exactly(reply, other)]
         if found.match is Match.SAID and _REPORTED.search(reply, max(0, found.start - _NEAR), found.start):
             return Verdict(Outcome.UNDECIDED, 0.0, "the reply says that it said so before")
         if found.match is Match.SAID:

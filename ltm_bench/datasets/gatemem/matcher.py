@@ -134,11 +134,10 @@ def context_of(value: Mapping[str, Any]) -> str:
     prompt = audit.get("prompt_context") if isinstance(audit, Mapping) else None
     retrieved = value.get("retrieved_memory")
     said = [prompt.get("text") if isinstance(prompt, Mapping) else None, value.get("prompt_memory_block")]
-    for each in retrieved if isinstance(retrieved, list) else ():
-        said.append(each.get("text") if isinstance(each, Mapping) else each)
-    for key in ("amem_native_cards", "remem_evidence_packets"):  # what its own baselines call it
-        if found := value.get(key):
-            said.append(json.dumps(found, ensure_ascii=False, sort_keys=True))
+    found = retrieved if isinstance(retrieved, list) else ()
+    said += [each.get("text") if isinstance(each, Mapping) else each for each in found]
+    own = map(value.get, ("amem_native_cards", "remem_evidence_packets"))  # what its own baselines call it
+    said += [json.dumps(each, ensure_ascii=False, sort_keys=True) for each in own if each]
     return "\n".join(dict.fromkeys(str(each) for each in said if each is not None and str(each)))
 
 

@@ -2,9 +2,9 @@
 
 import re
 import string
-from collections import Counter
 from collections.abc import Sequence
 
+from ltm_bench.datasets.infinitebench.scorer import f1 as f1_of_bags
 from ltm_bench.datasets.locomo.porter import stem
 from ltm_bench.matchers.reading import abstains
 
@@ -24,12 +24,7 @@ def stems(text: str) -> list[str]:
 
 def f1(answer: str, gold: str) -> float:
     """Return the harmonic mean of precision and recall over bags of stems."""
-    said, wanted = stems(answer), stems(gold)
-    common = sum((Counter(said) & Counter(wanted)).values())
-    if not common:
-        return 0.0
-    precision, recall = common / len(said), common / len(wanted)
-    return 2 * precision * recall / (precision + recall)
+    return f1_of_bags(stems(answer), stems(gold))
 
 
 def official(answer: str, gold: str, category: str) -> float:

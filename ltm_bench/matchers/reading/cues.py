@@ -89,16 +89,12 @@ def _says(said: Sequence[str], phrase: Sequence[str]) -> bool:
     return len(said) >= len(phrase) and all(fits)
 
 
-def cues(said: Sequence[str], besides: frozenset[str] = frozenset()) -> Sequence[Cue]:
+@lru_cache(maxsize=256)  # titles are read for every line below them
+def cues(said: tuple[str, ...], besides: frozenset[str] = frozenset()) -> Sequence[Cue]:
     """Return the cues in the words of a clause, the longest at each place.
 
     `besides` are words that are none here, unless they deny. A phrase that reaches in two ways is returned twice.
     """
-    return _cues(tuple(said), besides)
-
-
-@lru_cache(maxsize=256)  # titles are read for every line below them
-def _cues(said: tuple[str, ...], besides: frozenset[str]) -> Sequence[Cue]:
     found, i = list[Cue](), 0
     while i < len(said):
         size = 0

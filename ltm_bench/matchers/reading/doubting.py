@@ -22,9 +22,9 @@ from ltm_bench.matchers.reading.abstaining import abstains, is_abstention, is_fo
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
 from ltm_bench.matchers.reading.mention import Mention, Time
-from ltm_bench.matchers.reading.stance import mentions
+from ltm_bench.matchers.reading.stance import mentions, places
 from ltm_bench.matchers.reading.structure import read
-from ltm_bench.matchers.reading.surplus import Span, recites
+from ltm_bench.matchers.reading.surplus import Span, recites, told_words
 from ltm_bench.matchers.reading.text import COMMON, answer, flat, known_words, sentences, shown, words
 from ltm_bench.matchers.sameness import same_word, singular
 
@@ -117,7 +117,7 @@ class DoubtingMatcher(Matcher):
 
     def used(self, reply: str) -> Sequence[Span]:
         """Return where the answer stands in a reply; the rest must not be a heap, nor repeat the user's messages."""
-        return [(m.start, m.end) for m in mentions(read(reply), self.candidates())]
+        return places(read(reply), self.candidates())
 
     def sought(self) -> Collection[str]:
         """Return the candidates that a right reply names; none if their words alone prove nothing."""
@@ -141,7 +141,7 @@ class DoubtingMatcher(Matcher):
             return False
         last = " ".join(words(reply[start:end]))
         used = any(begin < end and start < stop for begin, stop in self.used(reply))
-        return not used and not any(last in " ".join(words(turn.message.text)) for turn in turns)
+        return not used and not any(last in " ".join(each) for each in told_words(turns))
 
     def _doubt(self, reply: str, turns: Sequence[Turn], outcome: Outcome) -> str | None:
         if is_foreign(reply):
@@ -181,7 +181,7 @@ class DoubtingMatcher(Matcher):
         named = {m.value for m in found if m.exact and not m.denied and m.time is not Time.REPLACED}
         if len(said) > self.short or any(v in sought or not part.issuperset(known_words(v)) for v in named):
             return None
-        told = [words(turn.message.text) for turn in turns]
+        told = told_words(turns)
         # a message that tells the answer has other words for it
         heard = {singular(word) for each in told if not part or not part.issubset(each) for word in each}
         heard |= {*map(singular, told[-1] if told else ()), *self.candidates().words}
@@ -230,7 +230,7 @@ def announced(reply: str) -> str:
     if sign is None or text[-1:] in "]}`":
         return ""
     label = words(re.split(r"[.!?\n]", text[: sign.start()])[-1])
-    gone = any(cue.effect in (Effect.DENIES, Effect.REPLACED) for cue in cues(label))
+    gone = any(cue.effect in (Effect.DENIES, Effect.REPLACED) for cue in cues(tuple(label)))
     return "" if gone else text[sign.end() :]
 
 

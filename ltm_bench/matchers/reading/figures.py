@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ltm_bench.matchers.reading.lexicon import Lexicon
 from ltm_bench.matchers.reading.mention import Mention, Time
@@ -75,8 +76,13 @@ def in_figures(text: str) -> str:
 
 def _numbers(reading: Reading) -> list[Mention]:
     figures = sorted({each[0] for block in reading.blocks for each in _FIGURE.finditer(block.text)})
-    found = mentions(reading, Lexicon({each: (each,) for each in figures}, shortened=False))
+    found = mentions(reading, _lexicon(tuple(figures)))
     return [m for m in found if not m.denied and m.time is not Time.REPLACED]
+
+
+@lru_cache(maxsize=8)  # where other words of a reply are left out, its figures stay
+def _lexicon(figures: tuple[str, ...]) -> Lexicon:
+    return Lexicon({each: (each,) for each in figures}, shortened=False)
 
 
 def _indexes(reading: Reading) -> set[int]:

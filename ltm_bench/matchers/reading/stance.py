@@ -14,7 +14,7 @@ from ltm_bench.matchers.reading.cues import Cue, Effect, Reach, cues
 from ltm_bench.matchers.reading.lexicon import Lexicon
 from ltm_bench.matchers.reading.mention import Force, Mention, Time
 from ltm_bench.matchers.reading.structure import Block, Form, Reading
-from ltm_bench.matchers.reading.text import LIGHT, words
+from ltm_bench.matchers.reading.text import LIGHT, message_words, words
 
 _CLAUSE = frozenset("is it's are i'd i'll it you're that's says say shows reads".split())
 """Words that begin a clause (`after the second it is …`), or announce one (`a stone over the door says …`)."""
@@ -43,15 +43,39 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
         lexicon: What could be named.
         question: What was asked; its own words are no cues (`where will she look first?`).
     """
-    heard = _Heard(frozenset(words(question)))
+    heard = _Heard(frozenset(message_words(question)))
+    for number, sentence in _sentences(reading, lexicon):
+        heard.sentence += 1
+        heard.hear(sentence, reading.blocks[number], number)
+    if len(heard.found) > _MOST:
+        return tuple(heard.found)
+    return tuple(_placed(heard.found, reading, heard.sentence))
+
+
+def places(reading: Reading, lexicon: Lexicon) -> list[tuple[int, int]]:
+    """Return where the mentions of a lexicon begin and end, as `mentions` does, without reading how they are meant."""
+    told = [
+        (reading.blocks[i], each) for i, (clauses, *_) in _sentences(reading, lexicon) for each in clauses
+    ]
+    return [_span(block, begin, end) for block, clause in told for *_, begin, end in clause.named]
+
+
+@lru_cache(maxsize=8)  # the same names are looked for with a question and without
+def _sentences(reading: Reading, lexicon: Lexicon) -> Sequence[tuple[int, Sentence]]:
+    """Return the sentences in which something is named, or was before, each with the number of its block."""
+    told, named = list[tuple[int, Sentence]](), 0
     for number, block in enumerate(reading.blocks):
         # Words that retract something named before, or leave it open, matter only after something was named.
-        for sentence in sentences(block, lexicon, silent=bool(heard.found)):
-            heard.sentence += 1
-            heard.hear(sentence, block, number)
-            if len(heard.found) > _MOST:
-                return tuple(heard.found)
-    return tuple(_placed(heard.found, reading, heard.sentence))
+        for sentence in sentences(block, lexicon, silent=named > 0):
+            told.append((number, sentence))
+            named += sum(len(clause.named) for clause in sentence[0])
+            if named > _MOST:
+                return told
+    return told
+
+
+def _span(block: Block, begin: int, end: int) -> tuple[int, int]:
+    return (-1, -1) if block.form is Form.JSON else (block.start + begin, block.start + end)
 
 
 @dataclass
@@ -67,8 +91,8 @@ class _Heard:
     def hear(self, sentence: Sentence, block: Block, number: int) -> None:
         """Hear a sentence, clause by clause."""
         clauses, ending, within = sentence
-        own = [cues(clause.said, self.asked) for clause in clauses]
-        above = [cue for title in block.path for cue in cues(words(title), self.asked)]
+        own = [cues(tuple(clause.said), self.asked) for clause in clauses]
+        above = [cue for title in block.path for cue in cues(tuple(words(title)), self.asked)]
         light = self.asked | LIGHT
         alone = _names_one(clauses) and all(light.issuperset(clause.words()) for clause in clauses)
         stated = ending not in ("?", "？")
@@ -162,9 +186,9 @@ def _named(clause: Clause, own: Sequence[Cue], block: Block, before: Mention) ->
         choice = stance.choice or not {"or", "/"}.isdisjoint(clause.said[start:stop])
         stance = stance._replace(group=before.group + number, choice=choice)
         for _, named, begin, end in clause.named[first : last + 1]:
-            span = (-1, -1) if block.form is Form.JSON else (block.start + begin, block.start + end)
+            place = _span(block, begin, end)
             denied = stance.denied or any(begin >= s and end <= e for s, e in block.struck)
-            yield stance._replace(start=span[0], end=span[1], denied=denied, **named._asdict())
+            yield stance._replace(start=place[0], end=place[1], denied=denied, **named._asdict())
 
 
 class _Place(NamedTuple):

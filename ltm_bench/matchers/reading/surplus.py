@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ltm_bench.core.messages import Turn
-from ltm_bench.matchers.reading.text import answer, flat, sentences, words
+from ltm_bench.matchers.reading.text import answer, flat, message_words, sentences, words
 
 Span = tuple[int, int]
 
@@ -38,7 +38,12 @@ def recites(reply: str, turns: Sequence[Turn], used: Sequence[Span] = ()) -> boo
     if len(said) - inside > max(GENEROUS, TIMES * inside):
         return True
     least = inside + _OWN  # many right replies are shorter, and what was told need not be read
-    return len(said) >= least and _repeated(said, [words(t.message.text) for t in turns], least) >= _WHOLLY
+    return len(said) >= least and _repeated(said, told_words(turns), least) >= _WHOLLY
+
+
+def told_words(turns: Sequence[Turn]) -> list[list[str]]:
+    """Return the words of each message of an example; every reply, and many a part of one, is compared with them."""
+    return [message_words(turn.message.text) for turn in turns]
 
 
 def hardly_adds(reply: str, turns: Sequence[Turn]) -> bool:

@@ -93,6 +93,10 @@ def known_words(phrase: str) -> tuple[str, ...]:
     return tuple(words(phrase))
 
 
+message_words = lru_cache(maxsize=64)(words)  # few, since a message may be long
+"""Returns the words of a user's message, with which many replies, and their parts, are compared."""
+
+
 _END = re.compile(r"[.!?…。！？](?=[\s\"')\]]|$)|[;；。！？]")
 
 

@@ -92,6 +92,13 @@ def says(reply: str, phrase: str) -> Occurrence:
     return min((Occurrence(Match.ABSENT), *found), key=lambda each: each.match)
 
 
+def says_exactly(reply: str, phrase: str) -> bool:
+    """Whether a reply says a phrase word for word; where its longest word is missing, no more is read."""
+    longest = max(_content(phrase), key=len, default="")
+    possible = any(_same(word, longest) for word, *_ in _read(reply)[1])
+    return possible and says(reply, phrase).match is Match.SAID
+
+
 def _occurrence(text: str, window: Sequence[tuple[str, int, int]], meant: tuple[str, ...]) -> Occurrence:
     match, start, end = _compare(tuple(word for word, *_ in window), meant), window[0][1], window[-1][2]
     if match is Match.SAID:

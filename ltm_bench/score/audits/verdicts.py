@@ -18,9 +18,8 @@ def verdict_on(expect: Matcher, reply: Reply, turns: Sequence[Turn]) -> Verdict:
     try:
         return expect.verdict(reply.text, turns)
     except Exception as error:  # a matcher can raise anything
-        return Verdict(
-            Outcome.JUDGE_ERROR, None, f"{type(expect).__name__} failed: {type(error).__name__}: {error}"
-        )
+        reason = f"{type(expect).__name__} failed: {type(error).__name__}: {error}"
+        return Verdict(Outcome.JUDGE_ERROR, None, reason)
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+){0,8}")
@@ -71,8 +70,5 @@ def decisive(expect: Matcher, reply: Reply, turns: Sequence[Turn], verdict: Verd
 
 def _without(text: str, spans: Sequence[Span]) -> str:
     """Return a text without the places given, which are in order."""
-    kept, end = [], 0
-    for start, stop in spans:
-        kept.append(text[end:start])
-        end = stop
-    return "".join([*kept, text[end:]])
+    edges = [0, *chain.from_iterable(spans), len(text)]
+    return "".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))

@@ -6,6 +6,7 @@ import pytest
 
 from ltm_bench.matchers.reading import Force, Mention, Time, lexicon, mentions, read
 from ltm_bench.matchers.reading.cues import CUES, Effect, Reach
+from ltm_bench.matchers.reading.stance import places
 from tests.pace import cpu, in_proportion
 
 COLOURS = lexicon(("red", "blue", "green", "yellow"))
@@ -129,6 +130,15 @@ def test_the_place_of_a_name_is_its_place_in_the_reply() -> None:
     found = mentions(reading, COLOURS)
     assert [reading.text[m.start : m.end].lower() for m in found] == [m.value for m in found]
     assert [m.value for m in found] == ["blue", "green", "yellow"], "a table's header is not an answer"
+
+
+def test_places_are_those_of_the_mentions() -> None:
+    for text in (
+        "I do not know.",
+        "No. It was red!\n\n# Blue\n- not green, yellow; or **red**",
+        'Hm: {"a": "red", "b": 1}, so blue.',
+    ):
+        assert places(read(text), COLOURS) == [(m.start, m.end) for m in mentions(read(text), COLOURS)]
 
 
 def test_the_questions_own_words_are_not_cues() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ltm_bench.matchers.reading.verbatim import Match, says
+from ltm_bench.matchers.reading.verbatim import Match, says, says_exactly
 
 PHRASE = "There is a secret reserve behind the flour."
 SAID, CHANGED, REWORDED, REFUSED, ABSENT = (
@@ -34,6 +34,16 @@ TABLE = [
 @pytest.mark.parametrize(("reply", "match", "why"), TABLE, ids=[why for *_, why in TABLE])
 def test_a_sentence_is_said_by_its_content_words_and_negations(reply: str, match: Match, why: str) -> None:
     assert says(reply, PHRASE).match is match
+
+
+@pytest.mark.parametrize(("reply", "match", "why"), TABLE, ids=[why for *_, why in TABLE])
+def test_what_is_said_exactly_is_what_is_said(reply: str, match: Match, why: str) -> None:
+    assert says_exactly(reply, PHRASE) is (match is SAID)
+
+
+def test_a_longest_word_with_a_typo_or_another_ending_is_not_missing() -> None:
+    assert says_exactly("Check the wnidow boxes.", "Check the window box.")
+    assert says_exactly("They kept closing.", "They kept closed.")
 
 
 def test_an_omitted_negation_is_a_change() -> None:
