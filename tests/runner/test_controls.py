@@ -166,6 +166,10 @@ def test_controls_stay_within_the_budget_and_go_on_with_a_larger_one() -> None:
     partial = load_run("r").results.controls
     assert partial is not None
     assert (partial.n, partial.missing) == (1, 1)
+    of_two = partial.model_copy(update={"of": 2})
+    assert of_two.sentence.startswith("in the 1 of 2 scenarios that have been asked so far: ")
+    whole = of_two.model_copy(update={"missing": 0})
+    assert whole.sentence.startswith("in the 1 of 2 scenarios that can be asked so: ")
     again = resume("r", controls=["blind"], max_cost=spent + 2 * price, connections=1)
     controls = again.results.controls
     assert controls is not None

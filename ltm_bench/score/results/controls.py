@@ -92,10 +92,9 @@ class Controls(BaseModel, frozen=True):
     @property
     def sentence(self) -> str:
         """What they show, in a sentence."""
+        which = "have been asked so far" if self.missing else "can be asked so"
         where = (
-            ""
-            if self.out_of == self.of
-            else f"in the {self.out_of} of {self.of} scenarios that can be asked so: "
+            "" if self.out_of == self.of else f"in the {self.out_of} of {self.of} scenarios that {which}: "
         )
         known = []
         if self.blind is not None:

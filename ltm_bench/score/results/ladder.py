@@ -95,8 +95,10 @@ class LadderResult(BaseModel, frozen=True):
         """What it shows, in a sentence."""
         shown = {"again", "none", "unknown", *(each.name for each in self.rungs if each.above)}
         shown |= {"memory"} if "retold" in shown else set()
+        # Whoever has not been asked all of it is not in doubt for good.
+        words = {**LOSSES, "unknown": "not placed yet"} if self.to_go else LOSSES
         parts = [
-            f"{number} {LOSSES[loss]}{'' if loss in shown else ' (perhaps by chance)'}"
+            f"{number} {words[loss]}{'' if loss in shown else ' (perhaps by chance)'}"
             for loss, share in self.lost.items()
             if (number := round(share))
         ]

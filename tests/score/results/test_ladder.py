@@ -116,6 +116,14 @@ def test_what_only_telling_it_again_could_help_was_not_stored_or_not_found() -> 
     assert "not found (perhaps by chance)" in shown([climb("w--r"), climb("w--w")]).sentence
 
 
+def test_what_is_still_to_be_asked_is_not_in_doubt() -> None:
+    found = shown([climb("wwww"), climb("ww--")])
+    assert found.sentence == "of 2 missed, 1 was missed even when told again, 1 left in doubt"
+    assert found.model_copy(update={"to_go": 2}).sentence == (
+        "of 2 missed, 1 was missed even when told again, 1 not placed yet (incomplete: 2 replies to go)"
+    )
+
+
 def test_of_several_questions_of_an_example_each_says_why_it_lacks_a_rung() -> None:
     asked = {("locomo/0", turn): dict[str, Turn]() for turn in (3, 4, 5)}
     many, choice = "its set names no wrong answers", "its question is a choice already"
