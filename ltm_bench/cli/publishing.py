@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.resource_tracker import ensure_running
 from pathlib import Path
 
 from ltm_bench.api import Options, Run, load_run
@@ -67,9 +68,9 @@ class Press:
 def _begun_process() -> Connection:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    signal.pthread_sigmask(
-        signal.SIG_BLOCK, {signal.SIGINT}
-    )  # of this thread and the process: Ctrl-C ends the sweep
+    ensure_running()  # which would let the signal through again
+    # For this thread and the process that it starts: Ctrl-C ends the sweep, which then ends the process.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     context.Process(target=_publish_each, args=(theirs,), daemon=True).start()
     theirs.close()
     return ours

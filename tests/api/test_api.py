@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import builtins
+import gc
 import json
 import math
 import subprocess
@@ -332,6 +333,18 @@ def test_runs_behind_a_url_are_loaded_and_compared_by_headers_and_results_alone(
     with pytest.raises(ConfigError, match="is no folder here; name a file"):
         loaded.report()
     assert loaded.report("page.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_a_comparison_leaves_garbage_collection_as_it_is(far: str, *, collects: bool) -> None:
+    (gc.enable if collects else gc.disable)()
+    try:
+        compare(far)
+        with pytest.raises(ConfigError):
+            compare("nothing")
+        assert gc.isenabled() == collects
+    finally:
+        gc.enable()
 
 
 def test_a_run_behind_a_url_without_results_is_fetched_and_scored(far: str, place: Path) -> None:
