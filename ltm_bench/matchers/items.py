@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
@@ -128,11 +129,15 @@ def _json_lines(reading: Reading) -> Items | None:
 
 def _same_thing(said: str, meant: str) -> bool:
     """Whether two names mean the same item, amounts and packaging aside. `milk chocolate` is not milk."""
-    left = [w for w in words(said) if w not in _UNITS and number(w) is None]
-    right = [w for w in known_words(meant) if w not in _UNITS]
+    left, right = _thing(said), [w for w in known_words(meant) if w not in _UNITS]
     if "".join(map(singular, left)) == "".join(map(singular, right)):  # `lightbulbs`
         return True
     return len(left) == len(right) and all(same_word(a, b) for a, b in zip(left, right, strict=True))
+
+
+@lru_cache(maxsize=64)  # each entry of a reply is compared with everything that could be on the list
+def _thing(said: str) -> Sequence[str]:
+    return [w for w in words(said) if w not in _UNITS and number(w) is None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,14 @@ def test_places_are_those_of_the_mentions() -> None:
         assert places(read(text), COLOURS) == [(m.start, m.end) for m in mentions(read(text), COLOURS)]
 
 
+def test_a_name_within_json_has_no_place() -> None:
+    assert places(read('It is blue: {"a": "red"}'), COLOURS) == [(6, 10), (-1, -1)]
+
+
+def test_a_later_line_that_names_nothing_takes_back_what_was_named() -> None:
+    assert [m.taken_back for m in mentions(read("It is red.\nNo."), COLOURS)] == [True]
+
+
 def test_the_questions_own_words_are_not_cues() -> None:
     reply = read("She will look first in the red box.")
     assert mentions(reply, COLOURS)[0].time is Time.REPLACED
