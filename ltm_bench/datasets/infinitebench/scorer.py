@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
+from ltm_bench.datasets.overlap import f1
+
 Mode = Literal["official-2024-06", "official-newest", "strict"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
@@ -138,15 +140,6 @@ def _normal_chinese(text: str, mode: Mode) -> list[str]:
         return c.isspace() or c in _MARKS_CHINESE or (mode == "strict" and unicodedata.category(c)[0] == "P")
 
     return [c for c in text.lower() if not dropped(c)]
-
-
-def f1(prediction: Sequence[str], label: Sequence[str]) -> float:
-    """Return the harmonic mean of precision and recall over bags of tokens (SQuAD; Rajpurkar et al. 2016)."""
-    common = sum((Counter(prediction) & Counter(label)).values())
-    if not common:
-        return 0.0
-    precision, recall = common / len(prediction), common / len(label)
-    return 2 * precision * recall / (precision + recall)
 
 
 def qa_english(prediction: str, label: Any, mode: Mode) -> float:

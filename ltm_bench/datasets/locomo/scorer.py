@@ -4,8 +4,8 @@ import re
 import string
 from collections.abc import Sequence
 
-from ltm_bench.datasets.infinitebench.scorer import f1 as f1_of_bags
 from ltm_bench.datasets.locomo.porter import stem
+from ltm_bench.datasets.overlap import f1 as f1_of_bags
 from ltm_bench.matchers.reading import abstains
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
