@@ -88,6 +88,7 @@ class Remote:
         with self._reaching():
             self._fs.invalidate_cache()
             found = self._fs.find(self._root, detail=True)
+            self._fs.invalidate_cache()  # nothing else reads what it keeps of every file
         names = {path[len(self._root) :].lstrip("/"): told for path, told in found.items()}
         return {
             name: RemoteFile(told.get("size"), _when(told))
