@@ -1,14 +1,14 @@
 """Publishes the runs of a sweep: each while others go on, if nobody else has to be asked about it, or at the end."""
 
 import asyncio
-import signal
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.resource_tracker import ensure_running
+from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
+from subprocess import DEVNULL, Popen
+from typing import Any
 
 from ltm_bench.api import Options, Run, load_run
 from ltm_bench.api.controlling import controls_for
@@ -46,7 +46,7 @@ class Press:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._process: Connection | None = None
+        self._process: Popen[bytes] | None = None
 
     def publish(self, job: Job, verdicts: Verdicts) -> None:
         """Publish a run, and wait until its pages are written."""
@@ -60,24 +60,29 @@ class Press:
             record_tags(job.folder, options.tags or {})
             record_window(job.folder, outlook=job.outlook)
             if self._process is None:
-                self._process = _begun_process()
-            self._process.send((job.folder, verdicts))
-            self._process.recv()
+                self._begin()
+            self._runs.send((job.folder, verdicts))
+            self._runs.recv()
+
+    def _begin(self) -> None:
+        self._runs, theirs = Pipe()
+        program = f"from {__name__} import publish_each; publish_each()"
+        words = [sys.executable, "-P", "-c", program, str(theirs.fileno())]
+        quiet: Any = dict.fromkeys(("stdin", "stdout", "stderr"), DEVNULL)
+        # In a session of its own, so that Ctrl-C reaches the sweep alone.
+        self._process = Popen(words, **quiet, pass_fds=[theirs.fileno()], start_new_session=True)
+        theirs.close()
+
+    def close(self) -> None:
+        """End the process, which does so by itself if this one is killed."""
+        if self._process is not None:
+            self._runs.close()
+            self._process.wait()
 
 
-def _begun_process() -> Connection:
-    context = get_context("spawn")
-    ours, theirs = context.Pipe()
-    ensure_running()  # which would let the signal through again
-    # For this thread and the process that it starts: Ctrl-C ends the sweep, which then ends the process.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    context.Process(target=_publish_each, args=(theirs,), daemon=True).start()
-    theirs.close()
-    return ours
-
-
-def _publish_each(runs: Connection) -> None:
-    """Publish every run that is sent, until the sweep ends, however it does."""
+def publish_each() -> None:
+    """Publish every run that comes through the pipe that the command line names, until that is closed."""
+    runs = Connection(int(sys.argv[1]))
     with suppress(EOFError, OSError):
         while True:
             folder, verdicts = runs.recv()

@@ -6,10 +6,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -68,45 +66,50 @@ def test_pages_of_runs_that_make_calls_are_written_by_another_process_as_this_on
 def test_pages_are_written_in_the_end_if_the_other_process_is_lost(
     command: "Command", url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost: list[Connection[Any, Any]] = []
+    begun: list[list[str]] = []
 
-    def begun() -> "Connection[Any, Any]":
-        ours, theirs = Pipe()
-        theirs.close()
-        lost.append(ours)
-        return ours
+    class Lost:
+        """A process that ends at once."""
 
-    monkeypatch.setattr("ltm_bench.cli.publishing._begun_process", begun)
+        def __init__(self, words: list[str], **more: object) -> None:
+            begun.append(words)
+
+        def wait(self) -> None:
+            return
+
+    monkeypatch.setattr("ltm_bench.cli.publishing.Popen", Lost)
     done = command(*WORDS, "--base-url", url)
     assert done.exit_code == 0, done.err
-    assert len(lost) == 1
+    assert len(begun) == 1
     assert len(derived()) == 2 * len(DERIVED)
 
 
-def test_the_other_process_outlives_ctrl_c_but_not_the_sweep(tmp_path: Path) -> None:
+@pytest.mark.parametrize("killed", [True, False])
+def test_the_other_process_outlives_ctrl_c_but_not_the_sweep(tmp_path: Path, *, killed: bool) -> None:
     program = (
-        "import multiprocessing, sys\n"
-        "from ltm_bench.cli.publishing import _begun_process\n"
-        "if __name__ == '__main__':\n"
-        "    other = _begun_process()\n"
-        "    print(multiprocessing.active_children()[0].pid, flush=True)\n"
-        "    for _ in sys.stdin:\n"
-        "        other.send(('no such run', {})); other.recv()\n"  # whatever fails is not said
-        "        print('done', flush=True)\n"
+        "import sys\n"
+        "from ltm_bench.api.options import Options\n"
+        "from ltm_bench.cli.publishing import Press\n"
+        "press = Press(Options())\n"
+        "press._begin()\n"
+        "print(press._process.pid, flush=True)\n"
+        "for _ in sys.stdin:\n"
+        "    press._runs.send(('no such run', {})); press._runs.recv()\n"  # whatever fails is not said
+        "    print('done', flush=True)\n"
+        "press.close()\n"
     )
-    (tmp_path / "sweep.py").write_text(program)
-    words, pipe = [sys.executable, str(tmp_path / "sweep.py")], subprocess.PIPE
-    with subprocess.Popen(words, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as sweep:
+    words, pipe = [sys.executable, "-c", program], subprocess.PIPE
+    with subprocess.Popen(words, text=True, stdin=pipe, stdout=pipe, start_new_session=True) as sweep:
         assert sweep.stdin is not None
         assert sweep.stdout is not None
-        assert sweep.stderr is not None
         other = int(sweep.stdout.readline())
-        for _ in range(2):
-            os.kill(other, signal.SIGINT)  # while it starts, and when it waits
-            print("go", file=sweep.stdin, flush=True)
-            assert sweep.stdout.readline() == "done\n"
-        sweep.kill()
-        assert not sweep.stderr.read(), "read to the end: both have closed it"
+        assert os.getpgid(other) != sweep.pid, "a terminal sends Ctrl-C to a group"
+        print("go", file=sweep.stdin, flush=True)
+        assert sweep.stdout.readline() == "done\n"
+        if killed:
+            sweep.kill()
+        sweep.stdin.close()
+        assert sweep.wait(60) == (-signal.SIGKILL if killed else 0)
     for _ in range(600):
         status = Path(f"/proc/{other}/status")
         if not status.exists() or "(zombie)" in status.read_text():

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -187,7 +188,7 @@ def sweep(
                     jobs = foresee(jobs)
                     foresee_controls(jobs, options)
 
-                    with SweepDisplay(jobs, budget) as display:
+                    with SweepDisplay(jobs, budget) as display, closing(Press(options)) as press:
                         ended = asyncio.run(
                             run_all(
                                 jobs,
@@ -196,7 +197,7 @@ def sweep(
                                 connections=connections,
                                 limit=conduct.run_timeout,
                                 retries=retries or 0,
-                                publish=Press(options).publish,
+                                publish=press.publish,
                             )
                         )
                     ended = _controlled(ended, options)
