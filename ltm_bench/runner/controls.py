@@ -135,7 +135,7 @@ def talks(kind: str, example: Example, said: Sequence[LoggedLine]) -> list[Contr
             if unnamed(said, said[place]):
                 continue
             told = [each.sent.said for each in said[:place] if not isinstance(each.line, Ask)]
-            held = [told[place] for place in holding(asked_line, len(told), example)]
+            held = [told[each] for each in holding(asked_line, len(told), example)]
             sent = replace(sent, message=in_hand(held, sent.message))
         asked = replace(sent, search_by=None if kind == "evidence" else sent.search_by)
         found.append(ControlTalk(f"{stem}-{sent.turn}", example, [said[place]._replace(sent=asked)]))

@@ -518,6 +518,10 @@ def test_pages_that_cannot_be_written_cost_no_other_run_its_own(command: "Comman
     assert "1 of 3 runs are not finished" in done.err
     assert done.out.count("smoke-2k-goldfish-seed") == 3
     assert all(Path(f"reports/smoke-2k-goldfish-seed{seed}/report.html").is_file() for seed in (0, 2))
+    done = command(*words, "--quiet")
+    assert done.exit_code == 3
+    assert "1 of 3 runs are not finished (smoke-2k-goldfish-seed1: reports/" in done.err, "errors stay"
+    assert "it is not an ordinary file" in done.err
     Path("reports/smoke-2k-goldfish-seed1/report.html").rmdir()
     done = command(*words)
     assert done.exit_code == 1, "only the page of all is missing now"

@@ -187,7 +187,6 @@ def sweep(
                 with equipped(options):
                     jobs = foresee(jobs)
                     foresee_controls(jobs, options)
-
                     with SweepDisplay(jobs, budget) as display, closing(Press(options)) as press:
                         ended = asyncio.run(
                             run_all(
@@ -264,13 +263,14 @@ def _raise_if_unfinished(ended: Sequence[JobResult], limit: Decimal | None) -> N
     stopped = [each.problem for each in ended if each.problem is not None]
     if not stopped:
         return
-    foreign = sum(isinstance(problem, ManifestDiffers) for problem in stopped)
-    if foreign == len(stopped):
+    if all(isinstance(problem, ManifestDiffers) for problem in stopped):
         raise ManifestDiffers(
-            f"{foreign} of {len(ended)} folders hold other runs, which were left alone; start new ones beside them "
-            "with --fresh, or under another --name"
+            f"{len(stopped)} of {len(ended)} folders hold other runs, which were left alone; start new ones beside "
+            "them with --fresh, or under another --name"
         )
-    what = f"{len(stopped)} of {len(ended)} runs are not finished; the same command continues with them"
+    first = next(f" ({each.job.folder.name}: {each.problem})" for each in ended if each.problem is not None)
+    why = first if err().quiet else ""  # which was not said yet
+    what = f"{len(stopped)} of {len(ended)} runs are not finished{why}; the same command continues with them"
     if all(isinstance(problem, BudgetReached) for problem in stopped):
         raise BudgetReached(f"--max-cost {limit} is reached: {what} with a larger one")
     raise RunIncomplete(what)

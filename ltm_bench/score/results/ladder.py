@@ -95,7 +95,7 @@ class LadderResult(BaseModel, frozen=True):
         """What it shows, in a sentence."""
         shown = {"again", "none", "unknown", *(each.name for each in self.rungs if each.above)}
         shown |= {"memory"} if "retold" in shown else set()
-        # Whoever has not been asked all of it is not in doubt for good.
+        # While rungs are still to be asked, a loss without a place may yet find one.
         words = {**LOSSES, "unknown": "not placed yet"} if self.to_go else LOSSES
         parts = [
             f"{number} {words[loss]}{'' if loss in shown else ' (perhaps by chance)'}"
