@@ -620,9 +620,10 @@ def test_a_killed_worker_is_replaced_and_the_bytes_are_the_same(
         place = tmp_path / "shared"
         words += ["--shared", f"file://{place}", "--checkpoint", "0.3"]
     process = sweep(far, *words, address=cluster)
+    killed = []
     for lines in (30, 60):
-        pid = wait_for(calls, lines)[-1][0]
-        os.kill(pid, signal.SIGKILL)
+        killed.append(wait_for(calls, lines)[-1][0])
+        os.kill(killed[-1], signal.SIGKILL)
         wait_for(calls, len(calls.read_text().splitlines()) + 5)
     code, said = finish(process)
     assert code == 0, said
@@ -632,7 +633,9 @@ def test_a_killed_worker_is_replaced_and_the_bytes_are_the_same(
     assert len(logs(alone / "reports")) == 2
     assert logs(place) == logs(alone / "reports")
     seen = [line.split() for line in calls.read_text().splitlines()]
-    assert len({pid for pid, _ in seen}) == 4
+    # Another process continues: a new one, or that of the other run, if it has ended by then.
+    assert int(seen[-1][0]) not in killed
+    assert len({pid for pid, _ in seen}) in (3, 4)
     again = len(seen) - asked
     # On disk, the log is complete to its last line; a URL gets a copy every 0.3 s.
     assert 0 <= again <= (2 if shared == "here" else 2 * (0.3 / 0.05 + 4))
