@@ -5,7 +5,6 @@ The log is read once: the transcript is written while the results are summed. Wh
 """
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -157,9 +156,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             )
         with draft.open("wb") as file:
             yield file
-        os.replace(draft, path)
+        draft.replace(path)
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
+        said = f"{path}: cannot be written: {error.strerror or error}; make room or make it writable"
+        raise ConfigError(said) from error
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
