@@ -28,9 +28,9 @@ def _lexicon(menu: tuple[str, ...]) -> Lexicon:
 
 
 _ASKS = re.compile(r"\b(?:(?:could|can|may|might) (?:i|we|you)|please|how about|i'?ll|i'd|i will|i would)\b")
-_RECOMMEND = re.compile(r"\b(?:recommend|suggest|which(?=[^?]{0,2000}\?)|or should|what would you)\b")
 _MOST = 400
 """Characters of a sentence in which it can be asked for a recommendation."""
+_RECOMMEND = re.compile(rf"\b(?:recommend|suggest|which(?=[^?]{{0,{_MOST}}}\?)|or should|what would you)\b")
 
 
 def _sentence(mention: Mention, reading: Reading) -> str:
