@@ -40,14 +40,14 @@ def values_of(ctx: typer.Context, path: Path, besides: Collection[str] = ()) -> 
         if name in arguments and Mapping in arguments[name].kinds and not isinstance(value, list):
             found[name] = list(_pairs(path, key, "", value, _values_in(arguments[name].kind)))
         elif isinstance(value, dict):
-            raise ConfigError(f"{path}: {key} is a table; write a value, as for --{key}")
+            raise ConfigError(f"{path}: {key} is a table; write a value, as for {option.opts[0]}")
         elif getattr(option, "is_flag", False):
             if not isinstance(value, bool):
                 raise ConfigError(f"{path}: {key} = {value!r:.60}: write true or false")
             found[name] = value
         elif option.multiple != isinstance(value, list):
-            wanted = "input should be a valid list" if option.multiple else "write a single value"
-            raise ConfigError(f"{path}: {key} = {value!r:.60}: {wanted}, as for --{key}")
+            wanted = f"write a list, such as {[value]!r:.60}" if option.multiple else "write a single value"
+            raise ConfigError(f"{path}: {key} = {value!r:.60}: {wanted}, as for {option.opts[0]}")
         else:
             found[name] = (
                 [_plain(path, key, each) for each in value] if option.multiple else _plain(path, key, value)
