@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,22 +11,31 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from ltm_bench import load_run
 from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plugins.matchers import load
 
 if TYPE_CHECKING:
     from tests.conftest import Command
+    from tests.test_versions import RELEASES
+else:
+    from test_versions import RELEASES
 
-RUNS = sorted(Path(__file__).parent.glob("golden/*/*/events.jsonl"))
+ROOT = Path(__file__).parents[1]
+GOLDEN = ROOT / "tests" / "golden"
+RUNS = sorted(GOLDEN.glob("*/*/events.jsonl"))
 EACH = pytest.mark.parametrize("log", RUNS, ids=lambda log: "/".join(log.parts[-3:-1]))
-COLLECTED = Path(__file__).parents[2] / "shared" / "data" / "replies" / "questions.jsonl.gz"
+COLLECTED = ROOT.parent / "shared" / "data" / "replies" / "questions.jsonl.gz"
 
 CHANGED = {
     f"{version}/abilities/standing_order/0/40": "the reply has an unknown word, and may mean the right place by it"
     for version in ("0.2.0", "0.3.0")
 }
 """Verdicts that are meant to differ from those of the release: `version/run/example/turn`, and why."""
+
+MOST_LINES = 120
+"""Lines of the changelog for a release, so that users can read what they must know."""
 
 
 class Question(NamedTuple):
@@ -122,6 +132,50 @@ def test_a_run_from_a_release_is_rescored_and_gets_a_page(
     assert {each["id"]: each["score"] for each in before["examples"]} == {
         each["id"]: each["score"] for each in after["examples"]
     } or CHANGED
+
+
+def test_every_release_has_golden_runs_a_dated_heading_and_a_row_in_the_table_of_versions() -> None:
+    assert {log.parts[-3] for log in RUNS} == set(RELEASES)
+    changelog, table = ((ROOT / name).read_text("utf-8") for name in ("CHANGELOG.md", "docs/versions.md"))
+    dated = re.findall(r"^## \[(\d\S+)\] - \d{4}-\d\d-\d\d$", changelog, re.MULTILINE)
+    assert dated == [*reversed(RELEASES)]
+    newest = changelog.partition(f"## [{dated[0]}]")[2].partition("\n## [")[0]
+    assert newest.count("\n") <= MOST_LINES
+    rows = re.findall(r"^\| (\d+\.\d+\.\d+) \| (\d+) \|", table, re.MULTILINE)
+    assert {release: int(bench_version) for release, bench_version in rows} == RELEASES
+
+
+def test_folders_of_all_releases_are_loaded_listed_and_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for release in RELEASES:
+        shutil.copytree(GOLDEN / release / "conversation", tmp_path / "reports" / release)
+        published = json.loads((tmp_path / "reports" / release / "results.json").read_text("utf-8"))
+        loaded = load_run(f"reports/{release}")
+        assert (loaded.score, len(loaded.examples)) == (published["score"], len(published["examples"]))
+    assert [each["name"] for each in json.loads(command("list", "runs", "--json").out)] == [*RELEASES]
+    done = command("compare", *(f"reports/{release}" for release in RELEASES))
+    assert done.exit_code == 0, done.err
+    warned = " ".join(done.err.split())
+    assert all(f"{release} in {release}" in warned for release in RELEASES)
+    assert "scores are not comparable" in warned
+
+
+@pytest.mark.parametrize("scenario", ["infinitebench", "swim"])
+def test_what_the_table_of_versions_calls_comparable_was_asked_alike_by_every_release(scenario: str) -> None:
+    assert f"`{scenario}`" in (ROOT / "docs" / "versions.md").read_text("utf-8")
+    said: dict[str, dict[str, list[str]]] = {}
+    for log in RUNS:
+        for entry in next(lines(log))["suite"]["scenarios"]:
+            if entry.get("scenario", entry["name"]) == scenario:
+                assert entry["version"] == 1
+                told = lines(log.parent / "isolated" / f"{entry['name']}-0.jsonl")
+                same = said.setdefault(json.dumps(entry["parameters"], sort_keys=True), {})
+                same[log.parts[-3]] = [each["message"] for each in told if each["event"] == "sent"]
+    for releases in said.values():
+        assert set(releases) == set(RELEASES)
+        assert len({tuple(messages) for messages in releases.values()}) == 1
 
 
 @pytest.mark.skipif(not COLLECTED.is_file(), reason="the collected replies are not at hand")

@@ -48,7 +48,9 @@ def test_a_workflow_has_no_more_permissions_than_it_needs(path: Path) -> None:
     for name, job in content["jobs"].items():
         assert job["timeout-minutes"] <= 60
         wanted = set(job.get("permissions", {}))
-        assert wanted <= {"id-token", "attestations"}, name
+        assert wanted <= {"id-token", "attestations"} or (
+            name == "tag" and wanted == {"contents"} and not any("uses" in step for step in job["steps"])
+        ), name
     text = path.read_text("utf-8")
     assert "secrets." not in text
     assert "pull_request_target" not in text
@@ -67,13 +69,59 @@ def test_tests_run_on_every_supported_version_and_platform() -> None:
 def test_published_files_are_built_once_checked_and_attested() -> None:
     content = read(ROOT / ".github/workflows/publish.yml")
     jobs = content["jobs"]
-    assert content[True] == {"push": {"tags": ["v*"]}}  # `on` is a boolean in YAML
+    on = {"push": {"branches": ["main"], "paths": ["pyproject.toml"]}}
+    assert content[True] == on  # `on` is a boolean in YAML
+    assert jobs["build"]["if"] == "needs.version.outputs.raised != ''"
     assert "twine check --strict" in json.dumps(jobs["build"])
-    assert (jobs["attest"]["needs"], jobs["publish"]["needs"]) == ("build", "attest")
+    assert [jobs[job]["needs"] for job in ("build", "attest", "publish")] == ["version", "build", "attest"]
+    assert jobs["tag"]["needs"] == ["version", "publish"], "only what is published is tagged"
     assert sum("python -m build" in step.get("run", "") for step in steps(content)) == 1
     publish = jobs["publish"]
     assert publish["permissions"] == {"id-token": "write"}, "trusted publishing, without a password"
     assert publish["environment"]["name"] == "pypi"
+
+
+@pytest.mark.parametrize(
+    ("versions", "raised"),
+    [
+        (["0.3.0", "0.4.0"], "0.4.0"),
+        (["0.9.0", "0.10.0", "0.10.0"], "0.10.0"),
+        (["0.4.0", "0.4.0"], None),
+        (["0.4.0", "0.3.0"], None),
+    ],
+    ids=["raised", "raised before the last commit of the push", "kept", "lowered"],
+)
+def test_a_push_publishes_only_the_version_that_it_raises(
+    tmp_path: Path, versions: list[str], raised: str | None
+) -> None:
+    def git(*words: str) -> str:
+        author = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+        done = subprocess.run(
+            ["git", *author, *words], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    if shutil.which("bash") is None or shutil.which("git") is None:
+        pytest.skip("no bash or git")
+    git("init", "--quiet")
+    commits = []
+    for number, version in enumerate(versions):
+        text = f'[project]\nname = "ltm-bench"\nversion = "{version}"\n# {number}\n'
+        (tmp_path / "pyproject.toml").write_text(text, "utf-8")
+        git("add", "pyproject.toml")
+        git("commit", "--quiet", "-m", version)
+        commits.append(git("rev-parse", "HEAD"))
+    [step] = read(ROOT / ".github/workflows/publish.yml")["jobs"]["version"]["steps"][1:]
+    output = tmp_path / "output"
+    output.touch()
+    subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", step["run"]],
+        cwd=tmp_path,
+        env={**os.environ, "BEFORE": commits[0], "GITHUB_OUTPUT": str(output)},
+        check=True,
+        timeout=60,
+    )
+    assert output.read_text("utf-8") == (f"raised={raised}\n" if raised else "")
 
 
 def test_the_metadata_name_the_authors_the_links_and_the_purpose() -> None:

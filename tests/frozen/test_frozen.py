@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 OLD, NEW = HERE / "v0_1_0", HERE / "v0_2_0"
-NAMES: dict[str, list[str]] = json.loads((NEW / "names.json").read_text("utf-8"))
+NAMES = [
+    (file.parent.name, module, names)
+    for file in sorted(HERE.glob("*/names.json"))
+    for module, names in json.loads(file.read_text("utf-8")).items()
+]
 
 
 @pytest.fixture
@@ -113,7 +117,7 @@ def test_the_tests_of_an_author_of_0_2_0_pass(place: Path, key: str, name: str) 
     runpy.run_path(str(TESTS))[name]()
 
 
-@pytest.mark.parametrize("module", NAMES)
-def test_every_public_name_of_0_2_0_is_still_there(module: str) -> None:
-    missing = [name for name in NAMES[module] if not hasattr(import_module(module), name)]
-    assert missing == []
+@pytest.mark.parametrize(("release", "module", "names"), NAMES, ids=[" ".join(each[:2]) for each in NAMES])
+def test_every_public_name_of_a_release_is_still_there(release: str, module: str, names: list[str]) -> None:
+    missing = [name for name in names if not hasattr(import_module(module), name)]
+    assert missing == [], release

@@ -45,7 +45,22 @@ test = "position"
 [scenarios.left_out]
 scenario = "swim"
 test = "absent"
+[scenarios.plate]
 """
+PLATE = '''
+"""Serves what was not ordered: no shipped scenario asks for a matcher that notices it."""
+
+from ltm_bench import Ask, Dice, Script, Tell, notices, scenario
+
+
+@scenario(skills={"recall"})
+def plate(dice: Dice) -> Script:
+    yield Tell("At the Old Mill I always have the lamb stew.")
+    yield Ask(
+        "You are me at the Old Mill. Here is your order, one plum tart. What do you say?",
+        expect=notices("lamb stew", served="plum tart"),
+    )
+'''
 STORY = """
 isolated = true
 examples = 1
@@ -59,11 +74,15 @@ def commands(data: Path) -> Iterator[tuple[str, list[str]]]:
     for suite, text in (("alone", ALONE), ("story", STORY)):
         (data / "configs").mkdir(exist_ok=True)
         (data / "configs" / f"{suite}.toml").write_text(text, "utf-8")
+    (data / "scenarios").mkdir()
+    (data / "scenarios" / "plate.py").write_text(PLATE, "utf-8")
     small = ["--span", "2k", "--examples", "1"]
     yield "goodai-2k-imported", ["import", "goodai", predecessors(data / "goodai").name]
     yield "conversation", ["run", *small]
     yield "forked", ["run", *small, "--quick", "--scenario", "colours", "--scenario", "name_list"]
     yield "abilities", ["run", *small, "--suite", "abilities"]
+    yield "trust", ["run", *small, "--suite", "trust"]
+    yield "paced", ["run", *small, "--scenario", "too_soon", "--pace"]  # takes a minute
     yield "alone", ["run", "--span", "1k", "--suite", "alone", "--agent", "perfect"]
     yield "story", ["run", "--span", "8k", "--suite", "story"]
     made = {
@@ -71,6 +90,8 @@ def commands(data: Path) -> Iterator[tuple[str, list[str]]]:
         "longmemeval-s": sets.longmemeval(data / "longmemeval.json", 6),
         "beam-100k": sets.beam(data / "beam"),
         "factconsolidation-sh-6k": sets.facts(data / "facts.json"),
+        "gatemem": sets.gatemem(data / "gatemem"),
+        "personamem-32k": sets.personamem(data / "personamem"),
     }
     for suite, path in made.items():
         yield suite.partition("-")[0], ["run", "--suite", suite, "--data", path.name]
@@ -132,7 +153,8 @@ def main() -> None:
         sets_at.mkdir()
         for source in home.glob("*.json"):
             shutil.copyfile(source, sets_at / source.name)
-        shutil.copytree(home / "beam", sets_at / "beam")
+        for folder in ("beam", "gatemem", "personamem"):
+            shutil.copytree(home / folder, sets_at / folder)
 
 
 if __name__ == "__main__":
