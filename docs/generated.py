@@ -26,7 +26,7 @@ from ltm_bench.plan.declaring import arguments
 from ltm_bench.plan.request import RUN
 from ltm_bench.plugins.matchers import short_names
 from ltm_bench.score.audits.judgements import BlindReading, Judgement, Override
-from ltm_bench.score.audits.records import Commission, Reading
+from ltm_bench.score.audits.records import AuditReading, Commission
 from ltm_bench.score.comparison.runs import Comparison
 from ltm_bench.score.results.run import Results
 
@@ -40,7 +40,7 @@ FORMS: Mapping[str, Any] = {
     "judgement.json": Judgement,
     "blind.json": BlindReading,
     "override.json": Override,
-    "audit.json": Commission | Reading,
+    "audit.json": Commission | AuditReading,
 }
 """The JSON Schemas that the site offers, by file name."""
 

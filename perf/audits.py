@@ -18,7 +18,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.score.audits.auditing import Confident, audit, draw
 from ltm_bench.score.audits.correction import Measured
 from ltm_bench.score.audits.judgements import reply_hash
-from ltm_bench.score.audits.records import Audit, Commission, Reading, Records
+from ltm_bench.score.audits.records import Audit, AuditReading, Commission, Records
 from ltm_bench.score.statistics.intervals import wilson
 from perf.arguments import parser_for
 from perf.tables import table
@@ -67,7 +67,7 @@ def simulated(setting: Setting, rng: np.random.Generator) -> tuple[Audit, float]
         right = each.accepted != (rng.random() < errs[each.scenario])
         luck = setting.sensitivity if right else 1 - setting.specificity
         said = Outcome.CORRECT if (rng.random() < luck if setting.calibration else right) else Outcome.WRONG
-        known.readings["judge", "k", each.example, each.turn] = Reading(
+        known.readings["judge", "k", each.example, each.turn] = AuditReading(
             auditor="judge",
             key="k",
             example=each.example,

@@ -184,23 +184,92 @@ PURE = (
 )
 
 
+def imported(path: Path) -> set[str]:
+    """Return the modules that a file imports, anywhere in it, and the names that it imports from modules."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
 @pytest.mark.parametrize("room", PURE)
 def test_the_pure_rooms_import_no_randomness_no_wall_clock_and_no_environment(room: str) -> None:
     paths = list((ROOT / "ltm_bench").glob(f"{room}.py"))
     assert paths
     for path in paths:
-        tree = list(ast.walk(ast.parse(path.read_bytes())))
-        names = {alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names}
-        names |= {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}
-        roots = {name.partition(".")[0] for name in names}
+        roots = {name.partition(".")[0] for name in imported(path)}
         assert not roots & {"random", "time", "os", "secrets", "uuid", "socket"}, path
 
 
-SAME_NAME = {
-    "Finish": "a reply's reason to stop, and the scheduler's last decision: the design has both words",
-    "Jump": "the scheduler's decision, and what results.json tells of it",
-    "Reading": "a reply that was read, and an auditor's opinion in a published form of file",
+@pytest.mark.parametrize("path", sorted((ROOT / "scenarios").glob("*.py")), ids=lambda path: path.stem)
+def test_a_script_imports_no_randomness_no_wall_clock_and_no_environment(path: Path) -> None:
+    roots = {name.partition(".")[0] for name in imported(path)}
+    assert not roots & {"random", "time", "os", "secrets", "uuid", "socket"}
+
+
+@pytest.mark.parametrize("room", ["schedule", "matchers", "score/statistics"])
+def test_scheduler_matchers_and_statistics_read_no_file(room: str) -> None:
+    for path in (ROOT / "ltm_bench" / room).rglob("*.py"):
+        roots = {name.partition(".")[0] for name in imported(path)}
+        assert not roots & {"pathlib", "io", "shutil", "tempfile", "importlib", "pkgutil"}, path
+        assert "open(" not in path.read_text("utf-8"), path
+
+
+def test_scenarios_that_import_past_the_public_names_are_those_that_the_documents_name() -> None:
+    past = {
+        path.stem
+        for path in (ROOT / "scenarios").glob("*.py")
+        if any(name.count(".") > 1 for name in imported(path) if name.startswith("ltm_bench."))
+    }
+    told = (ROOT / "docs" / "running.md").read_text("utf-8").partition("six of our scenarios (")[2]
+    assert set(re.findall(r"`(\w+)`", told.partition(")")[0])) == past
+
+
+def test_the_engine_imports_from_a_published_set_only_where_the_documents_say() -> None:
+    sets = {path.parent.name for path in (ROOT / "ltm_bench" / "datasets").glob("*/__init__.py")}
+    assert sets
+    found = set()
+    for path in (ROOT / "ltm_bench").rglob("*.py"):
+        place = path.relative_to(ROOT / "ltm_bench")
+        named = {
+            name.split(".")[2] for name in imported(path) if name.startswith("ltm_bench.datasets.")
+        } & sets
+        if place.parts[0] == "datasets":
+            assert place.parts[1] not in sets or named <= {place.parts[1]}, f"{place} knows another set"
+        elif named and place.parts[0] not in (
+            "cli",
+            "__init__.py",
+        ):  # the latter names matchers for type checkers
+            found.add(f"`{place.as_posix()}`")
+    told = (ROOT / "docs" / "architecture.md").read_text("utf-8").partition("Of the engine, only ")[2]
+    assert set(re.findall(r"`[^`]+`", told.partition(" import from one")[0])) == found
+
+
+MOST_LINES = 400
+LONG_FILES = {
+    "agents/graphiti.py",
+    "agents/hindsight.py",
+    "agents/letta_code.py",
+    "agents/mcp.py",
+    "agents/vector_memory.py",
+    "ltm_bench/filler/filler.py",
+    "ltm_bench/plan/planning.py",
+    "ltm_bench/runner/calls.py",
+    "ltm_bench/runner/estimate.py",
+    "ltm_bench/runner/ray/driver.py",
+    "perf/calibration.py",
 }
+"""Files that were too long when the rule got its test. A name that is no longer needed is to be deleted."""
+
+
+def test_no_new_file_has_more_lines_than_one_can_keep_in_mind() -> None:
+    folders = ("agents", "ltm_bench", "perf", "scenarios")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    long = {path for path in paths if len(path.read_text("utf-8").splitlines()) > MOST_LINES}
+    assert {path.relative_to(ROOT).as_posix() for path in long} == LONG_FILES
 
 
 def test_a_reader_meets_no_two_classes_of_one_name() -> None:
@@ -209,8 +278,7 @@ def test_a_reader_meets_no_two_classes_of_one_name() -> None:
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(f"{path.relative_to(ROOT)}:{node.lineno}")
-    assert {name: found for name, found in places.items() if len(found) > 1 and name not in SAME_NAME} == {}
-    assert [name for name in SAME_NAME if len(places[name]) < 2] == [], "no longer an exception"
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
 def test_public_functions_and_constructors_with_many_parameters_explain_each() -> None:

@@ -66,6 +66,12 @@ def test_tests_run_on_every_supported_version_and_platform() -> None:
     assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
 
 
+def test_the_metadata_promise_no_system_that_the_readme_does_not_call_tested() -> None:
+    systems = [each for each in PROJECT["classifiers"] if each.startswith("Operating System")]
+    assert systems == ["Operating System :: POSIX :: Linux"]
+    assert "developed and tested on Linux; macOS" in " ".join((ROOT / "README.md").read_text("utf-8").split())
+
+
 def test_published_files_are_built_once_checked_and_attested() -> None:
     content = read(ROOT / ".github/workflows/publish.yml")
     jobs = content["jobs"]

@@ -16,7 +16,7 @@ from ltm_bench.judge.rubric import Case
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.audits.auditing import Confident, draw, open_to
 from ltm_bench.score.audits.judgements import Opinion, reply_hash
-from ltm_bench.score.audits.records import Commission, Reading, read_records, write_down
+from ltm_bench.score.audits.records import AuditReading, Commission, read_records, write_down
 from ltm_bench.score.results.remarks import confident
 from ltm_bench.score.results.scoring import score_run
 
@@ -37,9 +37,9 @@ class Drawn(NamedTuple):
 
     def reading(
         self, by: Commission, outcome: Outcome, reason: str, opinion: Opinion | None = None
-    ) -> Reading:
+    ) -> AuditReading:
         """Return an auditor's reading of the reply, with the judge's opinion, if it was a judge."""
-        return Reading(
+        return AuditReading(
             auditor=by.auditor,
             key=by.key,
             example=self.verdict.example,

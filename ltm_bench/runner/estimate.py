@@ -31,8 +31,7 @@ from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import filler_of, scheduler_of
 from ltm_bench.runner.conversations import CONCURRENT, run_conversations
 from ltm_bench.runner.observer import Silent
-from ltm_bench.schedule.decisions import Completed, Fill, Fork, Jump, Send
-from ltm_bench.schedule.decisions import Finish as Over
+from ltm_bench.schedule.decisions import AllSaid, Completed, Fill, Fork, Jump, Send
 from ltm_bench.script.rehearsal import acknowledgement, needs_no_agent
 from ltm_bench.script.scenario import Example
 
@@ -271,7 +270,7 @@ def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Est
     heard: Counter[str] = Counter()
     longest = ""
     said = (Reply((_WORDS * reply_tokens).strip()), reply_tokens)
-    while not isinstance(decision := scheduler.decide(), Over):
+    while not isinstance(decision := scheduler.decide(), AllSaid):
         if isinstance(decision, Jump):
             scheduler.take()
             continue

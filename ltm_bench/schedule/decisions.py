@@ -55,11 +55,11 @@ class Jump:
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class AllSaid:
     """Everything has been said."""
 
 
-Decision = Send | Fork | Fill | Jump | Finish
+Decision = Send | Fork | Fill | Jump | AllSaid
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Ask, Line, Reply
 from ltm_bench.core.seeds import Seed
 from ltm_bench.core.tokens import Counter
-from ltm_bench.schedule.decisions import Completed, Decision, Fill, Finish, Fork, Jump, Send
+from ltm_bench.schedule.decisions import AllSaid, Completed, Decision, Fill, Fork, Jump, Send
 from ltm_bench.schedule.fitting import USABLE, Rehearsals, due_position, expected_lateness, rehearse_all
 from ltm_bench.script.rehearsal import Rehearsed
 from ltm_bench.script.scenario import Example, Script
@@ -132,7 +132,7 @@ class Scheduler:
         if isinstance(decision, Jump):
             self.clock.jump(decision.to)
             return []
-        if isinstance(decision, Finish):
+        if isinstance(decision, AllSaid):
             return []
         self.number += 1
         if isinstance(decision, Fill):
@@ -175,7 +175,7 @@ class Scheduler:
         if self._may_start and self._unstarted and self.position < self._next_start:
             goals.append(self._next_start)
         if not goals:
-            return Finish()
+            return AllSaid()
         return Fill(min(goals) - self.position)
 
     def _send(self, active: _Active) -> Send | Fork:

@@ -16,7 +16,7 @@ from ltm_bench.report.drawing import (
     ticks,
 )
 from ltm_bench.report.words import filler_and_time
-from ltm_bench.score.results.course import Course, Jump, Step
+from ltm_bench.score.results.course import Course, Pause, Step
 
 if TYPE_CHECKING:
     from tests.made import Made
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def test_the_picture_of_a_long_conversation_holds_no_more_than_can_be_seen() -> None:
     course = Course(
         filler=[(i * 1000, i * 1000 + 900) for i in range(400)],
-        jumps=[Jump(position=i, seconds=60.0) for i in range(5000)],
+        jumps=[Pause(position=i, seconds=60.0) for i in range(5000)],
     )
     assert jump_path(course, 400_000).count("M") < 200
     assert filler_path(course, 400_000).count("M") == 400

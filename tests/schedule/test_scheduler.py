@@ -17,7 +17,7 @@ from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.plan.suites import read_suite
 from ltm_bench.plugins.scenarios import scenario as find_scenario
-from ltm_bench.schedule.decisions import Completed, Fill, Finish, Fork, Jump, Send
+from ltm_bench.schedule.decisions import AllSaid, Completed, Fill, Fork, Jump, Send
 from ltm_bench.schedule.fitting import GRAIN, USABLE, due_position, expected_lateness, smallest_span
 from ltm_bench.schedule.scheduler import NEAR, SLACK, Scheduler
 from ltm_bench.script.rehearsal import ACKNOWLEDGEMENT, ideal_reply, rehearse
@@ -63,7 +63,7 @@ def play(
         decision = scheduler.decide()
         assert scheduler.decide() is decision
         played.decisions.append(repr(decision) if not isinstance(decision, Send) else decision.text)
-        if isinstance(decision, Finish):
+        if isinstance(decision, AllSaid):
             played.tokens = scheduler.position
             return played
         if isinstance(decision, Jump):
@@ -406,14 +406,14 @@ def test_a_forked_question_takes_neither_tokens_nor_time_and_ends_the_span_of_it
     scheduler.take(1_800)
     assert isinstance(scheduler.decide(), Send)
     assert scheduler.take(3, Reply("Bye."), 1) == [Completed(one, 1_807, 0)]
-    assert isinstance(scheduler.decide(), Finish)
+    assert isinstance(scheduler.decide(), AllSaid)
 
 
 def test_an_example_that_begins_with_a_fork_begins_where_the_fork_is_asked() -> None:
     both = [example_of(Ask("Which colour?", expect=EXPECT, at=0.0), name=name) for name in "ab"]
     scheduler = Scheduler(both, span=4_000, seed=0, counter=counter(), start=START, forked=True)
     spans = []
-    while not isinstance(decision := scheduler.decide(), Finish):
+    while not isinstance(decision := scheduler.decide(), AllSaid):
         assert isinstance(decision, Fork | Fill)
         spans += [ended.span for ended in scheduler.take(decision.tokens or 0)]
     assert scheduler.position > 0

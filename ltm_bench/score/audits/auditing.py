@@ -12,7 +12,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.score.audits.correction import Measured, Seen, scorer_error
 from ltm_bench.score.audits.judgements import reply_hash
 from ltm_bench.score.audits.raters import kappa
-from ltm_bench.score.audits.records import Audit, Commission, Contradiction, Rate, Reading, Records
+from ltm_bench.score.audits.records import Audit, AuditReading, Commission, Contradiction, Rate, Records
 
 
 class Confident(NamedTuple):
@@ -119,7 +119,7 @@ class _Read(NamedTuple):
     """A verdict, the auditor's reading of the same reply, and the number of verdicts that the pair represents."""
 
     verdict: Confident
-    reading: Reading
+    reading: AuditReading
     weight: float
 
     @property
@@ -141,7 +141,7 @@ class _Read(NamedTuple):
         )
 
 
-def _weighed(verdicts: Sequence[Confident], said: Sequence[tuple[Confident, Reading]]) -> list[_Read]:
+def _weighed(verdicts: Sequence[Confident], said: Sequence[tuple[Confident, AuditReading]]) -> list[_Read]:
     """Weigh each reading by the number of verdicts that it represents.
 
     Each stratum's verdicts are divided among its readings. A stratum without readings is represented by those of the

@@ -39,7 +39,7 @@ class Commission(BaseModel, frozen=True, extra="forbid"):
         return not self.key
 
 
-class Reading(BaseModel, frozen=True, extra="forbid"):
+class AuditReading(BaseModel, frozen=True, extra="forbid"):
     """An auditor's opinion on one reply, formed without knowing the verdict."""
 
     line: Literal["reading"] = "reading"
@@ -138,8 +138,8 @@ class Audit(BaseModel, frozen=True):
         return f"{n} without an error still allow an error of {100 * total.interval.high:.1f} %"
 
 
-_LINE: TypeAdapter[Commission | Reading] = TypeAdapter(
-    Annotated[Commission | Reading, Field(discriminator="line")]
+_LINE: TypeAdapter[Commission | AuditReading] = TypeAdapter(
+    Annotated[Commission | AuditReading, Field(discriminator="line")]
 )
 
 
@@ -148,10 +148,10 @@ class Records(BaseModel):
 
     commissions: dict[tuple[str, str], Commission] = Field(default_factory=dict)
     """By the auditor's name and key."""
-    readings: dict[tuple[str, str, str, int], Reading] = Field(default_factory=dict)
+    readings: dict[tuple[str, str, str, int], AuditReading] = Field(default_factory=dict)
     """By the auditor's name and key, example and turn."""
 
-    def reading(self, by: Commission, example: str, turn: int, reply: str) -> Reading | None:
+    def reading(self, by: Commission, example: str, turn: int, reply: str) -> AuditReading | None:
         """Return an auditor's opinion on a reply, given by its hash; None if it has not read this one."""
         found = self.readings.get((by.auditor, by.key, example, turn))
         return found if found is not None and found.reply == reply else None
@@ -169,6 +169,6 @@ def read_records(run: Path) -> Records:
     return found
 
 
-def write_down(run: Path, entries: Sequence[Commission | Reading]) -> None:
+def write_down(run: Path, entries: Sequence[Commission | AuditReading]) -> None:
     """Append to the audits of a run, after cutting off a line torn by a crash."""
     append_lines(run / AUDIT, [to_line(entry.model_dump(mode="json")) for entry in entries])

@@ -28,7 +28,7 @@ class Step(BaseModel, frozen=True):
     """Total spent so far; None if a price is unknown."""
 
 
-class Jump(BaseModel, frozen=True):
+class Pause(BaseModel, frozen=True):
     """Benchmark time that passed without a message."""
 
     position: int
@@ -42,7 +42,7 @@ class Course(BaseModel, frozen=True):
     """Steps; empty if the adapter reports no usage."""
     filler: Sequence[tuple[int, int]] = ()
     """Start and end position of each stretch of filler; gaps too short to see are closed. Empty in isolated runs."""
-    jumps: Sequence[Jump] = ()
+    jumps: Sequence[Pause] = ()
     """The jumps of benchmark time."""
 
 
@@ -118,7 +118,7 @@ class CourseFold:
         self._calls = CallGroups()
         self._spent: Decimal | None = Decimal()
         self._filler: list[tuple[int, int]] = []
-        self._jumps: list[Jump] = []
+        self._jumps: list[Pause] = []
 
     def called(self, sent: Sent, usage: Usage | None, price: Decimal | None) -> None:
         """Add a reply that the agent gave itself, with its price."""
@@ -134,7 +134,7 @@ class CourseFold:
 
     def jumped(self, sent: Sent, jumped: Jumped) -> None:
         """Add a jump of the clock after a message."""
-        self._jumps.append(Jump(position=jumped.position, seconds=(jumped.to - sent.at).total_seconds()))
+        self._jumps.append(Pause(position=jumped.position, seconds=(jumped.to - sent.at).total_seconds()))
 
     def course(self) -> Course:
         """Return the course of the run."""

@@ -10,7 +10,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.score.audits.auditing import Confident, audit, draw
 from ltm_bench.score.audits.correction import Measured
 from ltm_bench.score.audits.judgements import reply_hash
-from ltm_bench.score.audits.records import Audit, Commission, Reading, Records
+from ltm_bench.score.audits.records import Audit, AuditReading, Commission, Records
 from ltm_bench.score.results.examples import ExampleResult, Question
 from ltm_bench.score.results.remarks import confident
 
@@ -46,7 +46,7 @@ def read(verdicts: list[Confident], said: dict[str, Outcome], measured: Measured
     """Return an audit whose auditor has read these examples."""
     known = Records()
     for name, outcome in said.items():
-        known.readings["Ada", "", name, 3] = Reading(
+        known.readings["Ada", "", name, 3] = AuditReading(
             auditor="Ada", key="", example=name, turn=3, reply=reply_hash("r"), outcome=outcome, reason=""
         )
     return audit(verdicts, Commission(auditor="Ada", key="", sample=999, seed=0, measured=measured), known)

@@ -9,7 +9,7 @@ import pytest
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.audits.judgements import Override, append, overrides, ratings, settle
 from ltm_bench.score.audits.raters import agreement, agreements, kappa
-from ltm_bench.score.audits.records import Reading, read_records, write_down
+from ltm_bench.score.audits.records import AuditReading, read_records, write_down
 
 
 def says(reviewer: str, outcome: Outcome, *, turn: int = 1, reply: str = "a") -> Override:
@@ -67,7 +67,7 @@ def test_reviewers_are_compared_with_reviewers_and_auditors_with_auditors(tmp_pa
         write_down(
             tmp_path,
             [
-                Reading(
+                AuditReading(
                     auditor=name,
                     key="",
                     example="jokes/0",
