@@ -14,6 +14,9 @@ from ltm_bench.plugins.scenarios import scenario as scenario_named
 
 if TYPE_CHECKING:
     from tests.conftest import Command
+    from tests.test_versions import RELEASES
+else:
+    from test_versions import RELEASES
 
 HERE = Path(__file__).parent
 OLD, NEW = HERE / "v0_1_0", HERE / "v0_2_0"
@@ -115,6 +118,10 @@ TESTS = NEW / "tests" / "keeps_the_rules.py"
 @pytest.mark.parametrize("name", [name for name in runpy.run_path(str(TESTS)) if name.startswith("test_")])
 def test_the_tests_of_an_author_of_0_2_0_pass(place: Path, key: str, name: str) -> None:
     runpy.run_path(str(TESTS))[name]()
+
+
+def test_the_public_names_of_the_newest_release_are_kept() -> None:
+    assert f"v{[*RELEASES][-1].replace('.', '_')}" in {release for release, _, _ in NAMES}
 
 
 @pytest.mark.parametrize(("release", "module", "names"), NAMES, ids=[" ".join(each[:2]) for each in NAMES])

@@ -1,8 +1,9 @@
-"""Makes the golden runs of a release, once, by the code of that release:
+"""Makes the golden runs of a release, and the list of its public names, once, by the code of that release:
 
     python -m tests.golden.make
 
-They land in `tests/golden/VERSION/` and are never made again: later versions must read them as they are.
+They land in `tests/golden/VERSION/` and `tests/frozen/`, and are never made again: later versions must read them as
+they are.
 """
 
 import gzip
@@ -12,10 +13,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
 from tests import sets
+
+MODULES = ("ltm_bench", "ltm_bench.adapters", "ltm_bench.adapters.testing")
+"""Modules whose names are public."""
 
 KEPT = ("events.jsonl", "forks.jsonl", "results.json", "timings.jsonl", "verdicts.jsonl", "isolated")
 """What a golden run keeps of a run's folder: no page, no environment, no agent's store."""
@@ -155,6 +160,10 @@ def main() -> None:
             shutil.copyfile(source, sets_at / source.name)
         for folder in ("beam", "gatemem", "personamem"):
             shutil.copytree(home / folder, sets_at / folder)
+    names = {module: sorted(import_module(module).__all__) for module in MODULES}
+    frozen = target.parents[1] / "frozen" / f"v{target.name.replace('.', '_')}"
+    frozen.mkdir(exist_ok=True)
+    (frozen / "names.json").write_text(json.dumps(names, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
