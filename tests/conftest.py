@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import re
 import signal
 import sys
@@ -25,13 +26,15 @@ from ltm_bench.plugins.agents import make_agent
 sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
+    from tests.finished import changed, finished, place
     from tests.made import browser, hostile_run, made, read
     from tests.vectors import converse
 else:
+    from finished import changed, finished, place
     from made import browser, hostile_run, made, read
     from vectors import converse
 
-__all__ = ["browser", "converse", "hostile_run", "made", "read"]  # fixtures defined elsewhere
+__all__ = ["browser", "converse", "finished", "hostile_run", "made", "read"]  # fixtures defined elsewhere
 
 POSIX = re.compile(r"^import (?:fcntl|pty|resource|termios)$", re.MULTILINE)
 """Modules that a test imports if it needs a terminal or process limits, neither of which exists on Windows."""
@@ -50,6 +53,19 @@ settings.load_profile("busy")
 # Shells start background jobs with this signal ignored, and what a test starts and interrupts would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail if a test has written to a run that others read."""
+    if not os.environ.get("PYTEST_XDIST_WORKER"):
+        config: Any = session.config
+        terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
+        for name in changed(place(config._tmp_path_factory)):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            terminal.write_line(
+                f"ERROR the finished run {name} was written to by a test: take a copy of it", red=True
+            )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
