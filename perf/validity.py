@@ -255,14 +255,19 @@ class Figure(NamedTuple):
     """Whether it is more than the declared chance, by the interval that holds for all figures together."""
 
 
-def figures(runs: Sequence[Scores]) -> dict[str, tuple[float, list[Figure]]]:
-    """Return each scenario's declared chance and its guessers' figures, the best first."""
+def figures(runs: Sequence[Scores], *, of: int = 1) -> dict[str, tuple[float, list[Figure]]]:
+    """Return each scenario's declared chance and its guessers' figures, the best first.
+
+    Args:
+        runs: The scores of each seed.
+        of: How many such families of figures hold together.
+    """
     found: dict[str, dict[str, list[Scored]]] = {}
     for run in runs:
         for guesser, played in run.items():
             for each in played:
                 found.setdefault(each.scenario, {}).setdefault(guesser, []).append(each)
-    level = 1 - (1 - CONFIDENCE) / sum(map(len, found.values()))
+    level = 1 - (1 - CONFIDENCE) / (of * sum(map(len, found.values())))
     rows = {}
     for name, by_guesser in found.items():
         first = next(iter(by_guesser.values()))

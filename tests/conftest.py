@@ -27,10 +27,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
     from tests.finished import changed, finished, place
+    from tests.keeping import Keeping
     from tests.made import browser, hostile_run, made, read
     from tests.vectors import converse
 else:
     from finished import changed, finished, place
+    from keeping import Keeping
     from made import browser, hostile_run, made, read
     from vectors import converse
 
@@ -66,6 +68,27 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             terminal.write_line(
                 f"ERROR the finished run {name} was written to by a test: take a copy of it", red=True
             )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option with which `scripts/check` keeps proofs."""
+    parser.addoption(
+        "--prove",
+        choices=["changed", "all"],
+        help="leave out the proofs whose files have not changed, or none; keep what is proved (tests/keeping.py)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep proofs by content."""
+    config.pluginmanager.register(Keeping(config.getoption("--prove")), "keeping")
+
+
+@pytest.fixture
+def seeds(request: pytest.FixtureRequest) -> Callable[[int], range]:
+    """`seeds(40)` is all of them; in a proof of which only shared code has changed, a third."""
+    keeping: Any = request.config.pluginmanager.get_plugin("keeping")
+    return lambda many: keeping.seeds(request.node.nodeid, many)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -28,3 +28,31 @@ def in_proportion(took: Callable[[int], float], size: int, *, most: float = 8.0)
         if long < SLACK + most * short:
             return True
     return False
+
+
+def grows(work: Callable[[str], object], short: str, long: str) -> str:
+    """Return how much longer a text of four times the length takes, if that is too much; otherwise nothing."""
+    taken, before = cpu(lambda: work(long)), inf
+    if taken < 0.1:
+        return ""
+    for _ in range(TRIES):  # the first call may have imported something, and another program have interfered
+        before = min(before, cpu(lambda: work(short)))
+        taken = min(taken, cpu(lambda: work(long)))
+        if taken < 9 * max(before, 0.01):
+            return ""
+    return f"{before:.3f} s and {taken:.3f} s for {short[:40]!r}"
+
+
+BOMBS = {
+    "lists": "[" * 100_000,
+    "closed lists": "[" * 900 + "]" * 900,
+    "closed objects": '{"a":' * 900 + "1" + "}" * 900,
+    "deep objects": '{"a":' * 30_000 + "1" + "}" * 30_000,
+    "a number": "1" * 100_000,
+    "a number of a field": '{"answer": ' + "1" * 100_000 + "}",
+    "numbers": "1" * 5000 + " " + "-" + "2" * 5000 + ", 0x" + "f" * 5000,
+    "the same key": "{" + '"answer": "red", ' * 5000 + '"answer": "blue"}',
+    "an exponent": '{"answer": 1e999999999}',
+    "surrogates": "\ud800" * 10_000 + '{"answer": "\\ud800"}',
+    "signs that become eighteen": "ﷺ" * 50_000,
+}

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,8 @@ from ltm_bench.score.results import guessing
 from perf import validity
 from perf.recitals import HEAP
 from perf.validity import Scored, candidates, figures, guessed, known, ours
+
+SPAN = 2_000
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
@@ -97,16 +99,26 @@ def test_the_best_guesser_is_written_for_the_page_under_its_scenarios_hash(
     assert written["guesser"] != validity.READER
 
 
-@pytest.mark.long
-@pytest.mark.timeout(900)
-def test_no_guesser_beats_chance_in_any_scenario(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.slow
+@pytest.mark.proof(scenarios="name", files=("configs/*.toml",))
+@pytest.mark.parametrize("name", ours())
+def test_no_guesser_beats_chance_in_any_scenario(name: str, seeds: Callable[[int], range]) -> None:
+    runs = [guessed([name], SPAN, seed) for seed in seeds(40)]
+    ((_, row),) = figures(runs, of=len(ours())).values()
+    assert [each for each in row if each.above] == []
+    assert list(validity.wrong_for_perfect([name], SPAN)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.proof(files=("configs/*.toml",))
+def test_no_reciter_beats_chance_in_a_conversation_with_all_scenarios(
+    monkeypatch: pytest.MonkeyPatch, seeds: Callable[[int], range]
 ) -> None:
-    played = validity.RECITERS.items()
     # test_heaps.py plays whole heaps, and would find a smaller excess: with fewer seeds, but without Bonferroni
-    fewer = {name: make for name, make in played if name != f"last {HEAP} messages"}
-    assert len(fewer) == len(played) - 1
+    fewer = {name: make for name, make in validity.RECITERS.items() if name != f"last {HEAP} messages"}
+    assert len(fewer) == len(validity.RECITERS) - 1
     monkeypatch.setattr(validity, "RECITERS", fewer)
-    code = run(monkeypatch)
-    assert "ABOVE CHANCE" not in (said := capsys.readouterr().out), said
-    assert code == 0
+    monkeypatch.setattr(validity, "GUESSERS", {})
+    found = figures([guessed(ours(), SPAN, seed) for seed in seeds(40)])
+    assert {name: row for name, (_, row) in found.items() if any(each.above for each in row)} == {}
+    assert list(validity.wrong_for_perfect(ours(), SPAN)) == []

@@ -1,6 +1,7 @@
 """An agent that remembers nothing scores no more than chance."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -20,27 +21,31 @@ BESIDES = ("who_said_it", "revised_plan", "the_third_poem")
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
+@pytest.mark.proof(scenarios="name")
 @pytest.mark.parametrize("agent", ["goldfish", "parrot"])
 @pytest.mark.parametrize("name", [*ABILITIES, *TRUST, *BESIDES])
-def test_an_agent_that_remembers_nothing_scores_no_more_than_chance(name: str, agent: str) -> None:
-    examples = [Example(scenario(name), 0, seed, {}) for seed in range(40)]
+def test_an_agent_that_remembers_nothing_scores_no_more_than_chance(
+    name: str, agent: str, seeds: Callable[[int], range]
+) -> None:
+    examples = [Example(scenario(name), 0, seed, {}) for seed in seeds(40)]
     played = asyncio.run(play_alone(examples, lambda: make_agent(agent, {}), START))
     assert sum(each.score - each.chance for each in played) <= 0
     if name in (*ABILITIES, *TRUST):  # luck earns nothing either
         assert sum(each.score for each in played) < 0.5
 
 
-@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.proof(scenarios="names")
 @pytest.mark.parametrize("span", [2_000, 32_000, 120_000])
 @pytest.mark.parametrize("agent", ["goldfish", "parrot", "reciter"])
 @pytest.mark.parametrize("names", [ABILITIES, TRUST, BESIDES], ids=["abilities", "trust", "besides"])
 def test_the_floor_scores_no_more_than_chance_at_every_span(
-    names: tuple[str, ...], agent: str, span: int
+    names: tuple[str, ...], agent: str, span: int, seeds: Callable[[int], range]
 ) -> None:
     for name in names:
         parameters = {"span": span} if "span" in scenario(name).parameters else {}
         found = []
-        for seed in range(20 if span <= 2_000 else 3):
+        for seed in seeds(20 if span <= 2_000 else 3):
             talk = play(
                 [Example(scenario(name), 0, seed, parameters)],
                 make_agent(agent, {}),

@@ -8,7 +8,7 @@ measures more seeds and more guessers.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,10 +59,10 @@ def reciter_of_scenarios() -> Agent:
 AGENTS = {"reciter": reciter, "reciter of scenarios": reciter_of_scenarios, "echo": Echo}
 
 
-def above_chance(agent: str, names: Sequence[str], span: int) -> Mapping[str, float]:
+def above_chance(agent: str, names: Sequence[str], span: int, seeds: range) -> Mapping[str, float]:
     """Return the scenarios of these in which an agent scores above chance, and by how much on average."""
     found = defaultdict(list)
-    for seed in range(SEEDS):
+    for seed in seeds:
         talk = play(
             [Example(scenario(name), 0, seed, {}) for name in names],
             AGENTS[agent](),
@@ -75,22 +75,23 @@ def above_chance(agent: str, names: Sequence[str], span: int) -> Mapping[str, fl
         for each in asyncio.run(talk):
             found[each.example.scenario.name].append(each.score - each.chance)
     assert set(found) == set(names)
-    return {name: sum(each) / SEEDS for name, each in found.items() if above_zero(each)}
+    return {name: sum(each) / len(seeds) for name, each in found.items() if above_zero(each)}
 
 
-@pytest.mark.long
-@pytest.mark.timeout(900)  # up to 160 CPU seconds
+@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_agent_that_repeats_what_it_heard_scores_no_more_than_chance_with_all_scenarios_together(
-    agent: str,
+    agent: str, seeds: Callable[[int], range]
 ) -> None:
-    assert above_chance(agent, SCENARIOS, 32_000) == {}
+    assert above_chance(agent, SCENARIOS, 32_000, seeds(SEEDS)) == {}
 
 
-@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.proof(scenarios="name")
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("agent", ["reciter", "echo"])
 def test_an_agent_that_repeats_what_it_heard_scores_no_more_than_chance_with_a_scenario_alone(
-    agent: str, name: str
+    agent: str, name: str, seeds: Callable[[int], range]
 ) -> None:
-    assert above_chance(agent, [name], 8_000) == {}
+    assert above_chance(agent, [name], 8_000, seeds(SEEDS)) == {}

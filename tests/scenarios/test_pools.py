@@ -68,6 +68,7 @@ EXEMPT = {
 }
 
 
+@pytest.mark.proof(scenarios="name")
 @pytest.mark.parametrize("name", sorted(set(NAMES) - set(EXEMPT)))
 def test_no_answer_occurs_twice_in_a_run(name: str) -> None:
     for seed in range(10):

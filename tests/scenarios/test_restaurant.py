@@ -69,9 +69,10 @@ def test_the_waiter_takes_each_dish_of_the_menu_once(
     takes_each_once(said, joint, menu)
 
 
-@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.proof(scenarios=("restaurant",))
 @ORDERS
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000, deadline=None, derandomize=True)
 def test_the_waiter_takes_each_dish_once_in_a_thousand_orders(
     said: list[str], joint: str, menu: tuple[str, ...]
 ) -> None:

@@ -59,6 +59,7 @@ def scores(one: Example, answer: dict[int, str] | None = None) -> list[float | N
     ]
 
 
+@pytest.mark.proof(scenarios="name")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_ideal_reply_is_right_and_the_wrong_ones_are_not(name: str) -> None:
     for seed in SEEDS:
@@ -70,12 +71,14 @@ def test_the_ideal_reply_is_right_and_the_wrong_ones_are_not(name: str) -> None:
                     assert min(s for s in scores(one, {i: wrong}) if s is not None) < 1, wrong
 
 
+@pytest.mark.proof(scenarios="name")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_scenario_that_wants_json_names_format_as_a_skill(name: str) -> None:
     asked = [text for seed in SEEDS for line, text, _ in talk(example(name, seed)) if isinstance(line, Ask)]
     assert any("JSON" in text for text in asked) <= ("format" in scenario(name).skills)
 
 
+@pytest.mark.proof(scenarios="name")
 @pytest.mark.parametrize("name", NAMES)
 def test_an_echo_of_every_message_scores_next_to_nothing(name: str) -> None:
     earned = list[float]()
@@ -86,6 +89,7 @@ def test_an_echo_of_every_message_scores_next_to_nothing(name: str) -> None:
     assert sum(earned) <= 0.1 * len(earned)  # the dish on the plate may be the one that was ordered
 
 
+@pytest.mark.proof(scenarios="name")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_seed_always_gives_the_same_messages_and_another_seed_others(name: str) -> None:
     said = [tuple(text for _, text, _ in talk(example(name, seed))) for seed in SEEDS]
@@ -93,6 +97,7 @@ def test_a_seed_always_gives_the_same_messages_and_another_seed_others(name: str
     assert len(set(said)) > 15
 
 
+@pytest.mark.proof(scenarios="name")
 @pytest.mark.parametrize("name", NAMES)
 def test_no_question_reveals_its_answer_and_every_script_fits_a_small_span(name: str) -> None:
     for seed in SEEDS:

@@ -1,126 +1,111 @@
-"""Scores measure memory, not phrasing: `perfect`, worded in four styles, scores full marks through the engine.
+"""Scores measure memory, not phrasing: `perfect`, worded in four styles, scores full marks in a whole conversation.
 
 The frames in `tests/styles.py` were written without knowledge of the matchers. Each answer is set into a frame, with
 the values that its matcher calls stale as the history; other messages are answered as `perfect` answers them.
 """
 
-import json
-from collections import defaultdict
-from pathlib import Path
+import asyncio
+import zlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench import run
+from ltm_bench import Agent, Ask, Message, Reply, Turn
+from ltm_bench.core.messages import Line
+from ltm_bench.filler.filler import shipped
+from ltm_bench.plan.planning import Plan, make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.runner import references
+from ltm_bench.script.rehearsal import briefed
+from ltm_bench.script.scenario import Example
 
 if TYPE_CHECKING:
     from tests.styles import STYLES
 else:
     from styles import STYLES
 
-AGENT = '''
-"""Perfect, in a style."""
-
-import json
-import sys
-import zlib
-from pathlib import Path
-
-sys.path.insert(0, {tests!r})
-
-from ltm_bench import Agent, Message, Reply, Turn
-from styles import STYLES
+pytestmark = [pytest.mark.slow, pytest.mark.proof(files=("configs/*.toml", "agents/*.json", "agents/*.toml"))]
 
 
 class Styled(Agent):
-    free = True
-    observes = True
+    """Perfect, in a style; it writes down the questions that it answered, and how."""
+
     told_ideal = True
 
-    def __init__(self, *, style: str) -> None:
-        self.style = STYLES[style]
-        self.histories = json.loads(Path("histories.json").read_text("utf-8"))
+    def __init__(self, style: str, stale: dict[int, tuple[str, ...]]) -> None:
+        self._style, self._stale = STYLES[style], stale
+        self.said: dict[str, str] = {}
 
     async def reply(self, message: Message) -> Reply:
-        waiting = self.histories.get(message.text)
-        if not message.ideal or not waiting:
+        if not message.ideal or message.turn not in self._stale:
             return Reply(message.ideal or "Noted.")
-        pick = zlib.crc32(f"{{message.turn}} {{message.text}}".encode())
-        return Reply(self.style(message.ideal, waiting.pop(0), "", pick))
+        pick = zlib.crc32(f"{message.turn} {message.text}".encode())
+        said = self._style(message.ideal, list(self._stale[message.turn]), "", pick)
+        self.said[message.text] = said
+        return Reply(said)
 
     async def observe(self, turn: Turn) -> None:
-        """Hear a turn; nothing has to be remembered, so it can be opened again."""
-
-    can_reopen = True
-'''
+        """Hear a turn; nothing has to be remembered."""
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working directory with an agent `styled`."""
-    (tmp_path / "agents").mkdir()
-    source = AGENT.format(tests=str(Path(__file__).parents[1]))
-    (tmp_path / "agents" / "styled.py").write_text(source, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def falls_short(plan: Plan, style: str, stale: dict[int, tuple[str, ...]]) -> list[str]:
+    agent = Styled(style, stale)
+    talk = references.play(
+        plan.examples,
+        agent,
+        span=plan.manifest.span,
+        seed=plan.manifest.seed,
+        counter=plan.counter,
+        bank=shipped(),
+        start=plan.manifest.suite.start,
+    )
+    short = [each.example.id for each in asyncio.run(talk) if each.score != 1]
+    assert agent.said
+    return [f"{style}: {name}: {list(agent.said.values()) if len(short) < 2 else ''}" for name in short]
 
 
-def histories(folder: Path) -> dict[str, list[list[str]]]:
-    """Return, for the text of each question of a run, the stale values of its matcher, each time it was asked."""
-    found = defaultdict(list)
-    with (folder / "events.jsonl").open(encoding="utf-8") as events:
-        for event in map(json.loads, events):
-            if event.get("event") == "sent" and event.get("expect"):
-                found[event["message"]].append(list(event["expect"].get("stale") or ()))
-    return found
+def check(monkeypatch: pytest.MonkeyPatch, span: str, seeds: range, suite: str = "standard") -> None:
+    stale: dict[int, tuple[str, ...]] = {}
+
+    def noting(message: Message, line: Line, example: Example) -> Message:
+        if isinstance(line, Ask):
+            stale[message.turn] = tuple(getattr(line.expect, "stale", ()))
+        return briefed(message, line, example)
+
+    monkeypatch.setattr(references, "briefed", noting)
+    for seed in seeds:
+        plan = make_plan(Request(agent="perfect", span=span, suite=suite, seed=seed))
+        stale.clear()
+        assert [each for style in STYLES for each in falls_short(plan, style, stale)] == [], seed
+        assert any(stale.values()) or suite != "standard"
 
 
-def check(place: Path, span: str, seed: int, suite: str = "standard") -> None:
-    told = run(agent="perfect", suite=suite, span=span, seed=seed)
-    assert told.score == told.out_of
-    known = histories(told.folder)
-    assert any(stale for each in known.values() for stale in each) or suite != "standard"
-    (place / "histories.json").write_text(json.dumps(known), encoding="utf-8")
-    short = []
-    for style in STYLES:
-        result = run(agent="styled", settings={"style": style}, suite=suite, span=span, seed=seed, name=style)
-        short += [
-            f"{style}, {each.scenario}: {question.outcome} ({question.reason}): {question.reply!r}"
-            for each in result.examples
-            for question in each.questions
-            if question.score != 1
-        ]
-    assert short == []
+Seeds = Callable[[int], range]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_a_right_answer_is_right_in_every_style(place: Path, seed: int) -> None:
-    check(place, "8k", seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_a_right_answer_about_an_ability_is_right_in_every_style(place: Path, seed: int) -> None:
-    check(place, "8k", seed, "abilities")
-
-
-@pytest.mark.slow
-def test_a_right_answer_about_trust_is_right_in_every_style(place: Path) -> None:
-    check(place, "8k", 0, "trust")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("span", ["2k", "32k", "120k"])
-def test_a_right_answer_about_an_ability_is_right_at_every_span(place: Path, span: str) -> None:
-    check(place, span, 7, "abilities")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("span", "seed"), [("8k", 2), ("8k", 3), ("8k", 4), *(("32k", seed) for seed in range(5))]
-)
-def test_a_right_answer_is_right_in_every_style_at_other_seeds_and_spans(
-    place: Path, span: str, seed: int
+@pytest.mark.parametrize("part", range(2))
+def test_a_right_answer_is_right_in_every_style(
+    monkeypatch: pytest.MonkeyPatch, part: int, seeds: Seeds
 ) -> None:
-    check(place, span, seed)
+    check(monkeypatch, "8k", seeds(10)[part::2])
+
+
+@pytest.mark.parametrize("suite", ["abilities", "trust"])
+def test_a_right_answer_about_an_ability_or_trust_is_right_in_every_style(
+    monkeypatch: pytest.MonkeyPatch, suite: str, seeds: Seeds
+) -> None:
+    check(monkeypatch, "8k", seeds(6), suite)
+
+
+@pytest.mark.parametrize("span", ["2k", "32k", "120k"])
+def test_a_right_answer_about_an_ability_is_right_at_every_span(
+    monkeypatch: pytest.MonkeyPatch, span: str, seeds: Seeds
+) -> None:
+    check(monkeypatch, span, seeds(1) if span == "120k" else seeds(4), "abilities")
+
+
+def test_a_right_answer_is_right_in_every_style_at_a_longer_span(
+    monkeypatch: pytest.MonkeyPatch, seeds: Seeds
+) -> None:
+    check(monkeypatch, "32k", seeds(5))

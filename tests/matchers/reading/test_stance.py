@@ -214,6 +214,7 @@ def test_every_phrase_of_every_cue_does_what_its_kind_does(kind: tuple[Effect, R
 
 
 @pytest.mark.slow
+@pytest.mark.proof(scenarios=())
 @pytest.mark.parametrize(
     ("head", "repeated"),
     [("", each) for each in ("red. ", "red ", "red, ", "red or ", "red → ", "not red ", "no wait. ", "**red** ", "- red\n", "red, (old), ", "red and blue or ", "was ", "if ", "red: ", "red/")]

@@ -140,6 +140,7 @@ def test_every_piece_is_where_it_says(reply: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.proof(scenarios=())
 @pytest.mark.parametrize(
     "repeated",
     ["(", "[", "{", '{"a":[', "**", "~~a", "__a ", "<b>", "```", "|", "| a ", "- a\n", "  - a\n", "a:\n", "# ", "> ", "\\", "1. ", "-", "\n", "| a |\n|---|\n", '{"a": 1}', '"', "a ", "ﷺ", "a\u0301"],

@@ -166,7 +166,8 @@ def test_a_reading_of_another_reply_does_not_count() -> None:
     assert read(verdicts, {"x/0": W}).total.read == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.proof(scenarios=(), files=("perf/audits.py",))
 @pytest.mark.parametrize(("error", "sample"), [(0.005, 300), (0.02, 100), (0.05, 300)])
 def test_the_interval_holds_the_truth_in_93_to_97_of_100_simulated_audits(error: float, sample: int) -> None:
     """`python -m perf.audits` simulates all settings, a thousand times each."""

@@ -1,0 +1,262 @@
+"""Proofs that are kept by content: a test that depends on files alone need not run again while they are the same.
+
+A test marked `proof` is a function of files: of the code that it reaches through imports, of the data beside that
+code, of scenarios and adapters, of the interpreter, and of the versions of packages. `scripts/check` keeps what it has
+proved in tests/kept/, one small file a proof, and leaves out a proof whose files are what they were. It writes at the
+end of a check in which all passed, and nothing else writes there. Whoever doubts a proof deletes its file.
+
+    @pytest.mark.proof                                of all scenarios together
+    @pytest.mark.proof(scenarios="name")              of the scenario or scenarios that the parameter `name` holds
+    @pytest.mark.proof(scenarios=(), files=("…",))    of no scenario, but of files with such names (patterns)
+
+There are two hashes. A proof's *own* is of its test and the scenarios that it names: if they change, all seeds run.
+What it *shares* is the product, scenarios that it does not name, interpreter and packages: if only that changes, which
+is often, and then for most proofs, the fixture `seeds` gives a third of the seeds; which third depends on the change.
+`--prove all` (`scripts/check --all`, so every release) runs every proof with all its seeds. Without `--prove`, as in
+`pytest tests/…`, all seeds run and nothing is kept.
+
+While a proof runs, each file of the checkout that it opens must be one that its hashes cover.
+"""
+
+import hashlib
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.reach import ROOT, reach
+
+KEPT = ROOT / "tests" / "kept"
+REFERENCES = ("agents/goldfish.py", "agents/parrot.py", "agents/perfect.py", "agents/reciter.py")
+"""The agents that a proof may make without naming them."""
+SHARE = 3
+"""One in so many seeds is tried where only shared code has changed."""
+UNSEEN = {"__pycache__", ".git", ".venv", ".pytest_cache", ".hypothesis"}
+"""Folders whose files are no part of the checkout."""
+
+
+@cache
+def digest(path: Path) -> str:
+    """Return a file's hash, as it was when first asked for."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    return packages_distributions()
+
+
+@cache
+def installed(package: str) -> str:
+    """Return the distributions that a top-level name comes from, with their versions."""
+    return " ".join(sorted({f"{each}=={version(each)}" for each in _distributions().get(package, ())}))
+
+
+def hashed(files: Iterable[Path], besides: Iterable[str] = ()) -> str:
+    """Return a hash of names and contents, and of some words."""
+    lines = [*(f"{path.relative_to(ROOT).as_posix()} {digest(path)}" for path in files), *besides]
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:20]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a proof depends on."""
+
+    name: str
+    """The id of its test."""
+    mine: frozenset[Path]
+    """Its test, with what that imports of tests and measurements, and the scenarios that it names."""
+    shared: frozenset[Path]
+    packages: frozenset[str]
+
+    def hashes(self) -> dict[str, str]:
+        """Return the two hashes."""
+        interpreter = str(sys.implementation.cache_tag)
+        return {
+            "own": hashed(self.mine),
+            "shared": hashed(self.shared, [interpreter, *map(installed, self.packages)]),
+        }
+
+
+def file_of(name: str) -> Path:
+    """Return the file of a proof."""
+    path, _, test = name.partition("::")
+    parameters = re.sub(r"\W+", "-", test.partition("[")[2]).strip("-")[:50]
+    stem = f"{parameters or 'all'}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    return KEPT / path.removeprefix("tests/").removesuffix(".py") / f"{stem}.json"
+
+
+def kept(name: str) -> Mapping[str, str]:
+    """Return what was proved last; nothing if that is unknown or cannot be read."""
+    try:
+        said = json.loads(file_of(name).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return said if isinstance(said, dict) and said.get("proof") == name else {}
+
+
+def due(proof: Proof) -> str:
+    """Return how many of a proof's seeds must run: no, some or all."""
+    said, now = kept(proof.name), proof.hashes()
+    if said.get("own") != now["own"]:
+        return "all"
+    return "no" if said.get("shared") == now["shared"] else "some"
+
+
+def proof_of(item: pytest.Item) -> Proof | None:
+    """Return what a test depends on; None if it is no proof."""
+    marker = item.get_closest_marker("proof")
+    if marker is None:
+        return None
+    named = marker.kwargs.get("scenarios")
+    if isinstance(named, str):
+        named = item.callspec.params[named]  # type: ignore[attr-defined]  # a test with parameters has one
+    own = {
+        Path(item.path),
+        *_of_fixtures(item),
+        *_scenarios([named] if isinstance(named, str) else named or ()),
+    }
+    patterns = (*REFERENCES, *marker.kwargs.get("files", ()), *(["scenarios/*.*"] if named is None else ()))
+    besides = {path for each in patterns for path in ROOT.glob(each)}
+    reached = reach(frozenset(own | besides))
+    shared = frozenset(p for p in reached.files if p in besides - own or p.is_relative_to(ROOT / "ltm_bench"))
+    return Proof(item.nodeid, reached.files - shared, shared, reached.packages)
+
+
+def _scenarios(names: Iterable[str]) -> Iterator[Path]:
+    """Yield the files of scenarios, and those that their code names."""
+    for name in names:
+        found = [*(ROOT / "scenarios").glob(f"{name}.*")]
+        assert found, f"a proof names the scenario {name!r}, which has no file in scenarios/"
+        code = "".join(path.read_text("utf-8") for path in found if path.suffix == ".py")
+        yield from (*found, *(path for path in (ROOT / "scenarios").glob("*.*") if path.name in code))
+
+
+def _of_fixtures(item: pytest.Item) -> Iterator[Path]:
+    """Yield the files of this project in which the fixtures of a test are defined."""
+    info: Any = getattr(item, "_fixtureinfo", None)
+    for defined in info.name2fixturedefs.values() if info else ():
+        path = Path(defined[-1].func.__code__.co_filename)
+        if path.is_relative_to(ROOT / "tests") and path.name != "conftest.py":
+            yield path
+
+
+class Keeping:
+    """Leaves out what is proved, and keeps what is proved now."""
+
+    def __init__(self, mode: str | None) -> None:
+        self._mode = mode
+        self._due: dict[str, tuple[Proof, str]] = {}
+        self._left_out: dict[str, str] = {}
+        self._proved: dict[str, Mapping[str, str]] = {}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave out the proofs whose files have not changed."""
+        left_out = set()
+        for item in items if self._mode else ():
+            if (proof := proof_of(item)) is None:
+                continue
+            seeds = "all" if self._mode == "all" else due(proof)
+            if seeds == "no":
+                left_out.add(item)
+                self._left_out[item.nodeid] = kept(item.nodeid)["seeds"]
+            else:
+                self._due[item.nodeid] = proof, seeds
+        if left_out:
+            items[:] = [item for item in items if item not in left_out]
+            config.hook.pytest_deselected(items=list(left_out))
+
+    def seeds(self, name: str, many: int) -> range:
+        """Return the seeds that a test has to try."""
+        proof, seeds = self._due.get(name, (None, "all"))
+        if proof is None or seeds == "all":
+            return range(many)
+        return range(int(proof.hashes()["shared"], 16) % min(SHARE, many), many, SHARE)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Watch what a proof opens."""
+        proof, seeds = self._due.get(item.nodeid, (None, "all"))
+        if proof is None:
+            return (yield)
+        item.user_properties.append(("proof", {"proof": proof.name, "seeds": seeds, **proof.hashes()}))
+        with Watching() as opened:
+            done = yield
+        uncovered = sorted(path.relative_to(ROOT).as_posix() for path in opened - proof.mine - proof.shared)
+        assert not uncovered, f"a proof opened what its hashes do not cover: {', '.join(uncovered)}"
+        return done
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what was proved."""
+        for key, said in report.user_properties:
+            if key == "proof" and isinstance(said, dict) and report.when == "call" and report.passed:
+                self._proved[said["proof"]] = said
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Hear from a worker what was left out; all of them collect the same."""
+        self._left_out |= getattr(node, "workeroutput", {}).get("left out", {})
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Keep what was proved, if all passed; a worker leaves that to whoever started it."""
+        output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output["left out"] = self._left_out
+        elif session.exitstatus == pytest.ExitCode.OK:
+            for name, said in self._proved.items():
+                file_of(name).parent.mkdir(parents=True, exist_ok=True)
+                file_of(name).write_text(json.dumps(said, indent=1) + "\n", "utf-8")
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the table of proofs."""
+        if self._mode:
+            terminalreporter.section("proofs")
+            terminalreporter.line(table(self._left_out, self._proved))
+
+
+def table(left_out: Mapping[str, str], proved: Mapping[str, Mapping[str, str]]) -> str:
+    """Return, by test, how many proofs were kept and how many were made now, and by how many seeds."""
+    rows = [(name, "kept", seeds) for name, seeds in left_out.items()]
+    rows += [(name, "made now", said["seeds"]) for name, said in proved.items()]
+    counts = Counter((name.partition("[")[0], how, seeds) for name, how, seeds in rows)
+    lines = [
+        f"{many:>5} {how:<8} {seeds:>4} seeds  {test}" for (test, how, seeds), many in sorted(counts.items())
+    ]
+    return "\n".join([*lines, f"{len(left_out)} proofs kept, {len(proved)} made now"])
+
+
+class Watching:
+    """Collects the files of the checkout that are opened meanwhile."""
+
+    _opened: set[Path] | None = None
+    _hooked = False
+
+    def __enter__(self) -> set[Path]:
+        if not Watching._hooked:  # a hook cannot be taken out again
+            sys.addaudithook(Watching._heard)
+            Watching._hooked = True
+        Watching._opened = set()
+        return Watching._opened
+
+    def __exit__(self, *_: object) -> None:
+        Watching._opened = None
+
+    @staticmethod
+    def _heard(event: str, arguments: tuple[Any, ...]) -> None:
+        if Watching._opened is None or event != "open" or not isinstance(arguments[0], str):
+            return
+        path = Path(arguments[0])
+        if path.suffix == ".pyc" and path.parent.name == "__pycache__":
+            path = path.parents[1] / f"{path.name.partition('.')[0]}.py"
+        if path.is_relative_to(ROOT) and UNSEEN.isdisjoint(path.relative_to(ROOT).parts) and path.is_file():
+            Watching._opened.add(path)
