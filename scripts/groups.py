@@ -3,12 +3,17 @@
     python scripts/groups.py list
     python scripts/groups.py run [GROUP…]
     python scripts/groups.py run --after check.xml    also what `scripts/check --junitxml=check.xml` has run
+    python scripts/groups.py run --changed            those that may find something new since the last release
     python scripts/groups.py uv                       the folder of uv, which is installed if necessary
 
 `scripts/groups.toml` defines the groups, and `agents/driven.toml` those of adapters. Needs only Python: uv comes from
 the PATH, else from PyPI. A group that did not run, ran no test, or skipped one is a failure. So are a test that was
 skipped in every environment, and an adapter without the test results that scripts/ran.py requires. A group whose
 version of Python is not on this machine is left out.
+
+With `--changed`, a group runs if its tests, its adapter, what that imports, or a version that it pins is not what it
+was at the commit that last changed `version` in pyproject.toml; the table names the others as kept. Before a release,
+all run.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -38,6 +44,7 @@ else:
 ROOT = Path(__file__).resolve().parents[1]
 PLAN = ROOT / "scripts" / "groups.toml"
 DRIVEN = ROOT / "agents" / "driven.toml"
+PROJECT = ROOT / "pyproject.toml"
 FOLDER = ROOT / ".groups"
 """Environments, reports, and what the tests printed."""
 
@@ -70,6 +77,7 @@ class Group:
     bare: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     npm: tuple[str, ...] = ()
+    of: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     select: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -115,6 +123,7 @@ def of_adapters(content: Mapping[str, Any], modules: Sequence[str]) -> dict[str,
         own = f"tests/agents/test_{name}.py"
         table: dict[str, Any] = {
             "extras": ["gateway", *known.get("extras", [])],
+            "of": [f"agents/{name}.py"],
             "modules": list(
                 dict.fromkeys(filter(None, (top, module)))
             ),  # other packages may be in `top`, too
@@ -156,6 +165,77 @@ def read_plan(path: Path = PLAN, driven: Path = DRIVEN) -> Plan:
     return Plan(
         groups, tuple(content["check"]["modules"]), content.get("left_out", {}), content.get("skips", {})
     )
+
+
+def _git(*words: str) -> str:
+    """Return what git prints. Raises Wrong if there is no git, no repository, or no such thing in it."""
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Wrong(f"git {' '.join(words)}: {error}") from error
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Release:
+    """The last commit that changed the version."""
+
+    commit: str
+    name: str
+    """Version and date."""
+    plan: Plan
+    project: Mapping[str, Any]
+    """The content of pyproject.toml."""
+    changed: frozenset[str]
+    """Files that are not what they were then, those included that are not committed."""
+
+
+def last_release() -> Release:
+    """Find the last release in the history. Raises Wrong if the history does not say, as in a shallow clone."""
+    commit, _, date = (
+        _git("log", "-1", "--format=%H %as", '-G^version = "', "--", "pyproject.toml").strip().partition(" ")
+    )
+    if not commit or _git("rev-parse", "--is-shallow-repository").strip() == "true":
+        raise Wrong("the history does not reach the last release")
+    texts = {
+        path: _git("show", f"{commit}:{path.relative_to(ROOT).as_posix()}")
+        for path in (PLAN, DRIVEN, PROJECT)
+    }
+    with tempfile.TemporaryDirectory() as place:
+        for path, text in texts.items():
+            (Path(place) / path.name).write_text(text, "utf-8")
+        plan = read_plan(Path(place) / PLAN.name, Path(place) / DRIVEN.name)
+        project = _read(Path(place) / PROJECT.name)
+    untracked = _git("ls-files", "--others", "--exclude-standard")
+    changed = frozenset(f"{_git('diff', '--name-only', commit)}{untracked}".splitlines())
+    return Release(commit, f"{project['project']['version']} ({date})", plan, project, changed)
+
+
+def why_again(group: Group, release: Release) -> str:
+    """Return why a group may find something new since the release; nothing if it cannot."""
+    before = release.plan.groups.get(group.name)
+    if before is None:
+        return "it is new"
+    for name in ("python", "extras", "packages", "bare", "beside", "npm", "select"):
+        if getattr(before, name) != getattr(group, name):
+            return f"another {name!r}"
+    extras = "project", "optional-dependencies"
+    pinned, then = (content[extras[0]][extras[1]] for content in (_read(PROJECT), release.project))
+    for extra in group.extras:
+        if pinned.get(extra) != then.get(extra):
+            return f"another version in the extra {extra!r}"
+    found = sorted(release.changed & {*reached(group.of), *group.tests})
+    return f"{found[0]} has changed" if found else ""
+
+
+def reached(patterns: Sequence[str]) -> list[str]:
+    """Return what files with such names depend on, as scripts/reach.py finds it. Raises Wrong if it fails."""
+    own = [path.relative_to(ROOT).as_posix() for each in patterns for path in sorted(ROOT.glob(each))]
+    words: list[str | Path] = [ROOT / ".venv" / "bin" / "python", ROOT / "scripts" / "reach.py", *own]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
+    if done.returncode:
+        raise Wrong(f"scripts/reach.py: {reason(done.stderr)}")
+    return done.stdout.splitlines()
 
 
 class Steps:
@@ -379,12 +459,31 @@ def find_uv(folder: Path = FOLDER) -> str:
     return str(place / "bin" / "uv")
 
 
-def run(plan: Plan, names: Sequence[str], after: Path | None, minutes: float = math.inf) -> int:
+def unchanged(plan: Plan, names: Sequence[str]) -> dict[str, Result]:
+    """Return the results of groups that need not run, and print why others do."""
+    try:
+        release = last_release()
+    except Wrong as wrong:
+        print(f"all groups run: {wrong}", flush=True)
+        return {}
+    found = {}
+    for name in names:
+        if why := why_again(plan.groups[name], release):
+            print(f"{name} runs: since {release.name}, {why}", flush=True)
+        else:
+            found[name] = Result(name, kept=f"unchanged since {release.name}")
+    return found
+
+
+def run(
+    plan: Plan, names: Sequence[str], after: Path | None, minutes: float = math.inf, *, changed: bool = False
+) -> int:
     """Run groups, AT_ONCE at a time, print the table, and return the exit code."""
     FOLDER.mkdir(exist_ok=True)
     until = time.monotonic() + 60 * minutes
     results = [checked(after, plan)] if after else []
-    uv = find_uv()
+    kept = unchanged(plan, names) if changed else {}
+    uv = find_uv() if len(kept) < len(names) else ""
 
     def run_one(name: str) -> Result:
         print(f"== {name}: started", flush=True)
@@ -396,10 +495,10 @@ def run(plan: Plan, names: Sequence[str], after: Path | None, minutes: float = m
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         longest = sorted(
-            names, key=lambda name: -plan.groups[name].minutes
+            set(names) - set(kept), key=lambda name: (-plan.groups[name].minutes, name)
         )  # started last, they would run alone
         running = {name: pool.submit(run_one, name) for name in longest}
-        results += [running[name].result() for name in names]
+        results += [kept[name] if name in kept else running[name].result() for name in names]
     if after:
         problems_of_all(results, plan)
     print(f"\n== what ran\n{ran.table(results)}\n")
@@ -410,15 +509,26 @@ def run(plan: Plan, names: Sequence[str], after: Path | None, minutes: float = m
 def problems_of_all(results: Sequence[Result], plan: Plan) -> None:
     """Print what all environments together show about adapters and skipped tests; record what is wrong."""
     left_out = [each.name for each in results if each.left_out]
+    kept = [plan.groups[each.name] for each in results if each.kept]
     allowed = [*plan.skips, *(f"ltm-bench[{name}]" for name in left_out)]
     adapters = sorted(path.stem for path in (ROOT / "agents").glob("[!_.]*.py"))
     said = ran.said_of(results)
     print(f"\n== adapters\n{ran.adapters_table(adapters, said)}")
     skipped = ran.skipped_everywhere(results)
     print(f"\n== {len(skipped)} tests skipped in every environment\n{ran.reasons(skipped)}")
-    lost = ran.unexpected(skipped, allowed)
+    lost = [
+        each for each in ran.unexpected(skipped, allowed) if not any(_tries(group, each) for group in kept)
+    ]
     results[0].problems += [f"{each.file} {each.name} ran nowhere: {each.skipped}" for each in lost]
-    results[0].problems += ran.untold([each for each in adapters if each not in left_out], said)
+    untried = {*left_out, *(group.name.replace("-", "_") for group in kept)}
+    results[0].problems += ran.untold([each for each in adapters if each not in untried], said)
+
+
+def _tries(group: Group, case: ran.Case) -> bool:
+    """Whether a group would have run a test that was skipped elsewhere."""
+    files = {each.removesuffix(".py").replace("/", ".") for each in group.tests}
+    whole = f"{case.file} {case.name}"
+    return any(file in whole.replace("/", ".") for file in files) and group.select in whole
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -431,6 +541,9 @@ def main(words: Sequence[str] | None = None) -> int:
     runs.add_argument("names", nargs="*", metavar="GROUP")
     runs.add_argument(
         "--after", type=Path, metavar="XML", help="the report that scripts/check wrote with --junitxml"
+    )
+    runs.add_argument(
+        "--changed", action="store_true", help="leave out what has not changed since the last release"
     )
     runs.add_argument(
         "--minutes", type=float, default=math.inf, help="time for all groups; unlimited by default"
@@ -447,7 +560,8 @@ def main(words: Sequence[str] | None = None) -> int:
             return 0
         if unknown := [name for name in typed.names if name not in plan.groups]:
             raise Wrong(f"no group is called {unknown[0]!r} (there are: {', '.join(plan.groups)})")
-        return run(plan, typed.names or list(plan.groups), typed.after, typed.minutes)
+        names = typed.names or list(plan.groups)
+        return run(plan, names, typed.after, typed.minutes, changed=typed.changed)
     except Wrong as wrong:
         print(f"scripts/groups.py: {wrong}", file=sys.stderr)
         return 2

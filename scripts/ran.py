@@ -60,6 +60,8 @@ class Result:
     problems: list[str] = field(default_factory=list)
     left_out: str = ""
     """Why it cannot run on this machine, which is not a failure."""
+    kept: str = ""
+    """Why it need not run, which is none either."""
 
     @property
     def ran(self) -> int:
@@ -100,7 +102,10 @@ def table(results: Sequence[Result]) -> str:
     width = max(len(each.name) for each in results)
     lines = [f"{'group':<{width}}  tests  skipped  seconds"]
     for each in results:
-        mark = "  FAILED" if each.problems else f"  LEFT OUT: {each.left_out}" if each.left_out else ""
+        mark = (
+            f"  LEFT OUT: {each.left_out}" if each.left_out else f"  KEPT: {each.kept}" if each.kept else ""
+        )
+        mark = "  FAILED" if each.problems else mark
         lines.append(f"{each.name:<{width}}  {each.ran:>5}  {each.skipped:>7}  {each.seconds:>7.0f}{mark}")
     seconds = sum(each.seconds for each in results)
     ran, skipped = sum(each.ran for each in results), sum(each.skipped for each in results)

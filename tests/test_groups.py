@@ -132,7 +132,7 @@ def test_the_tests_of_every_group_exist_and_third_party_packages_are_pinned(grou
 
 def test_ci_runs_the_groups_after_the_check() -> None:
     script = (ROOT / ".ci" / "run").read_text("utf-8")
-    assert re.search(r"scripts/check --all --junitxml=(\S+) .*groups\.py run --after \1 ", script, re.DOTALL)
+    assert re.search(r"scripts/check .*--junitxml=(\S+) .*groups\.py run --after \1 ", script, re.DOTALL)
 
 
 # What the script does
@@ -286,6 +286,124 @@ def test_tests_that_skip_in_every_environment_are_found_and_named(
     assert "== 2 tests skipped in every environment" in printed
     assert "    1  root may write anywhere" in printed
     assert groups.ran.totals([check, group]) == "3 passed, 0 failed, 2 skipped"
+
+
+def test_what_a_kept_group_would_run_is_not_missed(
+    groups: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    group = groups.Group("letta-code", ("tests/agents/test_killed.py",), 1, select="letta_code")
+    plan = groups.Plan({"letta-code": group}, (), {}, {})
+    case = groups.ran.Case
+    mine = case("tests.agents.test_killed", "test_killed[letta_code]", "needs the extra: letta-code")
+    others = case("tests.agents.test_killed", "test_killed[mem0]", "needs the extra: mem0")
+    check = groups.Result("check", [case("c", "passes"), mine, others])
+    kept = groups.Result("letta-code", kept="unchanged since 0.4.0 (2026-11-28)")
+    groups.problems_of_all([check, kept], plan)
+    (missed,) = [each for each in check.problems if "ran nowhere" in each]
+    assert "test_killed[mem0]" in missed
+    assert not any("the adapter letta_code" in each for each in check.problems)
+    assert any("the adapter mem0" in each for each in check.problems)
+    assert "KEPT: unchanged since 0.4.0" in groups.ran.table([check, kept])
+    assert "tests skipped in every environment" in capsys.readouterr().out
+
+
+GROUP = """
+[check]
+modules = []
+
+[group.one]
+of = ["agents/one.py"]
+tests = ["tests/test_one.py"]
+minutes = 1
+extras = ["one"]
+packages = ["a==1"]
+"""
+PROJECT = """
+[project]
+name = "x"
+version = "1.0"
+
+[project.optional-dependencies]
+one = ["b==1"]
+"""
+TABLES = {
+    "scripts/groups.toml": GROUP,
+    "agents/driven.toml": "",
+    "agents/one.py": "import shared\n",
+    "shared.py": "",
+    "tests/test_one.py": "",
+    "pyproject.toml": PROJECT,
+}
+
+
+@pytest.fixture
+def history(groups: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one group, whose last release is its first commit."""
+    for name, text in TABLES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    for name, path in {"ROOT": "", "PLAN": "scripts/groups.toml", "DRIVEN": "agents/driven.toml"}.items():
+        monkeypatch.setattr(groups, name, tmp_path / path)
+    monkeypatch.setattr(groups, "PROJECT", tmp_path / "pyproject.toml")
+    monkeypatch.setattr(groups, "reached", lambda patterns: [*patterns, "shared.py"])
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    git(tmp_path, "add", ".")
+    commit(tmp_path)
+    return tmp_path
+
+
+def git(place: Path, *words: str) -> None:
+    subprocess.run(["git", "-C", str(place), *words], check=True, capture_output=True)
+
+
+def commit(place: Path) -> None:
+    git(place, "-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "--quiet", "-am", "x")
+
+
+def kept_now(groups: ModuleType) -> dict[str, Any]:
+    plan = groups.read_plan(groups.PLAN, groups.DRIVEN)
+    found: dict[str, Any] = groups.unchanged(plan, list(plan.groups))
+    return found
+
+
+def test_a_group_is_kept_until_something_changes_after_the_release(groups: ModuleType, history: Path) -> None:
+    (history / "README.md").write_text("no part of it", "utf-8")
+    assert kept_now(groups)["one"].kept.startswith("unchanged since 1.0 (2")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "why"),
+    [
+        ("agents/one.py", "shared", "shared  # and more", "agents/one.py has changed"),
+        ("shared.py", "", "x = 1", "shared.py has changed"),
+        ("tests/test_one.py", "", "x = 1", "tests/test_one.py has changed"),
+        ("scripts/groups.toml", "a==1", "a==2", "another 'packages'"),
+        ("pyproject.toml", "b==1", "b==2", "another version in the extra 'one'"),
+    ],
+)
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_group_runs_if_it_may_find_something_new(
+    groups: ModuleType, history: Path, name: str, old: str, new: str, why: str, committed: bool,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    path = history / name
+    path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
+    if committed:
+        commit(history)
+    assert kept_now(groups) == {}
+    assert "one runs: since 1.0 (2" in capsys.readouterr().out.partition(why)[0]
+
+
+def test_a_release_keeps_all_groups_and_an_unknown_history_none(
+    groups: ModuleType, history: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, old, new in (("shared.py", "", "x = 1"), ("pyproject.toml", "1.0", "1.1")):
+        (history / name).write_text((history / name).read_text("utf-8").replace(old, new, 1), "utf-8")
+    commit(history)
+    assert kept_now(groups)["one"].kept.startswith("unchanged since 1.1")
+    subprocess.run(["rm", "-rf", str(history / ".git")], check=True)
+    assert kept_now(groups) == {}
+    assert "all groups run: git" in capsys.readouterr().out
 
 
 def test_an_adapter_without_a_passing_test_for_a_column_is_a_problem(groups: ModuleType) -> None:
