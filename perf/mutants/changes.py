@@ -14,6 +14,8 @@ SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.And: ast.Or, ast.Or: ast.And,
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
 }  # fmt: skip
+UNNOTICED = {"annotation", "returns", "decorator_list", "exc", "cause"}
+"""The parts of statements that tests need not notice."""
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 EVERYWHERE = 1_000_000
 """Beyond the last line of every file."""
@@ -60,33 +62,29 @@ class Mutant(NamedTuple):
 def changes(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:
     """Yield the kinds of changes to a node: what is replaced, and the text that replaces it."""
     match node:
-        case (
-            ast.Compare(ops=[operator])
-            | ast.BoolOp(op=operator)
-            | ast.BinOp(op=operator)
-            | ast.AugAssign(op=operator)
-        ):
-            if other := SWAPPED.get(type(operator)):
+        case ast.Compare(ops=[old]) | ast.BoolOp(op=old) | ast.BinOp(op=old) | ast.AugAssign(op=old):
+            if other := SWAPPED.get(type(old)):
                 changed = copy(node)
                 setattr(changed, *(("ops", [other()]) if isinstance(node, ast.Compare) else ("op", other())))
                 text = ast.unparse(changed)
-                yield type(operator).__name__, node, text if isinstance(node, ast.stmt) else f"({text})"
+                yield type(old).__name__, node, text if isinstance(node, ast.stmt) else f"({text})"
         case ast.UnaryOp(op=ast.Not()):
             yield "not dropped", node, f"({ast.unparse(node.operand)})"
-        case ast.Constant(value=bool()):
-            yield "constant", node, str(not node.value)
+        case ast.Constant(value=bool() as value):
+            yield "constant", node, str(not value)
         case ast.Constant(value=int() | float() as value):
             yield "constant", node, repr(value + 1)
-        case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":
+        case ast.Return(value=ast.expr()):
             yield "return None", node, "return None"
-        case ast.Expr(value=ast.Call() | ast.Await()) | ast.Raise() | ast.Continue() | ast.Break():
+        case ast.Raise() | ast.Continue() | ast.Break() | ast.Delete():
             yield "deleted", node, "pass"
-        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]) | ast.Delete():
+        case (
+            ast.Expr(value=ast.Call() | ast.Await()) | ast.Assign(targets=[ast.Attribute() | ast.Subscript()])
+        ):
             yield "deleted", node, "pass"
-    if isinstance(node, ast.If | ast.While | ast.IfExp) and not isinstance(
-        node.test, ast.UnaryOp | ast.Compare
-    ):
-        yield "negated", node.test, f"(not ({ast.unparse(node.test)}))"
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            if not isinstance(test, ast.UnaryOp | ast.Compare):  # which change by themselves
+                yield "negated", test, f"(not ({ast.unparse(test)}))"
 
 
 def mutants(file: str, text: str) -> Iterator[Mutant]:
@@ -94,33 +92,22 @@ def mutants(file: str, text: str) -> Iterator[Mutant]:
     lines = ["", *text.splitlines()]
 
     def visit(node: ast.AST, covers: tuple[int, int]) -> Iterator[Mutant]:
-        if isinstance(node, ast.JoinedStr) or (
-            isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        ):
-            return  # Python 3.11 does not tell where the parts of an f-string stand
+        if isinstance(node, ast.JoinedStr):  # Python 3.11 does not tell where its parts stand
+            return
         for kind, old, new in changes(node):
             first, last = old.lineno, old.end_lineno or old.lineno
             start = lines[first].encode()[: old.col_offset].decode()
-            end = lines[last].encode()[old.end_col_offset :].decode()
             original = "\n".join(lines[first : last + 1])
-            yield Mutant(
-                file, first, len(start), kind, lines[first - 1], original, f"{start}{new}{end}", covers
-            )
+            mutated = f"{start}{new}{lines[last].encode()[old.end_col_offset :].decode()}"
+            if mutated != original and "TYPE_CHECKING" not in original:
+                yield Mutant(file, first, len(start), kind, lines[first - 1], original, mutated, covers)
+        skipped = UNNOTICED | {"keywords"} if isinstance(node, ast.ClassDef) else UNNOTICED
         for field, value in ast.iter_fields(node):
-            if field in {
-                "annotation",
-                "returns",
-                "decorator_list",
-                "keywords" if isinstance(node, ast.ClassDef) else "",
-            } or isinstance(node, ast.Raise):
-                continue
             for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, ast.AST):
+                if field not in skipped and isinstance(each, ast.AST):
                     yield from visit(each, _covers(node, field, each, covers))
 
-    for mutant in visit(ast.parse(text), (1, EVERYWHERE)):
-        if mutant.mutated != mutant.original:
-            yield mutant
+    yield from visit(ast.parse(text), (1, EVERYWHERE))
 
 
 def _covers(parent: ast.AST, field: str, node: ast.AST, outer: tuple[int, int]) -> tuple[int, int]:
