@@ -42,6 +42,7 @@ from perf.mutants.changes import EVERYWHERE, Mutant, chosen
 from perf.tables import table
 
 ROOMS = " ".join(f"ltm_bench/{room}" for room in "core matchers schedule runner score adapters log".split())
+OPTIONS = "-q -p covering -p no:cacheprovider --hypothesis-seed=0".split()
 BEGIN, PLANNED = 0.7, 0.4
 """The share of a mutant's CPU time after which no test begins, and that of the tests which are planned for it."""
 ENDLESS = 900
@@ -62,18 +63,10 @@ def pytest(
     """Run pytest with the plug-in in a clone; return its exit code and the CPU seconds."""
     path = os.pathsep.join([str(copy), str(Path(__file__).parent)])
     environment = os.environ | {"PYTHONPATH": path, "MUTANTS_FOLDER": str(notes)} | variables
-    fixed = (
-        "-q",
-        "-p",
-        "covering",
-        "-p",
-        "no:cacheprovider",
-        "--hypothesis-seed=0",
-    )  # the same at every time
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with (notes / "output").open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *fixed, *arguments],
+            [sys.executable, "-m", "pytest", *OPTIONS, *arguments],
             cwd=copy, env=environment, stdout=output, stderr=output, start_new_session=True,
         )  # fmt: skip
     try:
@@ -92,29 +85,25 @@ class Covered:
     def __init__(self, folder: Path, without: str = "^$") -> None:
         self.data = CoverageData(str(folder / "lines"))
         self.data.read()
-        notes = (
-            line for path in sorted(folder.glob("tests-*.jsonl")) for line in path.open(encoding="utf-8")
-        )
-        passed = (note for note in map(json.loads, notes) if note["passed"])
-        self.tests = {note["test"]: note for note in passed if not re.search(without, note["test"])}
+        files = [path.read_text("utf-8") for path in sorted(folder.glob("tests-*.jsonl"))]
+        notes = [json.loads(line) for line in "".join(files).splitlines()]
+        self.tests = {n["test"]: n for n in notes if n["passed"] and not re.search(without, n["test"])}
 
     def by(self, mutant: Mutant, line: int) -> set[str]:
         """Return the tests that cover a mutant which stands at a line."""
         first, last = (each + line - mutant.line if each < EVERYWHERE else each for each in mutant.covers)
         lines = self.data.contexts_by_lineno(mutant.file)
         contexts = {context for n, of in lines.items() if first <= n <= last for context in of}
-        found = {
-            test for test, note in self.tests.items() if not contexts.isdisjoint([test, *note["shared"]])
-        }
+        found = {test for test, n in self.tests.items() if not contexts.isdisjoint([test, *n["shared"]])}
         if last == EVERYWHERE:  # what is made when the file is imported may be tested from elsewhere
             found.update(test for test in self.tests if test.startswith(mutant.tests))
         return found
 
     def cheapest(self, tests: Iterable[str], seconds: float) -> list[str]:
-        """Return the tests that take so long together, cheapest first, but those of a file together."""
+        """Return a test, or those that take so long together, cheapest first, but those of a file together."""
         ordered = sorted(tests, key=lambda test: (self.tests[test]["cpu"], test))
         costs = accumulate(self.tests[test]["cpu"] for test in ordered)
-        some = [test for test, cost in zip(ordered, costs, strict=True) if cost < seconds]
+        some = ordered[: max(1, sum(cost < seconds for cost in costs))]
         files = list(dict.fromkeys(test.partition("::")[0] for test in some))
         return sorted(some, key=lambda test: files.index(test.partition("::")[0]))
 
@@ -147,18 +136,15 @@ def tried(mutant: Mutant, covered: Covered, copy: Path, notes: Path, seconds: in
         spent += cpu
         result |= {"result": "survived", "cpu": result["cpu"] + cpu, "ran": result["ran"] + len(some)}
         if code not in {0, 5}:  # 5: there is none of these tests
-            by = (notes / "failed").read_text("utf-8") or (
-                "no end" if code < 0 else f"pytest ended with {code}"
-            )
+            ended = "no end" if code < 0 else f"pytest ended with {code}"
+            by = (notes / "failed").read_text("utf-8") or ended
             return result | {"result": "proof" if batch is proofs else "killed", "by": by}
     return result
 
 
 def shown(listed: list[Mutant], results: dict[tuple[Any, ...], dict[str, Any]]) -> None:
     """Print how many died, by room, and name those that did not, or of a proof alone."""
-    row = table(
-        "room", "mutants", "killed", "by a proof alone", "survived", "uncovered", "share", "with proofs"
-    )
+    row = table("room", "mutants", "killed", "proof alone", "survived", "uncovered", "share", "with proofs")
     known = {mutant: results[mutant[:4]] for mutant in listed if mutant[:4] in results}
     known = {mutant: result for mutant, result in known.items() if result["result"] != "gone"}
     for room in (*dict.fromkeys(mutant.tests for mutant in known), ""):
@@ -170,9 +156,8 @@ def shown(listed: list[Mutant], results: dict[tuple[Any, ...], dict[str, Any]]) 
         if result["result"] != "killed":
             print(f"\n{result['result']} {result.get('by', '')}: {mutant.file}:{mutant.line} ({mutant.kind})")
             print(f"- {mutant.original.strip()}\n+ {mutant.mutated.strip()}")
-    print(
-        f"\n{len(known)} of {len(listed)} have a result; {sum(each['cpu'] for each in known.values()):,.0f} CPU s"
-    )
+    spent = sum(result["cpu"] for result in known.values())
+    print(f"\n{len(known)} of {len(listed)} have a result; {spent:,.0f} CPU s")
 
 
 def cover(checkout: Path, folder: Path, rooms: str, arguments: str) -> None:

@@ -28,17 +28,25 @@ class Covering:
     """Notes the lines and the cost of every test. What a shared fixture runs is noted for all tests that use it."""
 
     def __init__(self) -> None:
-        self.coverage = coverage.Coverage(
-            str(FOLDER / "lines"),
-            data_suffix=True,
-            config_file=False,
-            source=os.environ["MUTANTS_ROOMS"].split(),
-        )
+        rooms = os.environ["MUTANTS_ROOMS"].split()
+        self.coverage = coverage.Coverage(str(FOLDER / "lines"), True, config_file=False, source=rooms)
         self.coverage.set_option("run:relative_files", True)
         # What it warns of would fail a test that takes warnings for errors.
         self.coverage.set_option("run:disable_warnings", ["module-not-imported", "no-data-collected"])
         self.coverage.start()
+        self.context = ""
         self.notes: dict[str, dict[str, Any]] = {}
+
+    @contextmanager
+    def noting(self, context: str) -> Iterator[None]:
+        """Note what runs for a test or a shared fixture, and not for what is around it."""
+        outer, self.context = self.context, context
+        self.coverage.switch_context(context)
+        try:
+            yield
+        finally:
+            self.context = outer
+            self.coverage.switch_context(outer)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Function) -> Generator[None, Any, Any]:
@@ -46,27 +54,13 @@ class Covering:
         fixtures = item._fixtureinfo.name2fixturedefs.values()  # which pytest tells in no other way
         shared = [_name(fixture) for of in fixtures for fixture in of if fixture.scope != "function"]
         proof = item.get_closest_marker("proof") is not None
-        note = self.notes[item.nodeid] = {
-            "test": item.nodeid,
-            "shared": shared,
-            "proof": proof,
-            "passed": False,
-        }
-        self.coverage.switch_context(item.nodeid)
+        note: dict[str, Any] = {"test": item.nodeid, "shared": shared, "proof": proof, "passed": False}
+        self.notes[item.nodeid] = note
         before = cpu()
-        result = yield
+        with self.noting(item.nodeid):
+            result = yield
         note["cpu"] = cpu() - before
-        self.coverage.switch_context("")
         return result
-
-    @contextmanager
-    def shared(self, name: str) -> Iterator[None]:
-        """Note what runs as a shared fixture's."""
-        self.coverage.switch_context(name)
-        try:
-            yield
-        finally:
-            self.coverage.switch_context(list(self.notes)[-1])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, Any, Any]:
@@ -74,11 +68,11 @@ class Covering:
         name = _name(fixturedef)
         if fixturedef.scope == "function":
             return (yield)
-        with self.shared(name):
+        with self.noting(name):
             made = yield
         kind = type(made)
         if isinstance(vars(kind).get("__call__"), FunctionType):
-            kind.__call__ = self.shared(name)(kind.__call__)
+            kind.__call__ = self.noting(name)(kind.__call__)
         return made
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
