@@ -209,6 +209,16 @@ class Done(NamedTuple):
         return " ".join((self.out + self.err).split())
 
 
+@pytest.fixture
+def quick_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`check` reads recitals of a tenth of the length, and starts two processes instead of four.
+
+    For tests in which a file must pass; tests/runner/test_references.py and tests/cli/test_own_files.py have all of it.
+    """
+    monkeypatch.setattr("ltm_bench.runner.checking._HEAP", 0)
+    monkeypatch.setattr("ltm_bench.runner.checking._HASH_SEEDS", ("1", "2"))
+
+
 Command = Callable[..., Done]
 
 

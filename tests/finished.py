@@ -6,6 +6,7 @@ A test that changes a run takes a copy.
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,14 @@ def changed(folder: Path) -> Iterator[str]:
             yield said.stem
 
 
+def copied(run: Path, target: Path) -> Path:
+    """Copy a finished run to a folder that does not exist yet, where it may be written to."""
+    shutil.copytree(run, target, copy_function=shutil.copyfile)
+    for path in (target, *target.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return target
+
+
 class Finished:
     """Finished runs by suite, span and agent."""
 
@@ -60,7 +69,7 @@ class Finished:
             options: Whatever else `ltm_bench.run` takes.
         """
         more = "".join(f"-{key}-{value}" for key, value in sorted(options.items()))
-        name = "".join(c if c.isalnum() else "-" for c in f"{suite}-{span}-{agent}{more}").rstrip("-")
+        name = "-".join(re.findall(r"[^\W_]+", f"{suite}-{span}-{agent}{more}"))
         made, said = self._folder / name, self._folder / f"{name}.sha256"
         self._folder.mkdir(exist_ok=True)
         with FileLock(self._folder / f"{name}.lock"):
@@ -73,10 +82,7 @@ class Finished:
 
     def copy(self, target: Path, *words: str, **options: Any) -> Path:
         """Copy a finished run to a folder that does not exist yet, where it may be written to."""
-        shutil.copytree(self(*words, **options), target, copy_function=shutil.copyfile)
-        for path in (target, *target.rglob("*")):
-            path.chmod(0o755 if path.is_dir() else 0o644)
-        return target
+        return copied(self(*words, **options), target)
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,10 @@
 """Hand-made results and manifests, a run with a hostile agent, and a browser, for the tests of the pages."""
 
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
@@ -32,6 +29,7 @@ from ltm_bench.score.statistics.intervals import sum_interval
 
 if TYPE_CHECKING:
     from tests.browser import Browser, find_browser
+    from tests.finished import Finished
 else:
     from browser import Browser, find_browser
 
@@ -378,27 +376,29 @@ class Nasty(Agent):
 """
 
 
+ASKED = (
+    "colours",
+    "jokes",
+    "shopping_list",
+    "spy_meeting",
+    "counting_stars",
+    "trigger_response",
+    "sally_anne",
+)
+"""Scenarios of which the hostile run has two examples each: enough turns for each of its texts."""
+
+
 @pytest.fixture(scope="session")
-def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a real run whose agent says anything that could break a page."""
+def hostile_run(tmp_path_factory: pytest.TempPathFactory, finished: "Finished") -> Path:
+    """The folder of a real run whose agent says anything that could break a page; to be read alone."""
     place = tmp_path_factory.mktemp("hostile")
     (place / "agents").mkdir()
     (place / "agents" / "nasty.py").write_text(NASTY, "utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "ltm_bench",
-        "run",
-        "--span",
-        "2k",
-        "--agent",
-        "nasty",
-        "--name",
-        "hostile",
-    ]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LTM_BENCH_")}
-    subprocess.run(command, cwd=place, env=environment, check=True, capture_output=True, timeout=120)
-    return place / "reports" / "hostile"
+    (place / "configs").mkdir()
+    suite = "examples = 2\n" + "".join(f"[scenarios.{name}]\n" for name in ASKED)
+    (place / "configs" / "hostile.toml").write_text(suite, "utf-8")
+    with chdir(place):
+        return finished("nasty", suite="hostile")
 
 
 @contextmanager

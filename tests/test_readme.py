@@ -12,6 +12,9 @@ from ltm_bench.cli.app import app, panels
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
+
+pytestmark = pytest.mark.usefixtures("quick_check")
+
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 

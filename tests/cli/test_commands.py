@@ -255,6 +255,7 @@ def mine(dice: Dice) -> Script:
 '''
 
 
+@pytest.mark.usefixtures("quick_check")
 def test_check_passes_a_good_scenario_and_names_what_a_bad_one_breaks(
     command: "Command", place: Path
 ) -> None:

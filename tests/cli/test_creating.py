@@ -87,6 +87,7 @@ def test_a_hook_that_breaks_its_promise_fails_the_check(
     assert complaint in " ".join(done.out.split())
 
 
+@pytest.mark.usefixtures("quick_check")
 @pytest.mark.parametrize("kind", ["agent", "scenario"])
 def test_the_new_file_passes_the_check_and_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command", kind: str

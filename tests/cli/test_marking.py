@@ -24,6 +24,9 @@ TALK = [
     ("user", "Where does my sister live? Name the town."),
     ("assistant", "She lives in Lima."),
 ]
+
+pytestmark = pytest.mark.usefixtures("quick_check")
+
 FROM = ("new", "scenario", "wrong_town", "--from", "chat.json")
 MARKED = ("--told", "0", "--told", "1", "--asked", "2", "--right", "Ghent", "--wrong", "Lima")
 

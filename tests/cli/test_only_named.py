@@ -48,6 +48,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.usefixtures("quick_check")
 def test_files_beside_the_named_one_are_not_executed(command: "Command", place: Path) -> None:
     run = ("run", "--span", "2k", "--agent", "named", "--suite", "mine", "--examples", "1", "--name", "r")
     for words in (

@@ -48,6 +48,7 @@ def consoles(page: Path) -> Iterator[Block]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_check")
 @pytest.mark.parametrize(
     "name",
     [

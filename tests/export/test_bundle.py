@@ -1,7 +1,6 @@
 """A bundle is complete, is unpacked safely, and is refused if a file was changed."""
 
 import hashlib
-import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.export.bundle import pack, unpack
 from ltm_bench.score.results.stored import SUMS
+from tests.finished import copied
 
 Contents = dict[str, bytes]
 
@@ -25,7 +25,7 @@ def bundle(hostile_run: Path, tmp_path: Path) -> Path:
 def test_a_bundle_has_the_log_and_the_verdicts_but_no_page_and_no_state_of_the_agent(
     hostile_run: Path, tmp_path: Path
 ) -> None:
-    run = shutil.copytree(hostile_run, tmp_path / "run")
+    run = copied(hostile_run, tmp_path / "run")
     (run / "agent").mkdir(exist_ok=True)
     (run / "agent" / "memory.json").write_text("{}")
     (run / ".report.html.new").write_text("half")
@@ -69,11 +69,11 @@ def test_a_changed_bundle_is_refused(
     bundle: Path, tmp_path: Path, change: Callable[[Contents], object], complaint: str
 ) -> None:
     with zipfile.ZipFile(bundle) as archive:
-        contents = {name.removeprefix("hostile/"): archive.read(name) for name in archive.namelist()}
+        contents = {name.removeprefix("hostile-2k-nasty/"): archive.read(name) for name in archive.namelist()}
     change(contents)
     with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
         for name, content in contents.items():
-            archive.writestr(f"hostile/{name}", content)
+            archive.writestr(f"hostile-2k-nasty/{name}", content)
     with pytest.raises(NotVerified, match=complaint):
         unpack(tmp_path / "t.zip", tmp_path / "out")
     assert not (tmp_path / "evil.txt").exists()
@@ -81,9 +81,9 @@ def test_a_changed_bundle_is_refused(
 
 def test_the_hashes_can_be_checked_without_ltm_bench(bundle: Path) -> None:
     with zipfile.ZipFile(bundle) as archive:
-        for line in archive.read(f"hostile/{SUMS}").decode().splitlines():
+        for line in archive.read(f"hostile-2k-nasty/{SUMS}").decode().splitlines():
             digest, name = line.split("  ", 1)
-            assert hashlib.sha256(archive.read(f"hostile/{name}")).hexdigest() == digest
+            assert hashlib.sha256(archive.read(f"hostile-2k-nasty/{name}")).hexdigest() == digest
 
 
 def test_anything_but_a_bundle_is_refused(tmp_path: Path) -> None:

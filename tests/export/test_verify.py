@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from ltm_bench.export.scrub import REMOVED
 from ltm_bench.export.verify import verify
 from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.score.audits.judgements import Judgement, Opinion, append
+from tests.finished import copied
 
 if TYPE_CHECKING:
     from tests.made import Made
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def run(hostile_run: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(hostile_run, tmp_path / "hostile")
+    return copied(hostile_run, tmp_path / "hostile")
 
 
 def results_of(run: Path) -> dict[str, Any]:

@@ -64,6 +64,7 @@ FILES = [
 ]
 
 
+@pytest.mark.usefixtures("quick_check")
 @pytest.mark.parametrize(
     ("place", "file"),
     FILES,
@@ -76,6 +77,7 @@ def test_they_keep_todays_rules(place: Path, command: "Command", file: str) -> N
     assert "FAIL" not in done.out
 
 
+@pytest.mark.usefixtures("quick_check")
 def test_a_scenario_that_takes_nothing_back_now_fails_the_check(place: Path, command: "Command") -> None:
     done = command("check", "scenarios/moving.toml")
     (failed,) = [line for line in done.out.splitlines() if line.startswith("FAIL")]

@@ -10,6 +10,7 @@ import pytest
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
+from tests.finished import copied
 
 if TYPE_CHECKING:
     from tests.browser import Browser
@@ -35,11 +36,13 @@ def findings(browser: "Browser", address: str, width: int, dark: bool) -> list[s
 
 
 @pytest.fixture(scope="module")
-def served(hostile_run: Path) -> Iterator[str]:
+def served(hostile_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     pytest.importorskip("uvicorn")
     from ltm_bench.viewer.server import application
 
-    with serving(application(hostile_run.parent)) as port:
+    place = tmp_path_factory.mktemp("served")
+    copied(hostile_run, place / hostile_run.name)
+    with serving(application(place)) as port:
         yield f"http://127.0.0.1:{port}/"
 
 

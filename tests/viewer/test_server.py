@@ -12,14 +12,15 @@ from urllib.parse import quote
 
 import pytest
 
-from ltm_bench import run
 from ltm_bench.api.publication import publish
 from ltm_bench.viewer.access import find_file
 from ltm_bench.viewer.server import application
+from tests.finished import copied
 
 if TYPE_CHECKING:
     from tests.browser import Browser
     from tests.conftest import Command
+    from tests.finished import Finished
     from tests.made import serving
 else:
     from made import serving
@@ -33,7 +34,7 @@ def reports(hostile_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     """A folder of two runs, one of them half done long ago, with secrets around it."""
     place = tmp_path_factory.mktemp("served")
     folder = place / "reports"
-    shutil.copytree(hostile_run, folder / "hostile")
+    copied(hostile_run, folder / "hostile")
     half = folder / "half"
     half.mkdir()
     lines = (hostile_run / "events.jsonl").read_bytes().splitlines(keepends=True)
@@ -172,7 +173,7 @@ def test_every_file_has_a_policy_and_all_but_our_pages_a_sandbox(
 def test_pages_of_an_unpacked_bundle_are_not_served_until_they_are_written_again(
     reports: Path, port: int, hostile_run: Path
 ) -> None:
-    folder = shutil.copytree(hostile_run, reports / "unpacked")
+    folder = copied(hostile_run, reports / "unpacked")
     (folder / "SHA256SUMS").write_text("", "utf-8")
     (folder / "report.html").write_text("FAKE 11/11", "utf-8")
     for name in ("report.html", "transcript.html"):
@@ -404,10 +405,10 @@ BAD = {
 
 
 @pytest.fixture
-def infested(tmp_path: Path) -> Path:
+def infested(tmp_path: Path, finished: "Finished") -> Path:
     """A folder with a valid run among bad ones, and with every kind of special file."""
     folder = tmp_path / "reports"
-    good = run(agent="perfect", span="2k", scenarios=["colours"], reports=folder, name="good").folder
+    good = finished.copy(folder / "good", "perfect", scenarios=["colours"])
     for name, files in BAD.items():
         shutil.copytree(good, folder / name, ignore=shutil.ignore_patterns("agent", ".lock"))
         for file, content in files.items():

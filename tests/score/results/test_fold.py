@@ -1,4 +1,3 @@
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from ltm_bench.report.transcript import TranscriptWriter
 from ltm_bench.score.results.files import RunFiles
 from ltm_bench.score.results.fold import Fold
 from ltm_bench.score.results.scoring import results_of, score_run
+from tests.finished import copied
 
 if TYPE_CHECKING:
     from tests.made import Page
@@ -78,8 +78,7 @@ def test_results_hold_what_they_are_given_about_scenarios_and_references(hostile
 def test_latency_comes_from_the_timings_and_is_unknown_without_them(
     hostile_run: Path, tmp_path: Path
 ) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(hostile_run, run, ignore=shutil.ignore_patterns("*.html", "agent"))
+    run = copied(hostile_run, tmp_path / "run")
     timings = "".join(f'{{"turn":{i},"seconds":{i}.5}}\n' for i in range(20)) + '{"turn":20,"sec'
     (run / "timings.jsonl").write_text(timings, "utf-8")
     latency = score_run(run).latency
