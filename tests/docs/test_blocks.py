@@ -29,6 +29,7 @@ PAGES = sorted(
 )
 ELSEWHERE = {
     "README.md": "tests/test_readme.py runs its commands",
+    "docs/second-commands.md": "tests/cli/test_ten_second_commands.py runs them, those that fail as well",
     "CONTRIBUTING.md": "scripts/check runs the rest",
 }
 """Pages whose commands are run by other tests, or cannot be run inside one."""
