@@ -7,7 +7,7 @@ import stat
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -39,9 +39,9 @@ def groups() -> ModuleType:
 # What the table covers
 
 
-def literals(tree: ast.Module, *functions: str) -> Iterator[str]:
+def literals(nodes: Sequence[ast.AST], *functions: str) -> Iterator[str]:
     """Give the last literal argument of every call of these functions."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             said = [each.value for each in node.args if isinstance(each, ast.Constant)]
@@ -52,28 +52,29 @@ def literals(tree: ast.Module, *functions: str) -> Iterator[str]:
 @cache
 def asked_for() -> dict[str, set[str]]:
     """Map the optional requirements of tests (packages and environment variables) to the files of those tests."""
-    trees = {path: ast.parse(path.read_bytes()) for path in sorted((ROOT / "tests").rglob("*.py"))}
-    helpers = {path: imported(tree) for path, tree in trees.items()}
+    helpers: dict[Path, set[str]] = {}
+    needed: dict[Path, set[str]] = {}
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_bytes())))
+        helpers[path] = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        wanted = {name.partition(".")[0] for name in literals(nodes, "importorskip", "find_spec", "needs")}
+        needed[path] = wanted | {
+            name for name in literals(nodes, "get", "getenv") if name.startswith("LTM_BENCH_")
+        }
     found: dict[str, set[str]] = {}
-    for path, tree in trees.items():
-        wanted = {name.partition(".")[0] for name in literals(tree, "importorskip", "find_spec", "needs")}
-        wanted |= {name for name in literals(tree, "get", "getenv") if name.startswith("LTM_BENCH_")}
+    for path, wanted in needed.items():
         users = [path]
         if not path.name.startswith("test_"):  # a helper, so whoever imports it
             users = [user for user, names in helpers.items() if path.stem in names]
         for name in wanted:
             found.setdefault(name, set()).update(each.relative_to(ROOT).as_posix() for each in users)
+    users = [user for user, names in helpers.items() if "stages" in names]
     for known in driven().values():  # tests/stages.py asks for it by what is known of the adapter
         if known.module:
-            users = [user for user, other in trees.items() if "stages" in imported(other)]
             found.setdefault(known.module.partition(".")[0], set()).update(
                 each.relative_to(ROOT).as_posix() for each in users if each.name.startswith("test_")
             )
     return found
-
-
-def imported(tree: ast.Module) -> set[str]:
-    return {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
 
 
 def is_one_of(file: str, places: tuple[str, ...]) -> bool:

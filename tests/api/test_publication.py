@@ -5,6 +5,7 @@ import csv
 import dataclasses
 import io
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -168,7 +169,7 @@ REPLIES = {
 }
 
 OPENED = """
-import json, os, sys
+import json, os, shlex, sys
 from collections import Counter
 
 opened = Counter()
@@ -192,10 +193,14 @@ from ltm_bench.api import running
 from ltm_bench.cli.main import main
 
 theirs, running.publish = running.publish, publish
-try:
-    main()
-finally:
-    print(json.dumps(opened))
+for line in sys.argv[1:]:
+    opened.clear()
+    sys.argv[1:] = shlex.split(line)
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code, line
+    print("OPENED", json.dumps(opened))
 """
 
 
@@ -214,25 +219,24 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 RUN = ("run", "--span", "2k", "--scenario", "joke", "--examples", "2", "--agent", "vague", "--name", "r")
 
 
-def opened_by(place: Path, *command: str) -> Mapping[str, int]:
+def opened_by(place: Path, *commands: str) -> list[dict[str, int]]:
     """Return how often each file of the run was opened to be read: by a run's publication, or by a whole command."""
     done = subprocess.run(
-        [sys.executable, "-c", OPENED, *command], cwd=place, capture_output=True, text=True, check=True
+        [sys.executable, "-c", OPENED, *commands], cwd=place, capture_output=True, text=True, check=True
     )
-    found: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return [json.loads(line[7:]) for line in done.stdout.splitlines() if line.startswith("OPENED ")]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--judge", "yes"), ("--isolated",)], ids=["run", "judged", "isolated"])
 def test_a_run_is_published_from_files_that_are_opened_once(place: Path, more: Sequence[str]) -> None:
     always = {"events.jsonl": 1, "timings.jsonl": 1, "environment.json": 1}
-    found = opened_by(place, *RUN, *more)
+    found, *others = opened_by(place, shlex.join([*RUN, *more]), "report r", "rescore r")
     assert always.items() <= found.items()
     assert set(found.values()) == {1}, found
     judged = {"judgements.jsonl": 1} if "--judge" in more else {}
-    for command in ("report", "rescore"):
-        again = dict(opened_by(place, command, "r"))
+    assert len(others) == 2
+    for again in others:
         again.pop("verdicts.jsonl", None)  # rescore shows what has changed in it
         assert (always | judged).items() <= again.items()
         assert set(again.values()) == {1}, again
@@ -240,9 +244,7 @@ def test_a_run_is_published_from_files_that_are_opened_once(place: Path, more: S
 
 @pytest.mark.slow
 def test_a_forked_run_is_published_from_files_that_are_opened_once(place: Path) -> None:
-    found = opened_by(
-        place, "run", "--suite", "smoke", "--span", "2k", "--agent", "parrot", "--name", "r", "--quick"
-    )
+    [found] = opened_by(place, "run --suite smoke --span 2k --agent parrot --name r --quick")
     assert {"events.jsonl": 1, "forks.jsonl": 1}.items() <= found.items()
     assert set(found.values()) == {1}, found
 

@@ -55,7 +55,8 @@ HANDLE = signal.signal  # removed, since commands that run inside a test must no
 @pytest.mark.parametrize("package", ["typer", "pydantic", "rich", "jinja2", "tiktoken", "openai"])
 def test_a_missing_dependency_is_one_line_that_says_how_to_get_it(place: Path, package: str) -> None:
     # None keeps Python from importing a module; `--no-deps` has the same effect.
-    words = ["ltm-bench", "run", *TINY, "--agent", "openai:m", "--base-url", "http://127.0.0.1:9/v1"]
+    agent = "openai:m" if package == "openai" else "parrot"
+    words = ["ltm-bench", "run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--agent", agent]
     code = f"import sys; sys.modules[{package!r}] = None; sys.argv = {words}; import ltm_bench.__main__ as m; m.main()"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -191,9 +192,10 @@ def test_an_interrupted_run_exits_with_3_and_says_how_to_continue(
         preexec_fn=_hear_everything,
     ) as running:
         _wait_until_here(place, running)
-        for each in how:
+        for each in how[:-1]:
             running.send_signal(each)
             time.sleep(0.5)
+        running.send_signal(how[-1])
         _, said = running.communicate(timeout=60)
     assert running.returncode == 3
     assert "`ltm-bench resume r` continues from here" in said
