@@ -8,9 +8,12 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.finished import Finished
 
 ROOT = Path(__file__).parents[1]
 
@@ -204,10 +207,10 @@ def test_the_action_runs_writes_its_table_and_leaves_the_page_to_be_kept(tmp_pat
         assert name in job.outputs
 
 
-def test_the_action_fails_where_the_score_falls_below_the_baseline(tmp_path: Path) -> None:
-    act(tmp_path, agent="perfect", span="2k", suite="smoke")
-    for name in ("output", "summary"):
-        (tmp_path / name).unlink()
+def test_the_action_fails_where_the_score_falls_below_the_baseline(
+    tmp_path: Path, finished: "Finished"
+) -> None:
+    finished.copy(tmp_path / "reports" / "this-run", "perfect", suite="smoke")
     job = act(tmp_path, agent="goldfish", span="2k", suite="smoke", baseline="reports/this-run")
     assert job.exit_code == 2
     assert job.outputs["folder"] == "reports/this-run-2"

@@ -14,9 +14,11 @@ import pytest
 import typer
 
 from ltm_bench.cli.app import MOVED, app, known
+from tests.finished import copied
 
 if TYPE_CHECKING:
     from tests.conftest import Command
+    from tests.finished import Finished
 
 ROOT = Path(__file__).parents[2]
 
@@ -172,11 +174,10 @@ def test_off_a_terminal_progress_is_plain_lines(command: "Command") -> None:
 
 
 @pytest.fixture
-def finished(command: "Command") -> str:
-    assert (
-        command("run", "--span", "2k", "--agent", "perfect", "--suite", "smoke", "--name", "r").exit_code == 0
-    )
-    return "r"
+def ran(finished: "Finished", place: Path) -> str:
+    """The name of a finished run, which its page shows: a copy that may be written to."""
+    run = finished("perfect", suite="smoke")
+    return copied(run, place / "reports" / run.name).name
 
 
 def test_what_others_wrote_is_printed_unchanged(command: "Command", place: Path) -> None:
@@ -194,31 +195,31 @@ def test_the_list_says_which_agents_keep_users_apart(command: "Command", place: 
     assert [rows[name] for name in names] == ["apart", "together", "by settings", ""]
 
 
-def test_show_prints_a_transcript_or_one_example_of_it(command: "Command", finished: str) -> None:
-    everything = command("show", finished).out
-    one = command("show", finished, "--example", "colours/0").out
+def test_show_prints_a_transcript_or_one_example_of_it(command: "Command", ran: str) -> None:
+    everything = command("show", ran).out
+    one = command("show", ran, "--example", "colours/0").out
     assert "favourite colour" in one
     assert len(one) < len(everything) / 3
     assert "filler" not in one
-    assert command("show", finished, "--example", "colours/7").exit_code == 1
+    assert command("show", ran, "--example", "colours/7").exit_code == 1
 
 
-def test_rescore_says_what_changed(command: "Command", finished: str, place: Path) -> None:
-    done = command("rescore", finished)
+def test_rescore_says_what_changed(command: "Command", ran: str, place: Path) -> None:
+    done = command("rescore", ran)
     assert done.exit_code == 0
     assert "11.00 / 11" in done.output
-    results = place / "reports" / finished / "results.json"
+    results = place / "reports" / ran / "results.json"
     before = results.read_bytes()
     results.unlink()
-    assert command("rescore", finished).exit_code == 0
+    assert command("rescore", ran).exit_code == 0
     assert results.read_bytes() == before
 
 
-def test_report_rewrites_the_page(command: "Command", finished: str, place: Path) -> None:
-    page = place / "reports" / finished / "report.html"
+def test_report_rewrites_the_page(command: "Command", ran: str, place: Path) -> None:
+    page = place / "reports" / ran / "report.html"
     before = page.read_bytes()
     page.unlink()
-    assert command("report", finished).exit_code == 0
+    assert command("report", ran).exit_code == 0
     assert page.read_bytes() == before
 
 
@@ -235,9 +236,7 @@ def test_a_run_without_its_scenario_can_still_be_reported(command: "Command", pl
 
 
 @pytest.mark.parametrize("what", ["agents", "scenarios", "suites", "runs"])
-def test_lists_have_a_form_for_people_and_one_for_programs(
-    command: "Command", finished: str, what: str
-) -> None:
+def test_lists_have_a_form_for_people_and_one_for_programs(command: "Command", ran: str, what: str) -> None:
     rows = json.loads(command("list", what, "--json").out)
     assert rows
     plain = command("list", what).output

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 TINY = ("--span", "2k", "--suite", "smoke", "--name", "r")
+SMALL = ("--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "r")
 COMMAND = [sys.executable, "-m", "ltm_bench"]
 
 STOPPABLE = '''"""Stoppable: fails for as long as there is a file `stop`, and is slow enough to be interrupted."""
@@ -40,7 +41,7 @@ class Stoppable(Agent):
     free = True
 
     async def reply(self, message: Message) -> Reply:
-        if message.turn >= 10:
+        if message.turn >= 2:
             Path("here").touch()
             if Path("wait").exists():
                 await asyncio.sleep(30)
@@ -56,7 +57,7 @@ HANDLE = signal.signal  # removed, since commands that run inside a test must no
 def test_a_missing_dependency_is_one_line_that_says_how_to_get_it(place: Path, package: str) -> None:
     # None keeps Python from importing a module; `--no-deps` has the same effect.
     agent = "openai:m" if package == "openai" else "parrot"
-    words = ["ltm-bench", "run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--agent", agent]
+    words = ["ltm-bench", "run", *SMALL, "--agent", agent]
     code = f"import sys; sys.modules[{package!r}] = None; sys.argv = {words}; import ltm_bench.__main__ as m; m.main()"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -186,7 +187,7 @@ def test_an_interrupted_run_exits_with_3_and_says_how_to_continue(
 ) -> None:
     (place / "wait").touch()
     with subprocess.Popen(
-        [*COMMAND, "run", *TINY, "--agent", agent],
+        [*COMMAND, "run", *SMALL, "--agent", agent],
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=_hear_everything,
@@ -206,7 +207,7 @@ def test_an_interrupted_run_exits_with_3_and_says_how_to_continue(
 
 def test_an_interrupted_sweep_exits_with_3_and_without_a_traceback(place: Path) -> None:
     (place / "wait").touch()
-    words = ("--agent", "blocking", "--span", "2k", "--suite", "smoke", "--seed", "0", "--seed", "1")
+    words = (*SMALL, "--agent", "blocking", "--seed", "0", "--seed", "1")
     with subprocess.Popen([*COMMAND, "sweep", *words], stderr=subprocess.PIPE, text=True) as running:
         _wait_until_here(place, running)
         running.send_signal(signal.SIGTERM)
@@ -226,7 +227,7 @@ def _wait_until_here(place: Path, running: "subprocess.Popen[str] | subprocess.P
 def test_a_run_under_nohup_outlives_its_terminal(place: Path) -> None:
     (place / "wait").touch()
     with subprocess.Popen(
-        [*COMMAND, "run", *TINY, "--agent", "stoppable"],
+        [*COMMAND, "run", *SMALL, "--agent", "stoppable"],
         stderr=subprocess.DEVNULL,
         preexec_fn=partial(HANDLE, signal.SIGHUP, signal.SIG_IGN),  # as nohup does
     ) as running:
@@ -306,7 +307,7 @@ def in_a_terminal(*commands: tuple[str, ...], check: bool = True) -> str:
 def test_a_person_at_a_terminal_can_answer_and_interrupt() -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [*COMMAND, "run", *TINY, "--agent", "human", "-A", "where=terminal"],
+        [*COMMAND, "run", *SMALL, "--agent", "human", "-A", "where=terminal"],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -436,7 +437,7 @@ def test_a_run_whose_output_nobody_reads_is_done_all_the_same(tmp_path: Path) ->
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [*COMMAND, "run", *TINY, "--agent", "parrot"], cwd=tmp_path, stdout=write, stderr=write, timeout=100
+        [*COMMAND, "run", *SMALL, "--agent", "parrot"], cwd=tmp_path, stdout=write, stderr=write, timeout=100
     )
     os.close(write)
     assert done.returncode == 0

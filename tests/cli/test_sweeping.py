@@ -22,10 +22,15 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    (tmp_path / "configs").mkdir()
+    few = "examples = 1\n" + "".join(
+        f"[scenarios.{name}]\n" for name in ("colours", "jokes", "shopping_list")
+    )
+    (tmp_path / "configs" / "few.toml").write_text(few, "utf-8")
     return tmp_path
 
 
-SMALL = ("--span", "2k", "--suite", "smoke", "--examples", "1")
+SMALL = ("--span", "2k", "--suite", "few")
 
 
 def scores() -> dict[str, float | None]:
@@ -52,7 +57,7 @@ def test_each_agent_span_and_seed_has_a_run_and_the_page_shows_them_all(command:
     assert done.exit_code == 0, done.err
     assert "8/8 runs done" in done.err
     assert done.err.count(": done, score so far ") == 8
-    assert "smoke-4k-goldfish-seed1: done, score so far 0.00/11\n" in done.err
+    assert "few-4k-goldfish-seed1: done, score so far 0.00/3\n" in done.err
     assert len(scores()) == 8
     assert {score for name, score in scores().items() if "goldfish" in name} == {0.0}
     assert Path("reports/sweep.html").exists()
@@ -99,8 +104,8 @@ def test_expected_usage_is_announced_for_each_run_and_in_total(command: "Command
     before = said.partition("runs done")[0]
     lines = [line for line in before.splitlines() if "tokens of conversation" in line]
     assert [line.partition(":")[0] for line in lines] == [
-        "smoke at 2k, perfect",
-        "smoke at 4k, perfect",
+        "few at 2k, perfect",
+        "few at 4k, perfect",
         "in all",
     ]
     assert all("calls, free" in line for line in lines)
@@ -118,7 +123,7 @@ def test_expected_usage_is_announced_for_each_run_and_in_total(command: "Command
 
 def test_a_run_alone_and_in_a_sweep_are_equal_byte_for_byte(command: "Command") -> None:
     command("run", "--agent", "vector_memory", *SMALL)
-    log = Path("reports/smoke-2k-vector_memory-seed0/events.jsonl")
+    log = Path("reports/few-2k-vector_memory-seed0/events.jsonl")
     alone = log.read_bytes()
     log.unlink()
     assert command("sweep", "--agent", "vector_memory", "--agent", "parrot", *SMALL).exit_code == 0
@@ -131,7 +136,6 @@ def test_a_run_that_fails_stops_no_other_and_continues_later(command: "Command")
         grid = ("sweep", "--agent", "openai_chat", "--agent", "goldfish", *SMALL)
         # Settings are for all agents; goldfish has none.
         assert "no setting" in command(*grid, "-A", "model=some-model", "--base-url", server.openai_url).err
-        Path("configs").mkdir()
         Path("configs/agents.toml").write_text(
             f'[model]\nadapter = "openai_chat"\nmodel = "some-model"\nbase_url = "{server.openai_url}"\n'
         )
@@ -208,7 +212,7 @@ def test_a_run_whose_first_call_cannot_be_paid_for_does_not_start(command: "Comm
     assert "3/6 runs done, 3 stopped by --max-cost" in more.err
     assert more.out.count("unfinished") == 2
     assert more.out.count("not begun") == 1
-    assert not Path("reports/smoke-2k-metered-seed2").exists()
+    assert not Path("reports/few-2k-metered-seed2").exists()
     assert len([score for score in scores().values() if score is not None]) == 3, "free agents continue"
 
 
@@ -307,10 +311,10 @@ def test_a_bad_file_is_named_and_nothing_is_written(command: "Command", content:
 
 def test_flags_override_the_file(command: "Command") -> None:
     Path("sweep.toml").write_text(
-        'agents = ["perfect"]\nspans = ["2k", "4k"]\nsuites = ["smoke"]\nexamples = 1\n'
+        'agents = ["perfect"]\nspans = ["2k", "4k"]\nsuites = ["few"]\nexamples = 1\n'
     )
     assert command("sweep", "sweep.toml", "--span", "8k").exit_code == 0
-    assert list(scores()) == ["smoke-8k-perfect-seed0"]
+    assert list(scores()) == ["few-8k-perfect-seed0"]
 
 
 def test_a_file_takes_every_option_of_a_run_by_its_name_in_python_or_on_the_command_line(
@@ -341,11 +345,11 @@ def test_a_combination_that_cannot_run_is_skipped_by_name_and_the_rest_runs(comm
 
 def test_a_run_whose_folder_cannot_be_made_stops_no_other(command: "Command") -> None:
     Path("reports").mkdir()
-    Path("reports/smoke-2k-perfect-seed0").write_text("in the way")
+    Path("reports/few-2k-perfect-seed0").write_text("in the way")
     done = command("sweep", "--agent", "perfect", "--agent", "goldfish", *SMALL)
     assert done.exit_code == 3
-    assert "reports/smoke-2k-perfect-seed0: File exists" in done.err
-    assert scores() == {"smoke-2k-goldfish-seed0": 0.0}
+    assert "reports/few-2k-perfect-seed0: File exists" in done.err
+    assert scores() == {"few-2k-goldfish-seed0": 0.0}
 
 
 def test_an_isolated_sweep_holds_every_example_alone_from_the_same_pool(command: "Command") -> None:
@@ -458,10 +462,10 @@ class Shy(Agent):
         self.fails, self.hangs = fails, hangs
 
     async def reply(self, message: Message) -> Reply:
-        if message.turn == 4 and self.hangs:
+        if message.turn >= 4 and self.hangs:
             await asyncio.Event().wait()
         failures = Path("failures")
-        if message.turn == 4 and (before := len(failures.read_text()) if failures.exists() else 0) < self.fails:
+        if message.turn >= 4 and (before := len(failures.read_text()) if failures.exists() else 0) < self.fails:
             failures.write_text("x" * (before + 1))
             raise RuntimeError("not now")
         return Reply("Okay.")
@@ -497,7 +501,7 @@ def test_a_run_that_fails_is_continued_as_often_as_asked(
     assert "; retry 2 of 2\n" in done.err
     done = command(*shy, "-A", "fails=3")
     assert done.exit_code == 0, done.err
-    [run] = Path("reports").glob("smoke-2k-shy-*")
+    [run] = Path("reports").glob("few-2k-shy-*")
     log = (run / "events.jsonl").read_bytes()
     Path("failures").unlink()
     run.rename("one")
@@ -507,22 +511,22 @@ def test_a_run_that_fails_is_continued_as_often_as_asked(
 
 def test_pages_that_cannot_be_written_cost_no_other_run_its_own(command: "Command") -> None:
     words = ("sweep", "--agent", "goldfish", *SMALL, "--seed", "0..2")
-    Path("reports/smoke-2k-goldfish-seed1/report.html").mkdir(parents=True)  # as if the disk were full
+    Path("reports/few-2k-goldfish-seed1/report.html").mkdir(parents=True)  # as if the disk were full
     Path("reports/sweep.html").mkdir()
     done = command(*words)
     assert done.exit_code == 3
     assert (
-        "smoke-2k-goldfish-seed1: reports/smoke-2k-goldfish-seed1/report.html: it is not an ordinary file"
+        "few-2k-goldfish-seed1: reports/few-2k-goldfish-seed1/report.html: it is not an ordinary file"
         in " ".join(done.err.split("\n"))
     )
     assert "1 of 3 runs are not finished" in done.err
-    assert done.out.count("smoke-2k-goldfish-seed") == 3
-    assert all(Path(f"reports/smoke-2k-goldfish-seed{seed}/report.html").is_file() for seed in (0, 2))
+    assert done.out.count("few-2k-goldfish-seed") == 3
+    assert all(Path(f"reports/few-2k-goldfish-seed{seed}/report.html").is_file() for seed in (0, 2))
     done = command(*words, "--quiet")
     assert done.exit_code == 3
-    assert "1 of 3 runs are not finished (smoke-2k-goldfish-seed1: reports/" in done.err, "errors stay"
+    assert "1 of 3 runs are not finished (few-2k-goldfish-seed1: reports/" in done.err, "errors stay"
     assert "it is not an ordinary file" in done.err
-    Path("reports/smoke-2k-goldfish-seed1/report.html").rmdir()
+    Path("reports/few-2k-goldfish-seed1/report.html").rmdir()
     done = command(*words)
     assert done.exit_code == 1, "only the page of all is missing now"
     assert "reports/sweep.html: it is not an ordinary file" in done.err

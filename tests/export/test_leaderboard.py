@@ -44,7 +44,7 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("board")
     folder = place / "bundles"
     folder.mkdir()
-    asked: dict[str, Any] = {"scenarios": ["colours", "jokes"], "examples": 6, "reports": place / "reports"}
+    asked: dict[str, Any] = {"scenarios": ["colours", "jokes"], "examples": 3, "reports": place / "reports"}
     for agent in AGENTS:
         for span in ("2k", "4k"):
             done = run(agent, span, name=f"{agent}-{span}", **asked)
@@ -188,7 +188,7 @@ def test_of_ten_bundles_nine_are_on_the_boards_and_the_forged_one_is_refused(
     built: Built, site: Path
 ) -> None:
     assert len(built.entries) == 9
-    assert all(entry.retold == len(entry.results.examples) == 12 for entry in built.entries), (
+    assert all(entry.retold == len(entry.results.examples) == 6 for entry in built.entries), (
         "including the forked ones"
     )
     [refusal] = built.refusals
@@ -365,7 +365,7 @@ def test_the_page_of_a_board_shows_what_was_measured_and_what_was_checked(
         "Score over span",
         "no judge",
         "not audited",
-        "12 of 12 examples",
+        "6 of 6 examples",
         "free",
         "under 1 ms",
     ):
