@@ -20,6 +20,7 @@ from ltm_bench.score.audits.judgements import append
 
 if TYPE_CHECKING:
     from tests.conftest import Command
+    from tests.finished import Finished
     from tests.made import Made
 
 NASTY = """
@@ -38,14 +39,12 @@ SECRET = "hunter2-hunter2"
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command") -> Path:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finished: "Finished") -> Path:
     """The folder of a run whose agent says anything that could break a format, and something that looks like a key."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "nasty.py").write_text(NASTY, "utf-8")
-    words = ["run", "--span", "2k", "--scenario", "colours", "--scenario", "jokes", "--agent", "nasty"]
-    assert command(*words, "--name", "nasty").exit_code == 0
-    return tmp_path / "reports" / "nasty"
+    return finished.copy(tmp_path / "reports" / "nasty", "nasty", scenarios=("colours", "jokes"))
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "operations", "parquet"])
