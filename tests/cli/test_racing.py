@@ -108,7 +108,10 @@ def test_a_round_with_an_agents_error_is_repeated_and_paid_for_once(command: "Co
     assert found["dollars"] == pytest.approx(sum(costs), rel=0.2)
 
 
-def test_an_agent_that_never_replies_leaves_the_race_incomplete(command: "Command") -> None:
+def test_an_agent_that_never_replies_leaves_the_race_incomplete(
+    command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ltm_bench.runner.sweep.pause", lambda tries: 0.0)
     done = command("race", "perfect", "broken", *SMALL)
     assert done.exit_code == 3
     assert done.err.count("it is down") >= 3

@@ -60,7 +60,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(reports: Path) -> Iterator[str]:
-    with serving(application(reports)) as port:
+    with pytest.MonkeyPatch.context() as patched, serving(application(reports)) as port:
+        patched.setattr("ltm_bench.viewer.server.EVERY", 0.2)
         yield f"http://127.0.0.1:{port}"
 
 
@@ -165,7 +166,7 @@ def test_a_row_follows_its_run_and_keeps_the_selection(
     log = reports / "half" / "events.jsonl"
     before = log.read_bytes()
     whole = (reports / "wide" / "events.jsonl").read_bytes().splitlines(keepends=True)
-    sleep(1.2)  # the page has polled once
+    sleep(0.5)  # the page has been told once
     log.write_bytes(b"".join(whole[:-2]))
     try:
         until(browser, "document.querySelector('tr[data-run=half]').dataset.state === 'running'")
