@@ -99,6 +99,8 @@ class Chosen(NamedTuple):
     """Number of questions."""
     histories: int
     """Number of histories that they are about."""
+    all_questions: int
+    all_histories: int
 
 
 def choose(each: PublicSet, path: Path, most: int | None, seed: Seed, on_bad: OnBad) -> Chosen:
@@ -125,17 +127,18 @@ def choose(each: PublicSet, path: Path, most: int | None, seed: Seed, on_bad: On
             home[question.id] = history.id
     if not home:
         raise ConfigError(f"{path}: it has no question of {each.name}")
-    if most is None or most >= len(home):
-        return Chosen((), len(home), len(set(home.values())))
+    size, histories = len(home), len(set(home.values()))
+    if most is None or most >= size:
+        return Chosen((), size, histories, size, histories)
     dice = Dice(f"{seed}/{each.name}/questions")
-    apart = max(1, round(most * len(unanswerable) / len(home))) if unanswerable else 0
+    apart = max(1, round(most * len(unanswerable) / size)) if unanswerable else 0
     picked = set(dice.shuffled(unanswerable)[:apart])
-    for size, ids in zip(
+    for share, ids in zip(
         _shares(list(map(len, strata.values())), most - apart), strata.values(), strict=True
     ):
-        picked.update(dice.shuffled(ids)[:size])
+        picked.update(dice.shuffled(ids)[:share])
     kept = [name for name in home if name in picked]
-    return Chosen(kept, len(kept), len({home[name] for name in kept}))
+    return Chosen(kept, len(kept), len({home[name] for name in kept}), size, histories)
 
 
 def _shares(sizes: Sequence[int], total: int) -> list[int]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.seeds import Seed
@@ -20,6 +21,27 @@ _START = datetime(2020, 1, 1, 9, tzinfo=UTC)
 """Earlier than any session of any set, so that the clock can show their dates."""
 
 
+class DialogueSuite(Suite):
+    """The suite of a public set."""
+
+    questions: int
+    """The number of questions that are asked."""
+    all_examples: int
+    """The number of examples if every question of the set were asked."""
+    all_questions: int
+
+    def usual(self, scenario: str) -> tuple[int, dict[str, Any]]:
+        """Return the examples and the parameters of the whole set."""
+        return self.all_examples, self.parameters(scenario) | {"chosen": ""}
+
+    def alone(self) -> Suite:
+        """Return the suite with an example for each question, for which its history is told again."""
+        rows = {
+            name: row | {"examples": self.questions, "alone": True} for name, row in self.scenarios.items()
+        }
+        return self.model_copy(update={"scenarios": rows, "all_examples": self.all_questions})
+
+
 def dialogue_suites() -> Mapping[str, str]:
     """Return the names of these suites, each with a one-line description."""
     return {
@@ -29,7 +51,7 @@ def dialogue_suites() -> Mapping[str, str]:
     }
 
 
-def dialogue_suite(name: str, data: str | None, most: int | None, seed: Seed, alone: bool) -> Suite | None:
+def dialogue_suite(name: str, data: str | None, most: int | None, seed: Seed) -> DialogueSuite | None:
     """Return such a suite; None for any other name.
 
     Args:
@@ -37,7 +59,6 @@ def dialogue_suite(name: str, data: str | None, most: int | None, seed: Seed, al
         data: The set's file or folder; None for where `datasets fetch` puts it.
         most: Number of questions; None for all.
         seed: Selects the questions.
-        alone: Whether a history is an example once for each of its questions.
 
     Raises:
         ConfigError: The data is missing or cannot be read.
@@ -54,11 +75,14 @@ def dialogue_suite(name: str, data: str | None, most: int | None, seed: Seed, al
             f"`ltm-bench datasets {gets}"
         )
     chosen = _chosen(base, path, most, seed)
-    return Suite(
+    return DialogueSuite(
         about=dialogue_suites()[name],
         start=_START,
         isolated=not name.endswith(WOVEN),
         public=True,
+        questions=chosen.total,
+        all_examples=chosen.all_histories,
+        all_questions=chosen.all_questions,
         scenarios={
             base: {
                 "scenario": "dialogue",
@@ -66,14 +90,13 @@ def dialogue_suite(name: str, data: str | None, most: int | None, seed: Seed, al
                 "data": str(path),
                 "scorer": "official",
                 "chosen": " ".join(chosen.questions),
-                "examples": chosen.total if alone else chosen.histories,
-                **({"alone": True} if alone else {}),
+                "examples": chosen.histories,
             }
         },
     )
 
 
-@cache
+@cache  # the agents of a sweep are asked the same
 def _chosen(name: str, path: Path, most: int | None, seed: Seed) -> Chosen:
     def complain(line: str) -> None:
         warnings.warn(line, stacklevel=2)

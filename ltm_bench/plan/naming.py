@@ -8,13 +8,15 @@ scenario was edited is found, and refused, under its name.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.seeds import spell_seed
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.request import Request
+from ltm_bench.plan.suites import Suite
 from ltm_bench.plan.values import spell_span
 
 _SPELT = 24
@@ -29,18 +31,29 @@ _WORDS = ("questions", "acknowledge", "mode")
 _BY_FILES = ("digest", "unvalidated")
 """Parameters that follow from the content of files."""
 
+_OPTIONS: Mapping[str, Callable[[Manifest], Any]] = {
+    "tokenizer": attrgetter("tokenizer"),
+    "isolated": attrgetter("suite.isolated"),
+    "source": attrgetter("filler.source"),
+    "mode": attrgetter("filler.mode"),
+    "questions": attrgetter("questions"),
+    "acknowledge": attrgetter("acknowledge"),
+}
+"""What options change in a manifest besides examples, parameters and settings."""
 
-def run_name(manifest: Manifest, usual: Manifest, whole: Sequence[str]) -> str:
+
+def run_name(manifest: Manifest, suite: Suite, usual: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     """Return the name of a run.
 
     Args:
         manifest: The run's manifest.
-        usual: Its manifest without further options: the same agent, suite, scenarios, span and seed.
-        whole: All scenarios of the suite at this span.
+        suite: Its suite.
+        usual: What its manifest says by the names in `_OPTIONS`, if no option is given.
+        settings: The settings implied by the agent's name alone.
     """
     names = [entry.name for entry in manifest.suite.scenarios]
-    apart = dict(_apart(manifest, usual))
-    part = names != list(whole)
+    apart = dict(_apart(manifest, suite, usual, settings))
+    part = names != suite.fitting(manifest.span)
     asked = _suite(manifest.suite.name)
     if part:
         joined = "-".join(names)
@@ -69,34 +82,26 @@ def run_name(manifest: Manifest, usual: Manifest, whole: Sequence[str]) -> str:
     return "-".join(filter(None, parts))
 
 
-def _apart(manifest: Manifest, usual: Manifest) -> Iterator[tuple[str, Any]]:
-    """Yield how a manifest differs from the usual one."""
-    ours, theirs = manifest.identity(), usual.identity()
-    entries = list(zip(manifest.suite.scenarios, usual.suite.scenarios, strict=True))
-    if any(a.examples != b.examples for a, b in entries):
-        yield "examples", [a.examples for a, _ in entries]
-    for a, b in entries:
-        for key in dict.fromkeys((*a.parameters, *b.parameters)):
-            if key not in _BY_FILES and a.parameters.get(key) != b.parameters.get(key):
-                yield f"{a.name}.{key}", a.parameters.get(key)
-    for key in dict.fromkeys((*manifest.agent.settings, *usual.agent.settings)):
-        value = manifest.agent.settings.get(key)
-        if value != usual.agent.settings.get(key):
-            yield key, value
-    for room in (ours, theirs):  # covered above, or part of the name anyway
-        room.pop("agent")
-        room["suite"].pop("scenarios")
-        room["filler"].pop("digest")
-    yield from _changed(ours, theirs)
+def _apart(
+    manifest: Manifest, suite: Suite, usual: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield how a manifest differs from that of a run with the same agent, suite, scenarios, span and seed alone."""
+    entries = [(entry, *suite.usual(entry.name)) for entry in manifest.suite.scenarios]
+    if any(entry.examples != count for entry, count, _ in entries):
+        yield "examples", [entry.examples for entry, *_ in entries]
+    for entry, _, parameters in entries:
+        # a scenario that has a span has the run's, unless it is given one
+        for key, value in _changed(entry.parameters, {"span": manifest.span} | parameters):
+            if key in entry.parameters and key not in _BY_FILES:
+                yield f"{entry.name}.{key}", value
+    yield from _changed(manifest.agent.settings, settings)
+    yield from _changed({key: read(manifest) for key, read in _OPTIONS.items()}, usual)
 
 
 def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key in dict.fromkeys((*ours, *theirs)):
-        a, b = ours.get(key), theirs.get(key)
-        if isinstance(a, Mapping) and isinstance(b, Mapping):
-            yield from _changed(a, b)
-        elif a != b:
-            yield key, a
+        if ours.get(key) != theirs.get(key):
+            yield key, ours.get(key)
 
 
 def _suite(name: str) -> str:

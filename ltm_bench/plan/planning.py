@@ -54,6 +54,9 @@ from ltm_bench.script.clashes import spent
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
 
+_SHIPPED = "shipped"
+"""The filler that needs no file."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -117,29 +120,20 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     alone = (request.questions or each) == ALONE and not request.quick
     notes = tuple(_notes(request, suite, span, each))
     if alone:
-        suite = find_suite(
-            request.suite, data=request.data, most=request.examples, seed=request.seed, alone=True
-        )
+        suite = suite.alone()
     resolved = _LookedUp(suite, scenarios, chosen, span, bank.digest, observed, each)
     manifest = _manifest(request, agent.entry, resolved)
     mode = Mode(manifest.questions, manifest.acknowledge)
     check_mode(mode, agent.entry.name, sample, public=each != "in-line")
     _check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
-    whole = suite
-    if suite.public:
-        whole = find_suite(request.suite, data=request.data, seed=request.seed, alone=alone)
-    usual = _manifest(
-        Request(
-            request.agent,
-            request.span,
-            suite=request.suite,
-            data=request.data,
-            scenarios=request.scenarios,
-            seed=request.seed,
-        ),
-        agent.entry.model_copy(update={"settings": agent.usual}),
-        resolved._replace(suite=whole),
-    )
+    usual = {
+        "tokenizer": Request.tokenizer,
+        "isolated": suite.isolated,
+        "source": _SHIPPED,
+        "mode": _filler_mode("scripted", agent.entry, isolated=suite.isolated),
+        "questions": each,
+        "acknowledge": "scripted" if observed else Request.acknowledge,
+    }
     plan = Plan(
         manifest,
         _examples(manifest, scenarios),
@@ -147,7 +141,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         bank,
         agent.source,
         _abouts(manifest, scenarios),
-        name=run_name(manifest, usual, suite.fitting(span)),
+        name=run_name(manifest, suite, usual, agent.usual),
         notes=notes,
         controls=parse_controls(suite.controls),
     )
@@ -214,8 +208,6 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _LookedUp) -> Manif
     mode, origin = _parse_filler(request.filler)
     how = mode_of(request.questions or questions, request.acknowledge, quick=request.quick, filler=mode)
     isolated = request.isolated or suite.isolated
-    if not agent.observes and not isolated:
-        mode = "live"  # it would never receive filler that it is not asked to answer
     return Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -231,11 +223,21 @@ def _manifest(request: Request, agent: AgentEntry, resolved: _LookedUp) -> Manif
             scenarios=[_entry(name, suite, scenarios, request, span) for name in chosen],
         ),
         agent=agent,
-        filler=FillerEntry(source=origin, digest=digest, mode=mode, max_tokens=filler.MAX_TOKENS),
+        filler=FillerEntry(
+            source=origin,
+            digest=digest,
+            mode=_filler_mode(mode, agent, isolated=isolated),
+            max_tokens=filler.MAX_TOKENS,
+        ),
         questions=how.questions,
         acknowledge="scripted" if observed else how.acknowledge,
         scorers={name: kind.version for name, kind in built_in().items()},
     )
+
+
+def _filler_mode(asked: str, agent: AgentEntry, *, isolated: bool) -> str:
+    """Return who answers filler: an agent that does not observe would never receive what it is not asked to answer."""
+    return asked if agent.observes or isolated else "live"
 
 
 def _notes(request: Request, suite: Suite, span: int, usual: Questions) -> Iterator[str]:
@@ -269,9 +271,8 @@ def _notes(request: Request, suite: Suite, span: int, usual: Questions) -> Itera
 
 
 def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span: int) -> ScenarioEntry:
-    known = name in suite.scenarios
     found = scenarios.find(suite.plays(name))
-    parameters = (suite.parameters(name) if known else {}) | dict((request.parameters or {}).get(name, {}))
+    parameters = suite.parameters(name) | dict((request.parameters or {}).get(name, {}))
     examples = parameters.pop("examples", None)
     if examples is not None and (not isinstance(examples, int) or examples < 1):
         raise ConfigError(f"-P {name}.examples={examples}: must be a whole number of at least 1")
@@ -280,7 +281,7 @@ def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span
         if problem := mistyped("-P", f"{name}.{key}", value, types.get(key, Any)):
             raise ConfigError(f"scenario {found.scenario.name}: {problem}")
     wanted = None if suite.public else request.examples
-    count = examples or wanted or (suite.count(name) if known else suite.examples)
+    count = examples or wanted or suite.count(name)
     if count > MOST_EXAMPLES:
         raise ConfigError(f"{name}: {count} examples are more than a run can have ({MOST_EXAMPLES:,})")
     return ScenarioEntry(
@@ -295,7 +296,7 @@ def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span
 
 def read_bank(source: str) -> filler.Bank:
     """Return a filler bank by its name in the manifest: `shipped`, or `triviaqa:PATH`. Raises ConfigError."""
-    if source == "shipped":
+    if source == _SHIPPED:
         return filler.shipped()
     kind, _, path = source.partition(":")
     if kind == "triviaqa" and path:
@@ -305,7 +306,7 @@ def read_bank(source: str) -> filler.Bank:
 
 def _parse_filler(text: str) -> tuple[str, str]:
     """Parse `--filler`: who answers, and where the trivia comes from."""
-    mode, source = "scripted", "shipped"
+    mode, source = "scripted", _SHIPPED
     for part in text.split(","):
         if part in ("scripted", "live"):
             mode = part

@@ -147,9 +147,7 @@ def _span_of(folder: str) -> dict[str, Any]:
     return {"span": spans[0]} if len(spans) == 1 else {}
 
 
-def find_suite(
-    name: str, *, data: str | None = None, most: int | None = None, seed: Seed = 0, alone: bool = False
-) -> Suite:
+def find_suite(name: str, *, data: str | None = None, most: int | None = None, seed: Seed = 0) -> Suite:
     """Return a suite by name. Raises ConfigError with the nearest name.
 
     Args:
@@ -157,7 +155,6 @@ def find_suite(
         data: For suites of public sets, their file; None for where `datasets fetch` puts it.
         most: For those, the number of questions; None for all.
         seed: For those, selects the questions.
-        alone: For those, whether each question is an example, with the history told again.
     """
     if name.startswith(GOODAI):
         theirs = _definitions(name.removeprefix(GOODAI))
@@ -169,7 +166,7 @@ def find_suite(
         )
     known = suites(config_folders())
     if name not in known:
-        if (public := dialogue_suite(name, data, most, seed, alone)) is not None:
+        if (public := dialogue_suite(name, data, most, seed)) is not None:
             return public
         near = nearest(name, [*known, *dialogue_suites()])
         raise ConfigError(f"unknown suite {name!r}{near} (known: {', '.join(known)}; see also datasets list)")

@@ -52,7 +52,7 @@ class Suite(BaseModel):
 
     def count(self, scenario: str) -> int:
         """Return the number of examples of a scenario."""
-        return int(self.scenarios[scenario].get("examples", self.examples))
+        return int(self.scenarios.get(scenario, {}).get("examples", self.examples))
 
     def plays(self, row: str) -> str:
         """Return the scenario that a row plays."""
@@ -70,7 +70,15 @@ class Suite(BaseModel):
 
     def parameters(self, scenario: str) -> dict[str, Any]:
         """Return the parameters that the suite sets for a scenario."""
-        return {k: v for k, v in self.scenarios[scenario].items() if k not in _RESERVED}
+        return {k: v for k, v in self.scenarios.get(scenario, {}).items() if k not in _RESERVED}
+
+    def usual(self, scenario: str) -> tuple[int, dict[str, Any]]:
+        """Return how many examples a scenario has, and with which parameters, if no option says otherwise."""
+        return self.count(scenario), self.parameters(scenario)
+
+    def alone(self) -> "Suite":
+        """Return the suite with an example for each question; only public sets can tell a history again."""
+        return self
 
 
 def suites(folders: Iterable[Path]) -> Mapping[str, Path]:
