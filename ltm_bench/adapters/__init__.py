@@ -47,25 +47,25 @@ By module:
   `retrying`.
 - `json_of` reads untrusted JSON, and raises only ValueError; `too_long` says that an answer exceeds `Agent.max_bytes`.
 - `read_key` reads a key from the environment, and `scrubbed` removes all known keys from a text.
-- `utterances`: what was said in a turn, or in a session of a public set, by speaker, role and time.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
 - `embeddings`: embedders by name; `hashing` is the local one, without a model; `wordllama` uses static embeddings.
-- `passages`, `vector_store`: turns cut into passages, and a store that ranks them exactly; `chroma_store` and
-  `sqlite_store` keep them, `chroma_index` has Chroma rank them; `word_index` ranks them by words, with BM25.
+- `passages`: what was said in a turn, or in a session of a public set, by speaker, role and time, and cut into
+  passages. `vector_store`: a store that ranks these exactly; `chroma_store` and `sqlite_store` keep them, the former's
+  `ChromaIndex` has Chroma rank them; `word_index` ranks them by words, with BM25.
   `memory_store`: everything that a memory holds for one user.
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
 - `product`: `MemoryProduct`, which joins a memory product and a core. `extracting`: `ExtractingProduct`, for products
-  that run here and extract with a model; `served`: `ServedProduct`, for those behind a server. Both have the settings
-  that such products share.
+  that run here and extract with a model; `served`: `ServedProduct`, for those behind a server, and
+  `Patience` with one that works in the background. Both have the settings that such products share.
 - `durable`: `DurableAgent`, whose memory outlives it; `ledger` records what a product has heard and used, so that a run
   can be resumed; `forgotten`, what it was asked to forget.
-- `patience`: `Patience`, for servers that work in the background. `product_process`: a product in a process of its own.
+- `product_process`: a product in a process of its own.
   `kept_folder`: a product's folder, and how it was after the last turns.
 - `operations`: `operating`, which reports how long a memory writes, retrieves and answers, and its usage.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
 - `FunctionAgent`: a function or callable object as an agent.
 - `folder_journal`: a memory's files, and how every turn changed them.
-- `mcp_server`: an MCP server and its tools; `mcp_roles`: which of them stores, searches, lists and deletes.
+- `mcp_server`: an MCP server and its tools, and `McpRoles`: which of them stores, searches, lists and deletes.
 - `templates`: JSON requests to unknown tools, and their answers.
 - `subjects`: `is_about`, whether a text is about something, by its words.
 - `settings`: `Inheriting`, with which an adapter inherits settings; `at_least` and `object_set`, which check a number
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.chat import SdkChatModel as SdkChatModel
     from ltm_bench.adapters.chat import sdk_client as sdk_client
     from ltm_bench.adapters.chat import stamped as stamped
-    from ltm_bench.adapters.chroma_index import ChromaIndex as ChromaIndex
+    from ltm_bench.adapters.chroma_store import ChromaIndex as ChromaIndex
     from ltm_bench.adapters.chroma_store import ChromaStore as ChromaStore
     from ltm_bench.adapters.compaction import Compacted as Compacted
     from ltm_bench.adapters.durable import DurableAgent as DurableAgent
@@ -134,8 +134,8 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.ledger import Tally as Tally
     from ltm_bench.adapters.ledger import fingerprint as fingerprint
     from ltm_bench.adapters.ledger import name_in as name_in
-    from ltm_bench.adapters.mcp_roles import McpRoles as McpRoles
     from ltm_bench.adapters.mcp_server import Address as Address
+    from ltm_bench.adapters.mcp_server import McpRoles as McpRoles
     from ltm_bench.adapters.mcp_server import McpServer as McpServer
     from ltm_bench.adapters.mcp_server import McpTools as McpTools
     from ltm_bench.adapters.memory_store import MemoryStore as MemoryStore
@@ -144,8 +144,10 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.operations import operating as operating
     from ltm_bench.adapters.overflow import is_too_long as is_too_long
     from ltm_bench.adapters.passages import Passage as Passage
+    from ltm_bench.adapters.passages import Spoken as Spoken
+    from ltm_bench.adapters.passages import chat_messages as chat_messages
     from ltm_bench.adapters.passages import split_turn as split_turn
-    from ltm_bench.adapters.patience import Patience as Patience
+    from ltm_bench.adapters.passages import utterances_in as utterances_in
     from ltm_bench.adapters.product import MemoryProduct as MemoryProduct
     from ltm_bench.adapters.product_process import ProcessFailed as ProcessFailed
     from ltm_bench.adapters.product_process import ProductProcess as ProductProcess
@@ -156,6 +158,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.scratchpad import WRITE_QUERIES as WRITE_QUERIES
     from ltm_bench.adapters.scratchpad import Scratchpad as Scratchpad
     from ltm_bench.adapters.scratchpad import read_queries as read_queries
+    from ltm_bench.adapters.served import Patience as Patience
     from ltm_bench.adapters.served import ServedProduct as ServedProduct
     from ltm_bench.adapters.settings import Inheriting as Inheriting
     from ltm_bench.adapters.settings import at_least as at_least
@@ -174,9 +177,6 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.tools import ToolUse as ToolUse
     from ltm_bench.adapters.tools import object_in as object_in
     from ltm_bench.adapters.usage import usage_of as usage_of
-    from ltm_bench.adapters.utterances import Spoken as Spoken
-    from ltm_bench.adapters.utterances import chat_messages as chat_messages
-    from ltm_bench.adapters.utterances import utterances_in as utterances_in
     from ltm_bench.adapters.vector_store import NearPassage as NearPassage
     from ltm_bench.adapters.vector_store import StoreSnapshot as StoreSnapshot
     from ltm_bench.adapters.vector_store import VectorStore as VectorStore

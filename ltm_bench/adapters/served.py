@@ -1,5 +1,7 @@
 """Memory products behind a server: their vendor's cloud, or the user's own."""
 
+import asyncio
+import time
 from typing import Any, ClassVar
 
 from ltm_bench.adapters.endpoint import Endpoint
@@ -8,6 +10,21 @@ from ltm_bench.adapters.product import MemoryProduct
 from ltm_bench.adapters.settings import Inheriting
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Message
+
+
+class Patience:
+    """Pauses between polls, each twice as long as the one before, until patience runs out."""
+
+    def __init__(self, seconds: float, *, first: float, longest: float) -> None:
+        self._until, self._pause, self._longest = time.monotonic() + seconds, first, longest
+
+    async def lasts(self) -> bool:
+        """Pause, and return True; return False, without a pause, once the seconds are over."""
+        if time.monotonic() > self._until:
+            return False
+        await asyncio.sleep(self._pause)
+        self._pause = min(2 * self._pause, self._longest)
+        return True
 
 
 class ServedProduct(Inheriting, MemoryProduct):

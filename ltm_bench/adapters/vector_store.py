@@ -1,7 +1,7 @@
 """Passages and their vectors, kept on disk so that a run can be resumed, and searched by similarity.
 
 A store says how it keeps them: `chroma_store`, `sqlite_store`. The vectors are also in memory, where a scan ranks them
-exactly: over 60,000 passages it takes some milliseconds. `chroma_index` has Chroma's own index rank them instead.
+exactly: over 60,000 passages it takes some milliseconds. `ChromaIndex` has Chroma's own index rank them instead.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from ltm_bench.plan.request import Request
 from ltm_bench.report.words import plural
 from ltm_bench.runner.control_costs import control_lines, ladder_line
 from ltm_bench.runner.conversation import Verdicts
+from ltm_bench.runner.conversations import run_locked
 from ltm_bench.runner.estimate import forecast
-from ltm_bench.runner.locking import run_locked
 from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.outlook import outlook

@@ -12,12 +12,12 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
 
 if TYPE_CHECKING:
-    from ltm_bench.datasets.counting_stars.figures import Figures, Recount
+    from ltm_bench.datasets.counting_stars.scorer import Figures, Recount
 
 
 def row_of_file(path: Path, on_bad: Callable[[str], None]) -> dict[str, Any]:
     """Return the row of a prediction file. Raises ConfigError."""
-    from ltm_bench.datasets.counting_stars.figures import predicted
+    from ltm_bench.datasets.counting_stars.scorer import predicted
 
     figures = predicted(path, on_bad)
     return _row(path, figures.test, figures)
@@ -25,7 +25,7 @@ def row_of_file(path: Path, on_bad: Callable[[str], None]) -> dict[str, Any]:
 
 def rows_of_run(run: Path) -> list[dict[str, Any]]:
     """Return the rows of a run's tests, and of their mean. Raises ConfigError if it has none."""
-    from ltm_bench.datasets.counting_stars.figures import answered
+    from ltm_bench.datasets.counting_stars.scorer import answered
 
     tests = answered(_answers(run))
     if not tests:
@@ -40,7 +40,7 @@ def rows_of_run(run: Path) -> list[dict[str, Any]]:
 def _answers(run: Path) -> Iterator[Recount]:
     """Yield an agent's answers to Counting-Stars in a run."""
     from ltm_bench.api import load_run
-    from ltm_bench.datasets.counting_stars.figures import Recount
+    from ltm_bench.datasets.counting_stars.scorer import Recount
 
     for example in load_run(run).examples:
         for question in example.questions:

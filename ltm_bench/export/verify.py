@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Outcome
-from ltm_bench.export.reread import reread
 from ltm_bench.export.retold import retold
-from ltm_bench.export.side_files import check_side_files
+from ltm_bench.export.side_files import check_side_files, reread
 from ltm_bench.export.stored import (
     Logged,
     LoggedMessage,

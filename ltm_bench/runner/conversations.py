@@ -1,27 +1,32 @@
-"""Runs all conversations of a plan in its folder: one, or one for each example of an isolated run."""
+"""Runs all conversations of a plan in its folder: one, or one for each example of an isolated run.
+
+`run_locked` starts or resumes them with exclusive access to the folder.
+"""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 from ltm_bench.adapters.gateway import conversing
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import AgentError
+from ltm_bench.core.errors import AgentError, ConfigError, RunIncomplete
 from ltm_bench.core.messages import Verdict
+from ltm_bench.log.environment import record_environment, record_window, window_of
 from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.gateway import GATEWAY
 from ltm_bench.log.journal import Journal
-from ltm_bench.log.recorder import Recorder
+from ltm_bench.log.ladder import ladder_to_go
+from ltm_bench.log.recorder import Recorder, locked, start_run
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.conversation import Conversation, Verdicts
 from ltm_bench.runner.guarding import traced
 from ltm_bench.runner.ladder import Ladder
 from ltm_bench.runner.observer import Observer
-from ltm_bench.runner.standing import cost_of
+from ltm_bench.runner.standing import cost_of, finished
 from ltm_bench.script.scenario import Example
 
 CONCURRENT = 8
@@ -135,3 +140,92 @@ def _doubtful(where: str) -> str:
         f"{where[:1].upper()}{where[1:]} may have been sent twice: its message was on the way when the run "
         "stopped, and the log has no reply to it."
     )
+
+
+async def run_locked(
+    plan: Plan,
+    folder: Path,
+    *,
+    budget: Budget,
+    observer: Callable[[bool], Observer],
+    notify: Callable[[str], None],
+    places: asyncio.Semaphore | None = None,
+    concurrent: int = CONCURRENT,
+    counted: bool = False,
+    limit: float | None = None,
+    ladder: bool = False,
+) -> Verdicts | None:
+    """Start a run, or resume it, while no other process can.
+
+    Args:
+        plan: The plan.
+        folder: The run's folder; created if missing.
+        budget: What may be spent.
+        observer: Called with whether the run was finished before; returns an observer of its turns.
+        notify: Called with single lines about a repaired log and turns that the agent may get twice.
+        places: Limits concurrent calls to agents; several runs may share it.
+        concurrent: Maximum concurrent examples of an isolated run.
+        counted: Whether the budget already includes the run's cost so far.
+        limit: Seconds after which it stops.
+        ladder: Whether to ask missed questions again, of a finished run too.
+
+    Returns:
+        The matchers' verdicts on every reply; None if there was nothing left to do.
+
+    Raises:
+        RunIncomplete, BudgetReached: It stopped early, and can be resumed.
+        ManifestDiffers: The folder holds another run.
+        RunLocked: Another process is working on it.
+    """
+    with ExitStack() as working:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            working.enter_context(locked(folder))
+            start_run(folder, plan.manifest)
+        except OSError as error:
+            blocked = isinstance(error, FileExistsError | NotADirectoryError)
+            advice = "; it must be a folder, so move away what is in its place" if blocked else ""
+            raise ConfigError(f"{error.filename or folder}: {error.strerror or error}{advice}") from error
+        already = finished(plan, folder) and not (ladder and ladder_to_go(folder))
+        watching = observer(already)
+        if already:
+            return None
+        try:
+            async with at_work(plan, folder, limit):
+                return await run_conversations(
+                    plan,
+                    plan.agents,
+                    folder,
+                    budget=budget,
+                    observer=watching,
+                    notify=notify,
+                    places=places,
+                    concurrent=concurrent,
+                    counted=counted,
+                    ladder=ladder,
+                )
+        except OSError as error:  # a full disk
+            raise RunIncomplete(
+                f"{error.filename or folder}: {error.strerror or error}; "
+                f"`ltm-bench resume {folder.name}` continues once it can be written again"
+            ) from error
+
+
+@asynccontextmanager
+async def at_work(plan: Plan, folder: Path, limit: float | None) -> AsyncIterator[None]:
+    """Record where a locked run runs, and stop it after so many seconds. Raises RunIncomplete."""
+    try:
+        async with asyncio.timeout(limit) as clock:
+            await plan.agents.find_window(window_of(folder))
+            record_window(folder, window=plan.agents.window)
+            record_environment(folder)
+            yield
+    except TimeoutError:
+        if not clock.expired():
+            raise
+        raise RunIncomplete(timed_out(limit)) from None
+
+
+def timed_out(limit: float | None) -> str:
+    """Say that a run was stopped for its time."""
+    return f"stopped after {limit:g} seconds (--run-timeout)"

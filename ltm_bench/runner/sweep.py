@@ -16,7 +16,7 @@ from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import Verdicts
-from ltm_bench.runner.locking import run_locked
+from ltm_bench.runner.conversations import run_locked
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.standing import cost_before, finished
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ltm_bench.adapters.utterances import utterances_in
+from ltm_bench.adapters.passages import utterances_in
 from ltm_bench.core.messages import Turn
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ import pytest
 
 from ltm_bench import run
 from ltm_bench.adapters import chroma_store, hashing
-from ltm_bench.adapters.chroma_index import ChromaIndex
-from ltm_bench.adapters.chroma_store import ChromaStore
+from ltm_bench.adapters.chroma_store import ChromaIndex, ChromaStore
 from ltm_bench.adapters.passages import split_turn
 from ltm_bench.adapters.sqlite_store import SqliteStore
 from ltm_bench.core.errors import CannotResume, ConfigError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ltm_bench.datasets.longmemeval.concluding import conclusion
+from ltm_bench.datasets.longmemeval.scorer import conclusion
 
 TABLE = [
     ("It was red.\n\nFinal answer: blue", "blue"),

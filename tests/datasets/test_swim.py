@@ -14,9 +14,9 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.datasets.swim import Document, arrange, keep, read_documents, read_tasks, unvalidated
 from ltm_bench.datasets.swim.arranging import size_of
 from ltm_bench.datasets.swim.documents import read_document
+from ltm_bench.datasets.swim.figures import medoid, vote
 from ltm_bench.datasets.swim.matcher import says_absent
 from ltm_bench.datasets.swim.tasks import Ruling, Task, write_tasks
-from ltm_bench.datasets.swim.voting import medoid, vote
 from tests.pace import cpu, in_proportion
 
 DOCS = [Document(f"d{i}", " ".join([f"Fact number {i} is here."] * (1 + i % 7))) for i in range(40)]

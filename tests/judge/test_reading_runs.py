@@ -10,7 +10,7 @@ import pytest
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.audit import drawn_from
-from ltm_bench.judge.blind_trials import blind_trials
+from ltm_bench.judge.calibration import blind_trials
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.score.audits.records import Commission, write_down
 

@@ -66,7 +66,7 @@ def draw(
     from datetime import UTC, datetime
 
     from ltm_bench.export.bundle import unpack
-    from ltm_bench.export.leaderboard.seeds import DRAWN, HIGHEST, DrawnSeed, draws, identity
+    from ltm_bench.export.leaderboard.entries import DRAWN, HIGHEST, DrawnSeed, draws, identity
     from ltm_bench.export.verify import verify
     from ltm_bench.log.reader import read_manifest
 

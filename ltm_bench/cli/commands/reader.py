@@ -9,7 +9,7 @@ from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.judging import print_calibration
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ThresholdMissed
-from ltm_bench.judge.blind_trials import blind_trials, calibrate_reader
+from ltm_bench.judge.calibration import blind_trials, calibrate_reader
 from ltm_bench.judge.judges import find_judges
 from ltm_bench.judge.opinions import FILE, OpinionStore
 from ltm_bench.judge.reading import quote_cases

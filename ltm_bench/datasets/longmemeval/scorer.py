@@ -1,14 +1,15 @@
 """How LongMemEval judges: yes or no, depending on the type of question. Also a strict score from text alone.
 
 The prompts to the judge are ours, with the meaning of the official ones (`src/evaluation/evaluate_qa.py`).
+
+A reply is read by what it concludes with, where it says so: `Final answer: …`, in a line of its own or as a heading.
 """
 
 import re
 from collections.abc import Sequence
 
 from ltm_bench.datasets.dialogue import HistoryQuestion
-from ltm_bench.datasets.longmemeval.concluding import conclusion
-from ltm_bench.matchers.reading import abstains, lexicon, mentions, number, read, words
+from ltm_bench.matchers.reading import Form, abstains, lexicon, mentions, number, read, words
 
 _HEAP = 150
 """Maximum number of words of an answer that is scored by text alone."""
@@ -92,3 +93,19 @@ def _alternatives(gold: str) -> list[str]:
     """Return the parts of a gold answer such as `8 days. 9 days is also acceptable.`, each of which is right."""
     parts = re.split(r"(?<=[.;])\s+|\s+or\s+|\(|\)", gold)
     return [re.sub(r"\b(?:is|are) also acceptable\b|\bincluding the last day\b", "", part) for part in parts]
+
+
+_LABELS = ("answer", "conclusion")
+_MOST = 6
+"""Maximum words of a label: `step 4 - final answer`."""
+
+
+def conclusion(reply: str) -> str:
+    """Return what stands behind the last label such as `Final answer:`; nothing if there is no such label."""
+    blocks = read(reply).blocks
+    for place, block in reversed(list(enumerate(blocks))):
+        label, sign, rest = block.text.partition(":")
+        said = words(label)
+        if (sign or block.form is Form.HEADING) and said[-1:] and said[-1] in _LABELS and len(said) <= _MOST:
+            return "\n".join((rest, *(each.text for each in blocks[place + 1 :]))).strip()
+    return ""

@@ -1,11 +1,49 @@
-"""The figures of SWiM: accuracy by depth and size, how often nothing was invented, and what voting gains."""
+"""The figures of SWiM: accuracy by depth and size, how often nothing was invented, and what voting gains.
+
+Medoid voting chooses the answer most similar to all the others (SWiM).
+
+Answers that say there is no answer can be left out of the vote if one is known to exist.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm_bench.datasets.swim.suite import DEPTHS
-from ltm_bench.datasets.swim.voting import Embed, vote
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+Embed = Callable[[Sequence[str]], "ArrayLike"]
+"""Takes texts, and returns a row of numbers for each."""
+
+
+def medoid(vectors: ArrayLike) -> int:
+    """Return the row with the highest mean cosine similarity to the others; the first in a tie.
+
+    A row of zeros has a similarity of 0 to every other.
+    """
+    import numpy as np
+
+    rows = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    similar = unit @ unit.T
+    np.fill_diagonal(similar, 0.0)
+    # Rounded, so that the last bit does not decide between equal answers.
+    return int(np.argmax(np.round(similar.sum(axis=1), 9)))
+
+
+def vote(answers: Sequence[str], embed: Embed, absent: Callable[[str], bool] | None = None) -> int:
+    """Return the index of the winning answer. Answers for which `absent` holds are left out unless all are."""
+    heard = [i for i, answer in enumerate(answers) if absent is None or not absent(answer)] or list(
+        range(len(answers))
+    )
+    return heard[0] if len(heard) == 1 else heard[medoid(embed([answers[i] for i in heard]))]
+
 
 _RUNS = 5
 """Conversations per question of voting and control, if the suite does not say."""

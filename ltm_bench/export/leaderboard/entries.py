@@ -2,23 +2,30 @@
 
 A bundle's stated score is checked, never trusted: an entry's figures come from its log, by the scorers of this version,
 so that all entries are measured alike.
+
+Seeds are drawn after an agent was submitted, so that it cannot have been prepared for them. The
+keeper of a board draws a seed for a bundle's agent. The adapter's content and its settings are recorded with the seed
+and the day; a run counts as drawn if all of them match, and if it did not start before that day.
 """
 
 import hashlib
+import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from pydantic import BaseModel, Field, ValidationError
+
 from ltm_bench.core.errors import ConfigError, LtmBenchError, NotVerified
 from ltm_bench.core.seeds import Seed, is_training
 from ltm_bench.export.bundle import unpack
-from ltm_bench.export.leaderboard.seeds import DRAWN, DrawnSeed, draws, identity
 from ltm_bench.export.siblings import Siblings, read_siblings
 from ltm_bench.export.verify import Verified, questions_of, verify
-from ltm_bench.log.manifest import IMPORTED, Manifest
+from ltm_bench.log.manifest import IMPORTED, AgentEntry, Manifest
 from ltm_bench.plan.scenarios import abouts
+from ltm_bench.plan.tables import read_toml
 from ltm_bench.report.page import started_on
 from ltm_bench.report.publishing import read_to_publish
 from ltm_bench.report.words import counted
@@ -26,6 +33,53 @@ from ltm_bench.score.results.files import RunFiles
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.results.stored import PAGES
+
+DRAWN = "drawn.toml"
+"""The file beside the bundles that records which seed was drawn for which agent, and when."""
+
+HIGHEST = 2**31
+
+
+class DrawnSeed(BaseModel, frozen=True, extra="forbid"):
+    """A seed that was drawn for an agent."""
+
+    agent: str
+    """Its name, for readers."""
+    handed_in: str = Field(pattern="^[0-9a-f]{64}$")
+    """The agent's identity: see `identity`."""
+    seed: int = Field(ge=0, lt=HIGHEST)
+    on: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
+    """The day, in UTC."""
+
+    @property
+    def toml(self) -> str:
+        """The draw as a table of `DRAWN`; texts are written as JSON, which TOML reads."""
+        lines = [f"{name} = {json.dumps(value)}" for name, value in self.model_dump().items()]
+        return "\n".join(["[[drawn]]", *lines]) + "\n"
+
+
+def identity(agent: AgentEntry) -> str:
+    """Return a hash of an agent's identity: its adapter, the adapter's content, and its settings."""
+    content = [agent.adapter, agent.hash, agent.settings]
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def draws(folder: Path) -> Mapping[tuple[str, Seed], DrawnSeed]:
+    """Return what was drawn, by agent and seed; nothing if the folder has no such file. Raises ConfigError."""
+    path = folder / DRAWN
+    if not path.exists():
+        return {}
+    found: dict[tuple[str, Seed], DrawnSeed] = {}
+    rows = read_toml(path).get("drawn", [])
+    for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
+        try:
+            draw = DrawnSeed.model_validate(row)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(map(str, problem["loc"]))
+            raise ConfigError(f"{path}: drawn {number}: {where}: {problem['msg']}") from error
+        found[draw.handed_in, draw.seed] = draw
+    return found
 
 
 class BoardEntry(NamedTuple):

@@ -28,8 +28,7 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import Verdicts
-from ltm_bench.runner.conversations import run_conversations
-from ltm_bench.runner.locking import at_work, timed_out
+from ltm_bench.runner.conversations import at_work, run_conversations, timed_out
 from ltm_bench.runner.observer import Silent
 from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.sharing import Shared
