@@ -19,7 +19,7 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.datasets.goodai.expectations import READERS, expectations
 from ltm_bench.datasets.goodai.files import Performance, definitions, find_definition, results
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import table
 
 CLOSE = 0.02
@@ -38,14 +38,14 @@ def ours(published: Performance, asked: list[tuple[int, Matcher]]) -> tuple[floa
     return sum(v.score or 0.0 for v in verdicts) / len(verdicts), reasons
 
 
-def main() -> None:
+@measurement(
+    __doc__,
+    folder=Path,
+    show=(False, "print every reply on which our scores and the published ones differ"),
+    json=(False, "print one JSON object"),
+)
+def main(args: Arguments) -> None:
     """Compare and print."""
-    args = parser_for(
-        __doc__,
-        folder=Path,
-        show=(False, "print every reply on which our scores and the published ones differ"),
-        json=(False, "print one JSON object"),
-    ).parse_args()
     explained = tomllib.loads(EXPLAINED.read_text("utf-8"))
 
     def complain(line: str) -> None:
@@ -107,7 +107,3 @@ def main() -> None:
     for name, counts in (*sorted(counted.items()), ("all", every)):
         n, equal = counts["n"], counts["equal"]
         row(name, n, equal, f"{equal / max(n, 1):.1%}", *(counts[kind] for kind in kinds))
-
-
-if __name__ == "__main__":
-    main()

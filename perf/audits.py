@@ -20,7 +20,7 @@ from ltm_bench.score.audits.correction import Measured
 from ltm_bench.score.audits.judgements import reply_hash
 from ltm_bench.score.audits.records import Audit, AuditReading, Commission, Records
 from ltm_bench.score.statistics.intervals import wilson
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import table
 
 ERRORS = (0.005, 0.02, 0.05, 0.10)
@@ -125,9 +125,9 @@ def settings(calibration: int) -> Iterator[Setting]:
             yield Setting(error, 1.0, 1.0, 0, sample)
 
 
-def main() -> None:
+@measurement(__doc__, simulations=1000, calibration=150)
+def main(asked: Arguments) -> None:
     """Simulate and print."""
-    asked = parser_for(__doc__, simulations=1000, calibration=150).parse_args()
     rng = np.random.default_rng(0)
     row = table("judge (sens/spec)", "error", "sample", "coverage", "bare", "width", "mean")
     judged: list[Found] = []
@@ -137,7 +137,3 @@ def main() -> None:
         name = f"{setting.sensitivity:.2f}/{setting.specificity:.2f}" if setting.calibration else "person"
         row(name, setting.error, setting.sample, *(f"{fmean(each):.3f}" for each in zip(*found, strict=True)))
     print(f"all judges: {sum(f.held for f in judged)} of {len(judged)} intervals contain the truth")
-
-
-if __name__ == "__main__":
-    main()

@@ -36,7 +36,7 @@ from ltm_bench.adapters.testing.server import serving
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.runner.standing import cost_of
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OUTPUT = 100
@@ -226,15 +226,15 @@ def trial(seed: int, limit: Decimal, kills: int, kind: str = "run") -> Result:
         )
 
 
-def main() -> None:
+@measurement(
+    __doc__,
+    seeds=12,
+    limit=Decimal("0.30"),
+    kills=(4, "how often each run is killed"),
+    kind=("run", "run, gateway (a program behind it) or race"),
+)
+def main(options: Arguments) -> None:
     """Print a line for every seed; exit with 1 where the provider billed too much."""
-    options = parser_for(
-        __doc__,
-        seeds=12,
-        limit=Decimal("0.30"),
-        kills=(4, "how often each run is killed"),
-        kind=("run", "run, gateway (a program behind it) or race"),
-    ).parse_args()
     print("seed   billed  counted    limit  requests  undelivered  kills  exits")
     failed = 0
     for seed in range(options.seeds):
@@ -250,7 +250,3 @@ def main() -> None:
         )
     print(f"{options.seeds} runs, {failed} in which more was billed than counted, or counted than allowed")
     sys.exit(1 if failed else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -29,7 +29,7 @@ from ltm_bench.runner.references import Played, play, play_alone
 from ltm_bench.score.results.headline import headline
 from ltm_bench.score.statistics.intervals import mean_interval, paired, sum_interval
 from ltm_bench.score.statistics.power import Size, noise_of, power, seeds_needed, smallest_difference
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import inserted
 
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.8)
@@ -396,9 +396,9 @@ def say(line: str) -> None:
     print(f"{time.process_time():6.0f} s  {line}", file=sys.stderr, flush=True)
 
 
-def main() -> None:
+@measurement(__doc__, seeds=20, comparisons=100, folder="docs")
+def main(args: Arguments) -> None:
     """Measure, and write."""
-    args = parser_for(__doc__, seeds=20, comparisons=100, folder="docs").parse_args()
     begun = time.monotonic()
     plans = {suite: [planned(suite, seed) for seed in range(args.seeds)] for suite in SUITES}
     scenarios = {name: of for suite in SUITES for name, of in calibrated(plans[suite]).items()}
@@ -414,7 +414,3 @@ def main() -> None:
     page = folder / "calibration.md"
     page.write_text(insert(page.read_text("utf-8"), json.loads(json.dumps(data))), "utf-8")
     say(f"written in {time.monotonic() - begun:.0f} s by the clock")
-
-
-if __name__ == "__main__":
-    main()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.datasets.public import public_set
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.processes import spent_on
 from perf.tables import table
 
@@ -87,11 +87,9 @@ def trial(suite: str, data: Path, mode: str, agent: str) -> Found:
     return Found(sum(results["outcomes"].values()), figures, spent.wall, spent.mb)
 
 
-def main() -> None:
+@measurement(__doc__, sets={"nargs": "+", "metavar": "SUITE=PATH"})
+def main(args: Arguments) -> None:
     """Measure and print a table."""
-    parser = parser_for(__doc__)
-    parser.add_argument("sets", nargs="+", metavar="SUITE=PATH")
-    args = parser.parse_args()
     row = table("suite", "mode", "questions", "of gold", "of nothing", "seconds", "MB", names=2)
     short = False
     for each in args.sets:
@@ -103,7 +101,3 @@ def main() -> None:
             figures = (f"{each.figures[first]:.4f}" for each in (top, low))
             row(suite, mode, top.questions, *figures, f"{top.seconds:.0f}", f"{top.mb:.0f}")
     sys.exit(int(short))
-
-
-if __name__ == "__main__":
-    main()

@@ -26,7 +26,7 @@ from ltm_bench.plan.request import Request
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plan.values import parse_settings
 from ltm_bench.runner.estimate import REPLIES, Estimate, estimate
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import table
 
 WHOLE, STEPS = 0.95, 0.80
@@ -149,21 +149,17 @@ def address(server: Provider, agent: str) -> str:
     return server.url if agent.startswith("claude") else server.openai_url
 
 
-def main() -> None:
+@measurement(
+    __doc__,
+    span="120k",
+    presets=("", "only these presets; all by default"),
+    real_span=("32k", "the span of the runs against the local provider; empty to leave them out"),
+)
+def main(args: Arguments) -> None:
     """Measure and print."""
-    args = parser_for(
-        __doc__,
-        span="120k",
-        presets=("", "only these presets; all by default"),
-        real_span=("32k", "the span of the runs against the local provider; empty to leave them out"),
-    ).parse_args()
     os.environ["NO_PROXY"] = "127.0.0.1"
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):  # adapters require a key; no provider is called
         os.environ[name] = "sk-not-a-key-0123456789"
     print_costs(args.span, args.presets)
     if args.real_span:
         print_reality(args.real_span)
-
-
-if __name__ == "__main__":
-    main()

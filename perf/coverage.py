@@ -25,7 +25,7 @@ from ltm_bench.score.statistics.intervals import (
     wilson,
 )
 from ltm_bench.score.statistics.memory import Triple, kept
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import table
 
 Scores = np.ndarray
@@ -150,11 +150,9 @@ def shares(rng: np.random.Generator) -> Iterator[Case]:
         yield Case(f"memory, {scenarios} x {examples}", name, scenarios * examples, memory, draw)
 
 
-def main() -> None:
+@measurement(__doc__, simulations=1000, only=("", "only figures whose names begin like this"))
+def main(asked: Arguments) -> None:
     """Simulate and print."""
-    asked = parser_for(
-        __doc__, simulations=1000, only=("", "only figures whose names begin like this")
-    ).parse_args()
     rng = np.random.default_rng(0)
     row = table("figure", "kind", "n", "coverage", "width", names=2)
     for case in (*means(rng), *headlines(rng), *differences(rng), *shares(rng)):
@@ -165,7 +163,3 @@ def main() -> None:
         held = sum(each.holds(case.truth) for each in known) / len(known)
         width = sum(each.high - each.low for each in known) / len(known)
         row(case.figure, case.kind, case.n, f"{held:.3f}", f"{width:.2f}")
-
-
-if __name__ == "__main__":
-    main()

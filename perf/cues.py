@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.matchers.reading import cues, stance, structure
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.replies import ours, questions, replies
 
 
@@ -32,11 +32,11 @@ def outcomes(folder: Path) -> Sequence[tuple[Outcome, float]]:
     return [(verdict.outcome, verdict.score or 0.0) for verdict in found]
 
 
-def main() -> None:
+@measurement(__doc__, folder=Path)
+def main(args: Arguments) -> None:
     """Leave out each cue in turn, and print what changes."""
-    folder = parser_for(__doc__, folder=Path).parse_args().folder
-    fair = [each["fair"] for each in replies(folder)]
-    before = outcomes(folder)
+    fair = [each["fair"] for each in replies(args.folder)]
+    before = outcomes(args.folder)
     phrases = list(dict.fromkeys(each for row in cues.CUES.values() for each in row.split("|")))
     print(f"{len(phrases)} cues; verdicts that change, right ones lost, wrong ones credited")
     for phrase in phrases:
@@ -44,12 +44,8 @@ def main() -> None:
         with patch.dict(cues.CUES, table, clear=True):
             compiled = cues._compiled()
         with patch.object(cues, "_CUES", compiled):
-            after = outcomes(folder)
+            after = outcomes(args.folder)
         changed = [i for i, each in enumerate(before) if after[i] != each]
         lost = sum(fair[i] == ["correct"] and before[i][1] == 1 for i in changed)
         credited = sum(not {"correct", "partial"} & set(fair[i]) and after[i][1] > 0 for i in changed)
         print(f"{phrase:20} {len(changed):4} {lost:4} {credited:4}")
-
-
-if __name__ == "__main__":
-    main()

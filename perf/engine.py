@@ -28,7 +28,7 @@ from ltm_bench.plan.request import Request
 from ltm_bench.runner.conversations import run_conversations
 from ltm_bench.runner.observer import Silent
 from ltm_bench.script.scenario import Example
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.processes import apart, peak
 from perf.tables import table
 
@@ -109,9 +109,9 @@ def publish(folder: Path) -> Published:
     return Published(time.process_time() - begun, peak())
 
 
-def main() -> None:
+@measurement(__doc__, spans="32k,120k,500k,2M,10M", times=3)
+def main(args: Arguments) -> None:
     """Measure and print."""
-    args = parser_for(__doc__, spans="32k,120k,500k,2M,10M", times=3).parse_args()
     heads = "span|turns|tokens|wall s|cpu s|floor s|ratio|scoring s|unscored|turns/s|us/token|MB|bytes/token"
     row = table(*heads.split("|"), "report s", "s/Mtoken", "report MB")
     for span in args.spans.split(","):
@@ -132,7 +132,3 @@ def main() -> None:
             f"{size / floor.tokens:.2f}", f"{report.cpu:.2f}", f"{1e6 * report.cpu / floor.tokens:.2f}",
             f"{report.mb:.0f}",
         )  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()

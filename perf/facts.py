@@ -16,7 +16,7 @@ from pathlib import Path
 from ltm_bench.datasets.dialogue import History, HistoryQuestion
 from ltm_bench.datasets.factconsolidation.files import histories
 from ltm_bench.datasets.factconsolidation.scorer import official, strict
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import table
 
 _STOP = frozenset(
@@ -49,9 +49,9 @@ class Reader:
         return [place for place, weight in sorted(weights.items()) if weight > best * 0.999]
 
 
-def main() -> None:
+@measurement(__doc__, file=Path, json=(False, "print one JSON object"))
+def main(args: Arguments) -> None:
     """Measure and print."""
-    args = parser_for(__doc__, file=Path, json=(False, "print one JSON object")).parse_args()
     found: dict[str, dict[str, float]] = {}
     for history in histories(args.file, lambda line: print(line, file=sys.stderr)):
         reader, scores = Reader(history), defaultdict[str, list[float]](list)
@@ -73,7 +73,3 @@ def main() -> None:
     row = table("set", *names)
     for name, means in found.items():
         row(name, *(f"{means[each]:.2f}" for each in names))
-
-
-if __name__ == "__main__":
-    main()

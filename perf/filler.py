@@ -23,7 +23,7 @@ from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.runner.conversations import run_conversations
 from ltm_bench.runner.observer import Silent
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 
 PATTERNS = (
     r"(?m)^Q:", "JSON", r"\?", r"\?$", r"\n", r"\n.*\n", r"(?m)^[-*•]", r"(?m)^\d+[.)]", ":", r"\d", '"', "“", "–",
@@ -101,9 +101,9 @@ def candidates(said: Sequence[Said]) -> Iterator[tuple[str, bool]]:
         yield pattern, True
 
 
-def main() -> None:
+@measurement(__doc__, span="32k", seeds=10)
+def main(args: Arguments) -> None:
     """Measure and print."""
-    args = parser_for(__doc__, span="32k", seeds=10).parse_args()
     learnt = messages(args.span, range(args.seeds))
     seen = messages(args.span, range(args.seeds, 2 * args.seeds))
     share = sum(fills for _, fills in seen) / len(seen)
@@ -116,7 +116,3 @@ def main() -> None:
     print(f"best pattern: {'no ' * negated}{pattern!r}, F1 {score:.3f}, accuracy {accuracy:.1%}")
     for pattern in PATTERNS[:5]:
         print(f"  {pattern!r}: F1 {f1(pattern, False, seen)[0]:.3f}")
-
-
-if __name__ == "__main__":
-    main()

@@ -27,7 +27,7 @@ from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import examples
 from ltm_bench.script.rehearsal import ideal_reply, rehearse
 from ltm_bench.script.scenario import Example
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SLOW = 2.0
@@ -115,9 +115,9 @@ def hostile(place: Place, dice: Dice) -> str:
     return dice.choice(wrong).upper() if dice.chance(0.5) else f"**{dice.choice(wrong)}**"
 
 
-def main() -> None:
+@measurement(__doc__, replies=100_000, seed=0)
+def main(args: Arguments) -> None:
     """Fuzz and print."""
-    args = parser_for(__doc__, replies=100_000, seed=0).parse_args()
     asked = places()
     dice = Dice(f"fuzz/{args.seed}")
     outcomes: dict[str, Counter[str]] = defaultdict(Counter)
@@ -156,7 +156,3 @@ def main() -> None:
         f"{faults} faults, the slowest took {worst:.2f} s"
     )
     raise SystemExit(1 if faults else 0)
-
-
-if __name__ == "__main__":
-    main()

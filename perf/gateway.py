@@ -18,14 +18,14 @@ from ltm_bench.adapters.testing import provider
 from ltm_bench.core.budget import Budget
 from ltm_bench.log.gateway import GATEWAY
 from ltm_bench.log.journal import Journal
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 
 ASKED = "My boat is called Undine. What is my boat called? " * 40
 
 
-def main() -> None:
+@measurement(__doc__, pairs=100, milliseconds=200)
+def main(options: Arguments) -> None:
     """Print the medians and the median of the pairs' differences, with a 95 % interval."""
-    options = parser_for(__doc__, pairs=100, milliseconds=200).parse_args()
 
     def answer(_: object) -> str:
         time.sleep(options.milliseconds / 1000)
@@ -68,7 +68,3 @@ def _shares(count: int) -> tuple[float, float]:
     """Return the ranks, as shares, between which the median of so many lies with 95 % confidence."""
     half = 0.98 / count**0.5
     return max(0.0, 0.5 - half), min(1.0, 0.5 + half)
-
-
-if __name__ == "__main__":
-    main()

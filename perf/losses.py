@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ltm_bench import run
 from ltm_bench.score.results.ladder import LOSSES
 from ltm_bench.score.statistics.intervals import wilson
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import inserted
 
 ONE_FACT = ("colours", "hinted", "never_told", "jokes")
@@ -132,9 +132,9 @@ def drawing(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join((head, "<style>.losses text{fill:currentColor}</style>", *drawn, "</svg>"))
 
 
-def main() -> None:
+@measurement(__doc__, seeds=20, folder="docs")
+def main(args: Arguments) -> None:
     """Measure, and write."""
-    args = parser_for(__doc__, seeds=20, folder="docs").parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as reports:
         for case in CASES:
@@ -142,7 +142,3 @@ def main() -> None:
             print(f"{time.process_time():6.0f} s  {rows[-1]}", file=sys.stderr, flush=True)
     page, found = Path(args.folder) / "losses.md", f"{drawing(rows)}\n\n{table(rows, args.seeds)}"
     page.write_text(inserted(page.read_text("utf-8"), "perf.losses", found), "utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -26,7 +26,7 @@ from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.pricing import dollars, price_list
 from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.plugins.driven import driven
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.processes import spent_on
 from perf.tables import table
 from tests.hindsight_server import hindsight_server
@@ -157,14 +157,14 @@ def run(name: str, row: Row, span: str, prices: str) -> list[str]:
     return [name, span, *(f"{count:,}" for count in counts), f"{bill.dollars:.2f}", f"{took:.0f}"]
 
 
-def main() -> None:
+@measurement(
+    __doc__,
+    agents=("vector_memory,anthropic_memory", ", ".join(ROWS)),
+    spans=("2k,32k", "none for the needles alone"),
+    prices=("openai:gpt-6-luna", "provider and model of the list prices"),
+)
+def main(args: Arguments) -> None:
     """Run each agent at each span, and print the rows of the table."""
-    args = parser_for(
-        __doc__,
-        agents=("vector_memory,anthropic_memory", ", ".join(ROWS)),
-        spans=("2k,32k", "none for the needles alone"),
-        prices=("openai:gpt-6-luna", "provider and model of the list prices"),
-    ).parse_args()
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         os.environ[name] = "sk-not-a-key-0123456789"
     print(f"Prices: {args.prices}, {price_list()}\n")
@@ -177,7 +177,3 @@ def main() -> None:
         tell(name, f"{found} of {len(NEEDLES)} needles, in {memories}")
         for span in filter(None, args.spans.split(",")):
             tell(*run(name, row, span, args.prices))
-
-
-if __name__ == "__main__":
-    main()

@@ -24,7 +24,7 @@ from ltm_bench.adapters.passages import sentences
 from ltm_bench.adapters.testing import provider
 from ltm_bench.core.messages import Message
 from ltm_bench.log.reader import read_turns
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.processes import apart, peak, spent_on
 from perf.tables import table
 
@@ -125,11 +125,9 @@ def disk(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20
 
 
-def main() -> None:
+@measurement(__doc__, variants=(";".join(VARIANTS), "separated by semicolons"), spans="2k,32k,120k,500k")
+def main(args: Arguments) -> None:
     """Measure and print."""
-    args = parser_for(
-        __doc__, variants=(";".join(VARIANTS), "separated by semicolons"), spans="2k,32k,120k,500k"
-    ).parse_args()
     row = table(*"variant|span|turns|passages|score|s|CPU s|MB|engine|store|rest|disk MB".split("|"))
     with tempfile.TemporaryDirectory() as temporary, provider(scripted) as server:
         place = Path(temporary)
@@ -149,7 +147,3 @@ def main() -> None:
                 figures = (*cost, engine.mb, stored.mb, rest, disk(run / "agent"))
                 counts = (f"{results['turns']:,}", f"{stored.passages:,}")
                 row(variant, span, *counts, score, *(f"{each:.0f}" for each in figures))
-
-
-if __name__ == "__main__":
-    main()

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from ltm_bench.adapters.testing import Said, provider
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.processes import spent_on
 from perf.tables import table
 
@@ -39,15 +39,15 @@ def serve(latency: float, told: Connection) -> None:
         told.recv()  # until it is killed
 
 
-def main() -> None:
+@measurement(
+    __doc__,
+    span="120k",
+    latency=(1.0, "seconds per answer"),
+    modes=",".join(MODES),
+    agent="openai_chat:some-model",
+)
+def main(args: Arguments) -> None:
     """Run and print."""
-    args = parser_for(
-        __doc__,
-        span="120k",
-        latency=(1.0, "seconds per answer"),
-        modes=",".join(MODES),
-        agent="openai_chat:some-model",
-    ).parse_args()
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.Process(target=serve, args=(args.latency, theirs), daemon=True)
     server.start()
@@ -71,7 +71,3 @@ def main() -> None:
             row(mode, f"{spent.wall:.1f}", f"{spent.cpu:.1f}", costs["calls"], chain, *seconds, *tokens)
     ours.send(None)
     server.join()
-
-
-if __name__ == "__main__":
-    main()

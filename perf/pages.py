@@ -21,7 +21,7 @@ from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.examples import ExampleResult
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import table
 from tests.browser import Browser, find_browser
 
@@ -64,9 +64,9 @@ def wrong(example: ExampleResult) -> ExampleResult:
     return replace(example, score=0.0, questions=questions)
 
 
-def main() -> None:
+@measurement(__doc__, spans="2k,120k,500k")
+def main(asked: Arguments) -> None:
     """Measure and print."""
-    asked = parser_for(__doc__, spans="2k,120k,500k").parse_args()
     program = find_browser()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -89,7 +89,3 @@ def main() -> None:
         row(title, page.stat().st_size // 1000, f"{took:.2f}", opening(browser, page))
         if browser is not None:
             browser.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -12,7 +12,7 @@ import numpy as np
 
 from ltm_bench.score.statistics.intervals import paired
 from ltm_bench.score.statistics.power import Noise, Size, power, smallest_difference
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import table
 
 SIZES = ((11, 3), (11, 15), (5, 20), (1, 100))
@@ -38,9 +38,9 @@ def simulated(difference: float, size: Size, noise: Noise, times: int, seed: int
     return sum(paired(list(differences(rng, difference, size, noise))).shown for _ in range(times)) / times
 
 
-def main() -> None:
+@measurement(__doc__, simulations=1000)
+def main(asked: Arguments) -> None:
     """Simulate and print."""
-    asked = parser_for(__doc__, simulations=1000).parse_args()
     row = table(*"scenarios examples seeds within between points shown formula".split(), names=0)
     for scenarios, examples in SIZES:
         for noise in NOISES:
@@ -50,7 +50,3 @@ def main() -> None:
                 shown = simulated(points, size, noise, asked.simulations)
                 figures = (f"{points:.2f}", f"{shown:.3f}", f"{power(points, size, noise):.2f}")
                 row(scenarios, examples, seeds, noise.within, noise.between, *figures)
-
-
-if __name__ == "__main__":
-    main()

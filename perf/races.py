@@ -21,7 +21,7 @@ from ltm_bench.score.comparison.racing import Preference, Rules
 from ltm_bench.score.statistics.intervals import CONFIDENCE
 from ltm_bench.score.statistics.power import Noise, Size, power, smallest, smallest_difference
 from ltm_bench.score.statistics.sequential import FIRST, arm
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import table
 
 SCENARIOS, EXAMPLES = 11, 3
@@ -162,11 +162,9 @@ def show(row: Row, setting: Setting, rules: Rules, races: int, *, name: str = ""
     return plan
 
 
-def main() -> None:
+@measurement(__doc__, races=1000, most=MOST, agents={"type": int, "nargs": "+", "default": [2, 3, 5]})
+def main(asked: Arguments) -> None:
     """Simulate and print."""
-    parser = parser_for(__doc__, races=1000, most=MOST)
-    parser.add_argument("--agents", type=int, nargs="+", default=[2, 3, 5])
-    asked = parser.parse_args()
     row = table(*"which agents better spread corr races wrong decided equal seeds fixed ratio".split())
     for agents in asked.agents:
         for spread in SPREADS:
@@ -182,7 +180,3 @@ def main() -> None:
                 for name, times in (("planned", 1), ("twice", 2), ("equal", 0)):
                     setting = Setting(agents, times * least / SCENARIOS, spread, correlation)
                     plan = show(row, setting, rules, asked.races, name=name, plan=plan)
-
-
-if __name__ == "__main__":
-    main()

@@ -27,7 +27,7 @@ from ltm_bench.plan.request import Request
 from ltm_bench.plugins.matchers import examples
 from ltm_bench.runner.references import Played, play, total
 from ltm_bench.score.audits.heaps import Guard
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.fuzz import Place, places
 from perf.tables import table
 
@@ -143,9 +143,9 @@ def recited() -> None:
         )
 
 
-def main() -> None:
+@measurement(__doc__, seeds=10, span=32_000)
+def main(args: Arguments) -> None:
     """Measure and print."""
-    args = parser_for(__doc__, seeds=10, span=32_000).parse_args()
     recited()
     row = table("suite", "heap", "unguarded", "guarded", "chance", names=2)
     for suite in SUITES:
@@ -157,7 +157,3 @@ def main() -> None:
             means = (sum(map(total, runs)) / args.seeds for runs in (bare, guarded, chance))
             heap = "whole" if cut is None else f"{cut:,} characters"
             row(suite, heap, *(f"{mean:.2f}" for mean in means))
-
-
-if __name__ == "__main__":
-    main()

@@ -32,7 +32,7 @@ from ltm_bench.core.messages import Message, Outcome, Reply, Turn, Verdict
 from ltm_bench.plugins.matchers import load
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.statistics.intervals import wilson
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import table
 
 ALL = "all"
@@ -119,14 +119,14 @@ def share(part: int, n: int) -> str:
     return f"{100 * part / n:.1f} % ({100 * interval.low:.1f}-{100 * interval.high:.1f})"
 
 
-def main() -> None:
+@measurement(
+    __doc__,
+    folder=Path,
+    json=(False, "print the counts as JSON"),
+    show=(False, "print the replies on which we differ"),
+)
+def main(args: Arguments) -> None:
     """Compare and print."""
-    args = parser_for(
-        __doc__,
-        folder=Path,
-        json=(False, "print the counts as JSON"),
-        show=(False, "print the replies on which we differ"),
-    ).parse_args()
     try:
         known, judged = questions(args.folder), list(replies(args.folder))
     except (OSError, ValueError, KeyError) as error:
@@ -167,7 +167,3 @@ def main() -> None:
             name, tally.right, share(tally.accepted, tally.right), tally.undecided, tally.refused,
             f"{tally.credited} of {tally.wrong}", share(tally.fitting, tally.labelled),
         )  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()

@@ -33,7 +33,7 @@ from ltm_bench.plan.request import Request
 from ltm_bench.plugins.agents import make_agent
 from ltm_bench.schedule.decisions import Jump
 from ltm_bench.schedule.scheduler import Scheduler
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.engine import hold
 from perf.processes import apart
 from perf.tables import table
@@ -103,9 +103,9 @@ def cut(log: Path) -> None:
         file.truncate(size - len(tail) + tail.index(b"\n") + 1)
 
 
-def main() -> None:
+@measurement(__doc__, spans="10M", times=3)
+def main(args: Arguments) -> None:
     """Measure and print."""
-    args = parser_for(__doc__, spans="10M", times=3).parse_args()
     row = table(*"span|read s|tell s|replay s|resume s|ratio|to tell|MB".split("|"))
     for span in args.spans.split(","):
         with tempfile.TemporaryDirectory() as home:
@@ -128,7 +128,3 @@ def main() -> None:
             seconds = (f"{each:.3f}" for each in (read, tell, replay, resume.cpu))
             ratios = (f"{resume.cpu / each:.2f}" for each in (replay, tell))
             row(span, *seconds, *ratios, f"{resume.mb:.0f}")
-
-
-if __name__ == "__main__":
-    main()

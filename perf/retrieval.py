@@ -6,11 +6,11 @@ holds a lower bound. What a store of them costs is in `memory.py`.
 """
 
 import json
-import sys
 from pathlib import Path
 
 from ltm_bench.adapters import hashing
 from ltm_bench.filler.filler import shipped
+from perf.arguments import Arguments, measurement
 from perf.tables import table
 
 DEPTHS = (1, 5, 20)
@@ -43,13 +43,10 @@ def recall(found: list[int], k: int) -> float:
     return sum(rank < k for rank in found) / len(found)
 
 
-def main() -> None:
+@measurement(__doc__, sizes={"type": int, "nargs": "*"})
+def main(args: Arguments) -> None:
     """Print the figures for the sizes on the command line (default: 1000, 10000, 30000)."""
     row = table("distractors", *(f"recall@{k}" for k in DEPTHS), names=0)
-    for count in [int(size) for size in sys.argv[1:]] or [1000, 10_000, 30_000]:
+    for count in args.sizes or [1000, 10_000, 30_000]:
         found = ranks(count)
         row(f"{count:,}", *(f"{recall(found, k):.3f}" for k in DEPTHS))
-
-
-if __name__ == "__main__":
-    main()

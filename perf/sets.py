@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.datasets.public import contents, public_set
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.processes import apart, peak, spent_on
 
 SUITE = "longmemeval-s"
@@ -111,17 +111,17 @@ def measured(
         yield {"what": f"told {agent}, {mode}", **told(path, agent, count, mode)}
 
 
-def main() -> None:
+@measurement(
+    __doc__,
+    histories=500,
+    tokens="115k",
+    agents="goldfish,vector_memory",
+    told=("5,50", "how many histories an agent is told"),
+    questions=("in-line", "how to ask the questions"),
+    json=(False, "print JSON lines"),
+)
+def main(args: Arguments) -> None:
     """Measure and print."""
-    args = parser_for(
-        __doc__,
-        histories=500,
-        tokens="115k",
-        agents="goldfish,vector_memory",
-        told=("5,50", "how many histories an agent is told"),
-        questions=("in-line", "how to ask the questions"),
-        json=(False, "print JSON lines"),
-    ).parse_args()
     tokens = int(float(args.tokens.removesuffix("k")) * (1000 if args.tokens.endswith("k") else 1))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "longmemeval_s_cleaned.json"
@@ -137,7 +137,3 @@ def main() -> None:
                     ),
                     flush=True,
                 )
-
-
-if __name__ == "__main__":
-    main()

@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -34,7 +34,7 @@ from ltm_bench.log.reader import is_finished, read_events
 from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.runner.estimate import estimate
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.processes import begin, spent_by
 from perf.tables import table
 
@@ -156,19 +156,19 @@ def replies(folder: Path) -> int:
     return count
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+@measurement(
+    __doc__,
+    conversations=64,
+    at_once=(64, "calls at a time; on a cluster, conversations"),
+    latency=0.5,
+    span="8k",
+    suite="smoke",
+    examples=(1, "of each scenario"),
+    ray=(False, "on a local Ray cluster"),
+    faults=(False, "with a limit that is too low, and a kill"),
+)
+def main(chosen: Arguments) -> None:
     """Run the sweeps, and print their results."""
-    chosen = parser_for(
-        __doc__,
-        conversations=64,
-        at_once=(64, "calls at a time; on a cluster, conversations"),
-        latency=0.5,
-        span="8k",
-        suite="smoke",
-        examples=(1, "of each scenario"),
-        ray=(False, "on a local Ray cluster"),
-        faults=(False, "with a limit that is too low, and a kill"),
-    ).parse_args(arguments)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # every process would compile all that it imports
     os.environ |= {"NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "no-key-at-all", "RAY_USAGE_STATS_ENABLED": "0"}
     ours, theirs = multiprocessing.Pipe()
@@ -239,7 +239,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise SystemExit(f"only {finished(folder)} of {chosen.conversations} conversations are finished")
         os.chdir("/")
     server.terminate()
-
-
-if __name__ == "__main__":
-    main()

@@ -51,7 +51,7 @@ from ltm_bench.score.statistics.intervals import CONFIDENCE, Interval, mean_inte
 from ltm_bench.script.clashes import clashes
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.recitals import CUT, HEAP, Heaps
 
 OURS = ("standard", "abilities", "trust")
@@ -318,11 +318,17 @@ def write(rows: Mapping[str, tuple[float, Sequence[Figure]]], seeds: int) -> Non
     FILE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
-def main() -> None:
+@measurement(
+    __doc__,
+    span="2k",
+    seeds=40,
+    questions="",
+    answers="",
+    write=False,
+    scenarios={"nargs": "*", "metavar": "SCENARIO"},
+)
+def main(args: Arguments) -> None:
     """Measure, print and write."""
-    parser = parser_for(__doc__, span="2k", seeds=40, questions="", answers="", write=False)
-    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO")
-    args = parser.parse_args()
     names, span, seeds = args.scenarios or ours(), parse_span(args.span), args.seeds
     if args.questions:
         rows = (json.dumps({"id": id, "question": text}) for id, text in questions(names, span, seeds))
@@ -349,7 +355,3 @@ def main() -> None:
     if args.write:
         write(found, seeds)
     sys.exit(bool(wrong) or any(each.above for each in chain.from_iterable(row for _, row in found.values())))
-
-
-if __name__ == "__main__":
-    main()

@@ -19,7 +19,7 @@ from ltm_bench.matchers.forms import dump
 from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.tables import table
 
 SCENARIOS = (
@@ -91,9 +91,9 @@ def _of(values: Sequence[Hashable]) -> str:
     return f"{len(set(values))} of {len(values)}"
 
 
-def main() -> None:
+@measurement(__doc__, examples=40, seed=0)
+def main(args: Arguments) -> None:
     """Measure and print a table."""
-    args = parser_for(__doc__, examples=40, seed=0).parse_args()
     row = table("scenario", "distinct answers", "twice in a run", "distinct questions", "distinct openings")
     for name in SCENARIOS:
         examples = rehearsed(name, args.seed, args.examples)
@@ -103,7 +103,3 @@ def main() -> None:
         row(name, _of(held), twice(name), _of(texts), _of(openings))
     filler = Filler(shipped(), Dice(f"{args.seed}/filler"), counter())
     row("filler", "–", "–", "–", _of([opening(filler.compose(400).text) for _ in range(FILLER)]))
-
-
-if __name__ == "__main__":
-    main()

@@ -29,7 +29,7 @@ from pathlib import Path
 import openai
 
 from ltm_bench.adapters.testing import Fault
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.crashes.cases import Outcome, Whole, undisturbed
 from perf.crashes.faults import HOST, PORT, served
 from perf.crashes.processes import can_mount
@@ -196,14 +196,14 @@ def prepared(place: Path) -> dict[str, Whole]:
     return wholes
 
 
-def main() -> None:
+@measurement(
+    __doc__,
+    only=("", "only kinds with this in their name"),
+    every=(1, "take every n-th of the cases that go through a log"),
+    jobs=(os.cpu_count() or 1, "cases at a time"),
+)
+def main(args: Arguments) -> None:
     """Work through the matrix, and print it."""
-    args = parser_for(
-        __doc__,
-        only=("", "only kinds with this in their name"),
-        every=(1, "take every n-th of the cases that go through a log"),
-        jobs=(os.cpu_count() or 1, "cases at a time"),
-    ).parse_args()
     os.environ.update(NO_PROXY="*", OPENAI_API_KEY="", LC_ALL="C.UTF-8")
     total, problems = Outcome(cases=0), list[str]()
     heads = "kind|cases|equal bytes|logged turns asked again|asked twice|of these named|named in vain"
@@ -223,7 +223,3 @@ def main() -> None:
     sys.exit(
         int(bool(problems) or total.equal != total.cases or total.again > 0 or total.named != total.twice)
     )
-
-
-if __name__ == "__main__":
-    main()

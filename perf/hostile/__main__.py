@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.hostile.ground import Attack, Ground, perform
 
 SLOW = 20.0
@@ -62,11 +62,14 @@ def siege(inputs: int, seed: int, only: str = "") -> Tally:
     return Tally(tried, fallen)
 
 
-def main() -> None:
+@measurement(
+    __doc__,
+    inputs=2000,
+    seed=0,
+    only={"default": "", "choices": ("file", "zip", "toml", "predictions", "reply")},
+)
+def main(options: Arguments) -> None:
     """Print what was tried and what survived; exit with 1 if something did not."""
-    parser = parser_for(__doc__, inputs=2000, seed=0)
-    parser.add_argument("--only", default="", choices=("file", "zip", "toml", "predictions", "reply"))
-    options = parser.parse_args()
     tally = siege(options.inputs, options.seed, options.only)
     lost = Counter(attack.kind for attack, _ in tally.fallen)
     for kind, count in sorted(tally.tried.items()):
@@ -75,7 +78,3 @@ def main() -> None:
     for attack, why in tally.fallen:
         print(f"  {attack.kind}, {attack.what}: {' '.join(attack.words)}: {why}")
     sys.exit(1 if tally.fallen else 0)
-
-
-if __name__ == "__main__":
-    main()
