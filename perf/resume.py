@@ -31,8 +31,7 @@ from ltm_bench.log.reader import read_events, read_turns
 from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.plugins.agents import make_agent
-from ltm_bench.schedule.decisions import Jump
-from ltm_bench.schedule.scheduler import Scheduler
+from ltm_bench.schedule.scheduler import Jump, Scheduler
 from perf.arguments import Arguments, measurement
 from perf.engine import hold
 from perf.processes import apart

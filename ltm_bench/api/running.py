@@ -16,8 +16,8 @@ from ltm_bench.core.errors import BudgetReached, CannotCombine, ConfigError, Run
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.judges import find_judges, find_reader
+from ltm_bench.log.controls import ladder_to_go
 from ltm_bench.log.environment import record_tags, record_window
-from ltm_bench.log.ladder import ladder_to_go
 from ltm_bench.log.reader import logs, read_events
 from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.planning import Plan, make_plan

@@ -5,8 +5,7 @@ from typing import Any, TypedDict, get_type_hints
 
 from ltm_bench.core.messages import Verdict
 from ltm_bench.core.seeds import is_training, number_of
-from ltm_bench.log.controls import KINDS
-from ltm_bench.log.ladder import RUNGS
+from ltm_bench.log.controls import KINDS, RUNGS
 from ltm_bench.score.results.accounts import tokens_in
 from ltm_bench.score.results.examples import (
     FIELDS,

@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.log.ladder import RUNGS
+from ltm_bench.log.controls import RUNGS
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.report.templating import script, templates
 from ltm_bench.report.text import visible

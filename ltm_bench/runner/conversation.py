@@ -31,8 +31,7 @@ from ltm_bench.runner.outgoing import Early
 from ltm_bench.runner.recording import Known, Recording, unknown
 from ltm_bench.runner.store_check import StoreCheck
 from ltm_bench.runner.tracing import Found, needles_of
-from ltm_bench.schedule.decisions import Completed, Fill, Fork, Jump, Send
-from ltm_bench.schedule.scheduler import Scheduler
+from ltm_bench.schedule.scheduler import Completed, Fill, Fork, Jump, Scheduler, Send
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.script.rehearsal import acknowledgement, briefed, needs_no_agent
 from ltm_bench.script.scenario import Example

@@ -14,11 +14,11 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import AgentError, ConfigError, RunIncomplete
 from ltm_bench.core.messages import Verdict
+from ltm_bench.log.controls import ladder_to_go
 from ltm_bench.log.environment import record_environment, record_window, window_of
 from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.gateway import GATEWAY
 from ltm_bench.log.journal import Journal
-from ltm_bench.log.ladder import ladder_to_go
 from ltm_bench.log.recorder import Recorder, locked, start_run
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller

@@ -16,7 +16,7 @@ from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import filler_of, kind_of, scheduler_of
 from ltm_bench.runner.guarding import unusable
 from ltm_bench.runner.recording import Recording
-from ltm_bench.schedule.decisions import Fill, Jump, Send
+from ltm_bench.schedule.scheduler import Fill, Jump, Send
 from ltm_bench.score.audits.heaps import Guard
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.results.headline import counted, headline, mean

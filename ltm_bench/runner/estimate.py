@@ -31,7 +31,7 @@ from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import filler_of, scheduler_of
 from ltm_bench.runner.conversations import CONCURRENT, run_conversations
 from ltm_bench.runner.observer import Silent
-from ltm_bench.schedule.decisions import AllSaid, Completed, Fill, Fork, Jump, Send
+from ltm_bench.schedule.scheduler import AllSaid, Completed, Fill, Fork, Jump, Send
 from ltm_bench.script.rehearsal import acknowledgement, needs_no_agent
 from ltm_bench.script.scenario import Example
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from ltm_bench.core.budget import Budget, Payment
 from ltm_bench.core.messages import Ask, Message, Reply, Turn, Verdict
+from ltm_bench.log.controls import Scope, ladder_of, write_ladder
 from ltm_bench.log.events import Replied, Sent
 from ltm_bench.log.gateway import GATEWAY
 from ltm_bench.log.journal import Journal
-from ltm_bench.log.ladder import Scope, ladder_of, write_scope
 from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.matchers.forms import dump
@@ -75,7 +75,7 @@ class Ladder:
             choices={climb.name: rung.choices for climb in asked for rung in climb.rungs if rung.choices},
             after=self.plan.agents.sample.forks == "no",
         )
-        write_scope(self.home, scope)
+        write_ladder(self.home, scope)
 
 
 class Climb:

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from ltm_bench.core.messages import Ask, Turn, Verdict
-from ltm_bench.schedule.decisions import Completed
+from ltm_bench.schedule.scheduler import Completed
 from ltm_bench.script.scenario import Example
 
 

@@ -7,8 +7,8 @@ from decimal import Decimal
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Ask, Turn, Verdict
 from ltm_bench.plan.planning import Plan
-from ltm_bench.schedule.decisions import Completed
 from ltm_bench.schedule.fitting import USABLE
+from ltm_bench.schedule.scheduler import Completed
 from ltm_bench.score.results.headline import counted, headline, mean
 from ltm_bench.script.scenario import Example
 

@@ -8,8 +8,7 @@ from ltm_bench.core.tokens import Counter
 from ltm_bench.log.events import Event, Forked, Replied, Sent
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plugins.matchers import load
-from ltm_bench.schedule.decisions import Fork
-from ltm_bench.schedule.scheduler import Scheduler
+from ltm_bench.schedule.scheduler import Fork, Scheduler
 
 Known = Callable[[], int | None]
 """Returns a text's tokens if a rehearsal or the filler knows them; called only if the log does not."""

@@ -16,8 +16,7 @@ from ltm_bench.core.messages import Ask, Line, Message, Reply, Turn
 from ltm_bench.core.seeds import Seed
 from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.filler import MAX_TOKENS, Bank, Filler
-from ltm_bench.schedule.decisions import Fill, Jump, Send
-from ltm_bench.schedule.scheduler import Scheduler
+from ltm_bench.schedule.scheduler import Fill, Jump, Scheduler, Send
 from ltm_bench.score.audits.heaps import Guard
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.results.headline import counted, headline, mean

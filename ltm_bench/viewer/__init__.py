@@ -1,7 +1,6 @@
 """The folder of runs in a browser: a table with live progress, active runs, comparisons, and a search.
 
-    states   how far each run is, and its results
-    live     the score so far and the last turns of a run
+    states   how far each run is, its results or its score so far, and its last turns
     search   where words occur in transcripts
     access   who may use the server, and which files it serves
     server   the routes

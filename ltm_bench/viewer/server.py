@@ -18,10 +18,9 @@ from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.scoring import score_run
 from ltm_bench.viewer.access import HEADERS, HostGate, TokenGate
 from ltm_bench.viewer.listing import listed
-from ltm_bench.viewer.live import Look, ShownTurn
 from ltm_bench.viewer.search import search_runs
 from ltm_bench.viewer.shown_runs import LocalRuns, RemoteRuns
-from ltm_bench.viewer.states import RunState, has_page
+from ltm_bench.viewer.states import Look, RunState, ShownTurn, has_page
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

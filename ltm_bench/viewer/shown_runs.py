@@ -12,8 +12,7 @@ from typing import NamedTuple, Protocol
 from ltm_bench.log.remote import Remote, copied
 from ltm_bench.score.results.stored import PAGES, SUMS, is_source
 from ltm_bench.viewer.access import MEDIA, find_file, headers_for
-from ltm_bench.viewer.live import Look
-from ltm_bench.viewer.states import RunState, Watch, states_at
+from ltm_bench.viewer.states import Look, RunState, Watch, states_at
 
 LISTED = 30.0
 """Seconds until the runs behind a URL are listed again."""

@@ -18,8 +18,8 @@ from ltm_bench import load_run, resume, run
 from ltm_bench.core.errors import BudgetReached
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
+from ltm_bench.log.controls import RUNGS
 from ltm_bench.log.events import Sent
-from ltm_bench.log.ladder import RUNGS
 from ltm_bench.log.reader import read_events
 from ltm_bench.score.statistics.intervals import wilson
 

@@ -17,9 +17,8 @@ from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.plan.suites import read_suite
 from ltm_bench.plugins.scenarios import scenario as find_scenario
-from ltm_bench.schedule.decisions import AllSaid, Completed, Fill, Fork, Jump, Send
 from ltm_bench.schedule.fitting import GRAIN, USABLE, due_position, expected_lateness, smallest_span
-from ltm_bench.schedule.scheduler import NEAR, SLACK, Scheduler
+from ltm_bench.schedule.scheduler import NEAR, SLACK, AllSaid, Completed, Fill, Fork, Jump, Scheduler, Send
 from ltm_bench.script.rehearsal import ACKNOWLEDGEMENT, ideal_reply, rehearse
 from ltm_bench.script.scenario import Example, Scenario
 from tests.pace import cpu, in_proportion

@@ -7,9 +7,8 @@ import pytest
 
 from ltm_bench import run
 from ltm_bench.score.results.scoring import score_run
-from ltm_bench.viewer import live
-from ltm_bench.viewer.live import LAST, SHARE, Look, Lookout, look_at
-from ltm_bench.viewer.states import Watch, state_of
+from ltm_bench.viewer import states
+from ltm_bench.viewer.states import LAST, SHARE, Look, Lookout, Watch, look_at, state_of
 
 
 def test_a_run_is_listed_with_its_interval_its_cost_and_its_date(tmp_path: Path) -> None:
@@ -97,7 +96,7 @@ def test_runs_are_read_at_a_limited_rate(tmp_path: Path, monkeypatch: pytest.Mon
         looked.append(Look(score=len(looked), out_of=1, dollars=0, questions=0, tokens=0, said=()))
         return looked[-1]
 
-    monkeypatch.setattr(live, "look_at", slow_look)
+    monkeypatch.setattr(states, "look_at", slow_look)
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     monkeypatch.setattr("time.thread_time", lambda: worked[0])
     lookout = Lookout()

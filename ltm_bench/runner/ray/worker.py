@@ -34,7 +34,7 @@ from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.sharing import Shared
 from ltm_bench.runner.standing import cost_of, finished
 from ltm_bench.runner.sweep import Job
-from ltm_bench.schedule.decisions import Completed
+from ltm_bench.schedule.scheduler import Completed
 
 LEASE = 60.0
 """Seconds to wait for the stale lock of a lost worker."""

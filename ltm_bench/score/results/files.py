@@ -6,10 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from ltm_bench.log.controls import Control, read_controls
+from ltm_bench.log.controls import Control, LadderLog, read_controls, read_ladder
 from ltm_bench.log.environment import begun_in, environment_of
 from ltm_bench.log.gateway import GatewayCalls, read_gateway
-from ltm_bench.log.ladder import LadderLog, read_ladder
 from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations

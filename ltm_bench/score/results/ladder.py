@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.log.ladder import RUNGS, LadderLog
+from ltm_bench.log.controls import RUNGS, LadderLog
 from ltm_bench.matchers.reading import mentions, read
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher
 from ltm_bench.score.audits.judgements import Place

@@ -7,7 +7,7 @@ import pytest
 
 from ltm_bench import names_only
 from ltm_bench.core.messages import Message, Outcome, Reply, Turn, Verdict
-from ltm_bench.log.ladder import LadderLog, Scope
+from ltm_bench.log.controls import LadderLog, Scope
 from ltm_bench.score.results.examples import Climbed, ControlAnswer, ExampleResult, Question
 from ltm_bench.score.results.ladder import LadderResult, climbed, ladder_result
 from ltm_bench.score.results.retrieval import NeedleTrace, Retrieval
