@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
-from ltm_bench.datasets.predictions import OnBad
-from ltm_bench.datasets.streaming import opened
+from ltm_bench.datasets.streaming import OnBad, opened
 
 _SAID = (
     "generated_answer", "hypothesis", "llm_response", "prediction", "predicted_answer", "model_answer",

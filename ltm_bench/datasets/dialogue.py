@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from ltm_bench.datasets.predictions import OnBad as OnBad
+from ltm_bench.datasets.streaming import OnBad as OnBad
 
 Role = Literal["user", "assistant"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.datasets.predictions import CUT, Entry, read_predictions
+from ltm_bench.datasets.streaming import CUT, Entry, read_predictions
 
 LINES = '\ufeff{"id": 1}\n\n  \n{oops\nnull\n{"text": "a\u2028b"}\r\n' + "[" * 100_000 + '\n{"id": 2}'
 READ = [Entry(1, {"id": 1}), Entry(5, None), Entry(6, {"text": "a\u2028b"}), Entry(8, {"id": 2})]

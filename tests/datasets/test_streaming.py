@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets import streaming
 from ltm_bench.datasets.dates import read_date
-from ltm_bench.datasets.predictions import Entry
-from ltm_bench.datasets.streaming import read_elements
+from ltm_bench.datasets.streaming import Entry, read_elements
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('a\\"é,]}\n\u2028'),

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.judge.panel import Panel, ask_all, panel, people_of, sheet_of
-from ltm_bench.judge.rubrics import BLIND, BY_TYPE, RUBRICS, PanelReply, replies_of
+from ltm_bench.judge.panel import (
+    BLIND,
+    BY_TYPE,
+    RUBRICS,
+    Panel,
+    PanelReply,
+    ask_all,
+    panel,
+    people_of,
+    replies_of,
+    sheet_of,
+)
 from tests.published import shared
 
 if TYPE_CHECKING:

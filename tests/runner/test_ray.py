@@ -20,10 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm_bench.core.errors import ConfigError, RunIncomplete, RunLocked
-from ltm_bench.runner.ray import Resources, Shared, files, read_resources, worker
+from ltm_bench.runner.ray import Resources, Shared, read_resources, sharing, worker
 from ltm_bench.runner.ray.budget_server import BudgetServer, Spending
-from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import fits, resources_of
+from ltm_bench.runner.ray.sharing import Files
 from ltm_bench.runner.ray.worker import MoneyLedger
 from ltm_bench.runner.standing import Cost
 
@@ -384,7 +384,7 @@ def test_files_too_large_to_be_sent_to_workers_are_named(
 ) -> None:
     (place / "agents").mkdir()
     (place / "agents" / "weights.bin").write_bytes(b"x" * 2000)
-    monkeypatch.setattr(files, "_LARGEST", 1000)
+    monkeypatch.setattr(sharing, "_LARGEST", 1000)
     with pytest.raises(ConfigError, match=r"weights\.bin"):
         Files.of(place)
 

@@ -279,8 +279,7 @@ def score_panel(
     from ltm_bench.cli.judging import graded
     from ltm_bench.cli.sheets import print_panel
     from ltm_bench.datasets.recounting import explaining, learn
-    from ltm_bench.judge.panel import ask_all, panel, people_of, sheet_of
-    from ltm_bench.judge.rubrics import replies_of
+    from ltm_bench.judge.panel import ask_all, panel, people_of, replies_of, sheet_of
     from ltm_bench.report.publishing import replace_file
     from ltm_bench.report.templating import templates
 
@@ -336,7 +335,7 @@ def score_retrieval(files: _Published, as_json: Json = False) -> None:
     """Score what memories retrieved for LoCoMo: recall of the cited evidence, by category, and file against file."""
     from ltm_bench.cli.sheets import print_sheets
     from ltm_bench.datasets.locomo.files import CATEGORIES
-    from ltm_bench.datasets.locomo.retrieved import sheet_of
+    from ltm_bench.datasets.locomo.scoring import sheet_of
 
     print_sheets([sheet_of(path) for path in files], as_json=as_json, types=CATEGORIES)
 

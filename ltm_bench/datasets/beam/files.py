@@ -24,8 +24,7 @@ from ltm_bench.datasets.dialogue import (
     Utterance,
     role_of,
 )
-from ltm_bench.datasets.predictions import skipping
-from ltm_bench.datasets.streaming import read_value
+from ltm_bench.datasets.streaming import read_value, skipping
 
 ABILITIES = (
     "abstention",

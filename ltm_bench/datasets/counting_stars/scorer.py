@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
-from ltm_bench.datasets.predictions import OnBad, read_predictions
+from ltm_bench.datasets.streaming import OnBad, read_predictions
 
 
 class Hits(NamedTuple):

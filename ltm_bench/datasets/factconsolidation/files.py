@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Session, Utterance
-from ltm_bench.datasets.predictions import skipping
-from ltm_bench.datasets.streaming import read_elements
+from ltm_bench.datasets.streaming import read_elements, skipping
 
 SETS = tuple(f"{hops}-{size}" for hops in ("sh", "mh") for size in ("6k", "32k", "64k", "262k"))
 """Single-hop and multi-hop questions, by the tokens of their facts."""

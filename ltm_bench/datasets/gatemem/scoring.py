@@ -10,7 +10,7 @@ from ltm_bench.datasets.errata import wrong_keys
 from ltm_bench.datasets.gatemem.files import Checkpoint
 from ltm_bench.datasets.gatemem.matcher import acting, output_in, output_of
 from ltm_bench.datasets.gatemem.scorer import MODES, Output, Rule, figures
-from ltm_bench.datasets.predictions import OnBad, read_predictions
+from ltm_bench.datasets.streaming import OnBad, read_predictions
 
 ALL, SOUND = "ALL", "without known errors"
 """The names of the rows over every domain, and over the questions whose key is sound."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.datasets.infinitebench.scorer import MODES, SCORERS, Mode, score, task_of
-from ltm_bench.datasets.predictions import CUT, OnBad, read_predictions, skipping
+from ltm_bench.datasets.streaming import CUT, OnBad, read_predictions, skipping
 
 _SKIPS_FIRST = "gpt4"
 """The model whose first number the published program skips in math_calc."""

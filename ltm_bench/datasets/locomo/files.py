@@ -11,8 +11,7 @@ from typing import Any
 
 from ltm_bench.datasets.dates import read_date
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Role, Session, Utterance
-from ltm_bench.datasets.predictions import skipping
-from ltm_bench.datasets.streaming import read_elements
+from ltm_bench.datasets.streaming import read_elements, skipping
 
 TEMPORAL = "2"
 """The category of questions about dates."""

@@ -1,4 +1,7 @@
-"""Scores prediction files of LoCoMo: the official F1, a strict score, and the votes of a judge that a file holds."""
+"""Scores prediction files of LoCoMo: the official F1, a strict score, and the votes of a judge that a file holds.
+
+What memories retrieved is scored by the recall of the sessions or turns that hold the evidence.
+"""
 
 import re
 from collections import Counter
@@ -12,6 +15,8 @@ from ltm_bench.datasets.errata import errata, question_digest, wrong_keys
 from ltm_bench.datasets.locomo.files import ADVERSARIAL, CATEGORIES, NOT_MENTIONED, histories
 from ltm_bench.datasets.locomo.scorer import chosen, official, strict
 from ltm_bench.datasets.marks import AnswerMark, Sheet
+from ltm_bench.datasets.recounting import counts_of, read_published
+from ltm_bench.datasets.shapes import retrieved
 from ltm_bench.datasets.streaming import read_value
 
 _NUMBERED = re.compile(r"(?:^|[^\d])(\d+)$")
@@ -120,3 +125,28 @@ def _gold(question: HistoryQuestion | None, answer: Answer, category: str) -> st
     if question is not None:
         return question.gold[0]
     return None if answer.gold is None else str(answer.gold)
+
+
+COLUMNS = ("recall", "all found", "none found")
+
+
+def sheet_of(path: Path) -> Sheet:
+    """Return the marks of a file. Raises ConfigError if it cannot be read or holds nothing retrieved.
+
+    Questions without cited evidence count as found, as in the published figures. The evidence of some is known to be
+    wrong: their figures stand apart.
+    """
+    file = read_published(path)
+    if file.shape.count is not retrieved:
+        raise ConfigError(
+            f"{path}: it holds {file.shape.about}; score retrieval reads what was retrieved for LoCoMo"
+        )
+    wrong = {each.digest for each in errata("locomo").values() if each.kind == "evidence"}
+    marks, times = list[AnswerMark](), Counter[str]()
+    for row, count in zip(file.rows, counts_of(file, {}), strict=True):
+        digest = question_digest(str(row.get("question")))
+        times[digest] += 1
+        scores = {name: float(count.amounts[name][0]) for name in COLUMNS}
+        name, history = f"{digest}/{times[digest]}", str(row["sample_id"])
+        marks.append(AnswerMark(name, str(row.get("category")), history, scores, wrong_key=digest in wrong))
+    return Sheet(path, COLUMNS, tuple(marks))

@@ -20,8 +20,7 @@ from ltm_bench.datasets.dialogue import (
     Utterance,
     role_of,
 )
-from ltm_bench.datasets.predictions import skipping
-from ltm_bench.datasets.streaming import read_elements
+from ltm_bench.datasets.streaming import read_elements, skipping
 
 TYPES = (
     "single-session-user",

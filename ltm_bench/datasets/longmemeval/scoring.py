@@ -14,8 +14,7 @@ from ltm_bench.datasets.judging import Ask, together
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, question_of
 from ltm_bench.datasets.longmemeval.scorer import prompt, strict, verdict_of
 from ltm_bench.datasets.marks import AnswerMark, Sheet
-from ltm_bench.datasets.predictions import skipping
-from ltm_bench.datasets.streaming import read_elements
+from ltm_bench.datasets.streaming import read_elements, skipping
 
 
 def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, HistoryQuestion]:

@@ -12,8 +12,7 @@ from typing import Any
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Session, Utterance
-from ltm_bench.datasets.predictions import skipping
-from ltm_bench.datasets.streaming import read_elements
+from ltm_bench.datasets.streaming import read_elements, skipping
 
 _TURN = re.compile(r"(?:\A|\n\n)\[(SYSTEM|USER|ASSISTANT)\] (?:(?:User|Assistant): )?")
 _OPTION = re.compile(r"(?m)^\([a-d]\) ")

@@ -21,9 +21,8 @@ from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.ray.budget_server import BudgetServer
-from ltm_bench.runner.ray.files import Files
 from ltm_bench.runner.ray.resources import Resources, fits, resources_of
-from ltm_bench.runner.ray.sharing import Shared
+from ltm_bench.runner.ray.sharing import Files, Shared
 from ltm_bench.runner.ray.worker import OFTEN, Assignment, WorkerResult
 from ltm_bench.runner.standing import Cost, cost_before, finished
 from ltm_bench.runner.sweep import Job, SweepObserver, is_worth_trying, pause, too_late
