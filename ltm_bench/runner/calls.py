@@ -24,9 +24,8 @@ from ltm_bench.log.journal import Journal
 from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.runner.guarding import guarded, unusable
-from ltm_bench.runner.notes import Notes
 from ltm_bench.runner.outgoing import CallResult, Early, Outgoing, share_out
-from ltm_bench.runner.paying import Payments
+from ltm_bench.runner.paying import Notes, Payments
 from ltm_bench.runner.tracing import Found, Tracing
 from ltm_bench.runner.unsettled import Place
 
