@@ -37,7 +37,7 @@ from typing import Any
 
 from coverage import Coverage, CoverageData
 
-from perf.arguments import parser_for
+from perf.arguments import Arguments, measurement
 from perf.mutants.changes import EVERYWHERE, Mutant, chosen
 from perf.tables import table
 
@@ -193,15 +193,15 @@ def run(checkout: Path, folder: Path, file: Path, without: str, part: str, secon
     shown(listed, results())
 
 
-def main() -> None:
+@measurement(
+    __doc__, command=(str, "cover, list or run"), checkout=(".", "the checkout whose tests are meant"),
+    folder=(".mutants", "what is kept"), mutants=("", "a list, if not the folder's"), rooms=(ROOMS, "its folders"),
+    number=200, seed=0, seconds=(60, "CPU seconds of a mutant"), part=("1/1", "which of how many parts to run"),
+    pytest=("-m 'not long'", "more arguments of pytest for `cover`"),
+    without=(TRIPWIRES, "a pattern of tests that no mutant meets"),
+)  # fmt: skip
+def main(asked: Arguments) -> None:
     """Cover, choose or run."""
-    asked = parser_for(
-        __doc__, command=(str, "cover, list or run"), checkout=(".", "the checkout whose tests are meant"),
-        folder=(".mutants", "what is kept"), mutants=("", "a list, if not the folder's"), rooms=(ROOMS, "its folders"),
-        number=200, seed=0, seconds=(60, "CPU seconds of a mutant"), part=("1/1", "which of how many parts to run"),
-        pytest=("-m 'not long'", "more arguments of pytest for `cover`"),
-        without=(TRIPWIRES, "a pattern of tests that no mutant meets"),
-    ).parse_args()  # fmt: skip
     checkout, folder = Path(asked.checkout).resolve(), Path(asked.folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     file = Path(asked.mutants or folder / "mutants.jsonl")
@@ -212,7 +212,3 @@ def main() -> None:
         file.write_text("".join(json.dumps(each._asdict()) + "\n" for each in found), "utf-8")
     else:
         run(checkout, folder, file, asked.without, asked.part, asked.seconds)
-
-
-if __name__ == "__main__":
-    main()
