@@ -36,9 +36,8 @@ class DialogueSuite(Suite):
 
     def alone(self) -> Suite:
         """Return the suite with an example for each question, for which its history is told again."""
-        rows = {
-            name: row | {"examples": self.questions, "alone": True} for name, row in self.scenarios.items()
-        }
+        each = {"examples": self.questions, "alone": True}
+        rows = {name: row | each for name, row in self.scenarios.items()}
         return self.model_copy(update={"scenarios": rows, "all_examples": self.all_questions})
 
 

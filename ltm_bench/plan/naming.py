@@ -8,7 +8,7 @@ scenario was edited is found, and refused, under its name.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -31,24 +31,17 @@ _WORDS = ("questions", "acknowledge", "mode")
 _BY_FILES = ("digest", "unvalidated")
 """Parameters that follow from the content of files."""
 
-_OPTIONS: Mapping[str, Callable[[Manifest], Any]] = {
-    "tokenizer": attrgetter("tokenizer"),
-    "isolated": attrgetter("suite.isolated"),
-    "source": attrgetter("filler.source"),
-    "mode": attrgetter("filler.mode"),
-    "questions": attrgetter("questions"),
-    "acknowledge": attrgetter("acknowledge"),
-}
+_OPTIONS = ("tokenizer", "suite.isolated", "filler.source", "filler.mode", "questions", "acknowledge")
 """What options change in a manifest besides examples, parameters and settings."""
 
 
-def run_name(manifest: Manifest, suite: Suite, usual: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+def run_name(manifest: Manifest, suite: Suite, usual: Sequence[object], settings: Mapping[str, Any]) -> str:
     """Return the name of a run.
 
     Args:
         manifest: The run's manifest.
         suite: Its suite.
-        usual: What its manifest says by the names in `_OPTIONS`, if no option is given.
+        usual: What its manifest says in the places of `_OPTIONS` if no option is given.
         settings: The settings implied by the agent's name alone.
     """
     names = [entry.name for entry in manifest.suite.scenarios]
@@ -83,7 +76,7 @@ def run_name(manifest: Manifest, suite: Suite, usual: Mapping[str, Any], setting
 
 
 def _apart(
-    manifest: Manifest, suite: Suite, usual: Mapping[str, Any], settings: Mapping[str, Any]
+    manifest: Manifest, suite: Suite, usual: Sequence[object], settings: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
     """Yield how a manifest differs from that of a run with the same agent, suite, scenarios, span and seed alone."""
     entries = [(entry, *suite.usual(entry.name)) for entry in manifest.suite.scenarios]
@@ -95,7 +88,8 @@ def _apart(
             if key in entry.parameters and key not in _BY_FILES:
                 yield f"{entry.name}.{key}", value
     yield from _changed(manifest.agent.settings, settings)
-    yield from _changed({key: read(manifest) for key, read in _OPTIONS.items()}, usual)
+    names, given = [each.rpartition(".")[2] for each in _OPTIONS], attrgetter(*_OPTIONS)(manifest)
+    yield from _changed(dict(zip(names, given, strict=True)), dict(zip(names, usual, strict=True)))
 
 
 def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -6,8 +6,9 @@ from datetime import timedelta
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import (
     ConfigError,
     LtmBenchError,
@@ -38,7 +39,7 @@ from ltm_bench.log.manifest import (
 )
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
-from ltm_bench.plan.modes import Mode, check_lines, check_mode, mode_of
+from ltm_bench.plan.modes import check_lines, check_mode, mode_of
 from ltm_bench.plan.naming import run_name
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suite
@@ -110,30 +111,45 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     if unknown := [name for name in request.parameters or () if name not in chosen]:
         name = unknown[0]
         raise ConfigError(f"-P {name}.…: {name} is not one of the run's scenarios{nearest(name, chosen)}")
-    bank = read_bank(_parse_filler(request.filler)[1])
+    filled_by, source = _parse_filler(request.filler)
+    bank = read_bank(source)
     agent = resolve_agent(request.agent, request.settings, request.base_url, calls=calls, catalogue=catalogue)
     sample = agent.source.sample
     observed = suite.public and sample.observes and not sample.writes_in_reply
-    each: Questions = "in-line"
-    if suite.public and suite.isolated:  # as the published programs do
-        each = "forked" if sample.forks != "no" else "alone"
+    each = _asked(suite, sample)
     alone = (request.questions or each) == ALONE and not request.quick
     notes = tuple(_notes(request, suite, span, each))
     if alone:
         suite = suite.alone()
-    resolved = _LookedUp(suite, scenarios, chosen, span, bank.digest, observed, each)
-    manifest = _manifest(request, agent.entry, resolved)
-    mode = Mode(manifest.questions, manifest.acknowledge)
+    mode = mode_of(request.questions or each, request.acknowledge, quick=request.quick, filler=filled_by)
+    mode = mode._replace(acknowledge="scripted") if observed else mode
+    isolated = request.isolated or suite.isolated
+    filled_by = _filler_mode(filled_by, agent.entry, isolated=isolated)
+    manifest = Manifest(
+        format=FORMAT,
+        version=version("ltm-bench"),
+        bench_version=BENCH_VERSION,
+        seed=request.seed,
+        span=span,
+        tokenizer=request.tokenizer,
+        suite=SuiteEntry(
+            name=request.suite,
+            start=suite.start,
+            stagger=suite.stagger,
+            isolated=isolated,
+            scenarios=[_entry(name, suite, scenarios, request, span) for name in chosen],
+        ),
+        agent=agent.entry,
+        filler=FillerEntry(source=source, digest=bank.digest, mode=filled_by, max_tokens=filler.MAX_TOKENS),
+        questions=mode.questions,
+        acknowledge=mode.acknowledge,
+        scorers={name: kind.version for name, kind in built_in().items()},
+    )
     check_mode(mode, agent.entry.name, sample, public=each != "in-line")
     _check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
-    usual = {
-        "tokenizer": Request.tokenizer,
-        "isolated": suite.isolated,
-        "source": _SHIPPED,
-        "mode": _filler_mode("scripted", agent.entry, isolated=suite.isolated),
-        "questions": each,
-        "acknowledge": "scripted" if observed else Request.acknowledge,
-    }
+    filled_usually = _filler_mode("scripted", agent.entry, isolated=suite.isolated)
+    acknowledged = "scripted" if observed else Request.acknowledge
+    usual = (Request.tokenizer, suite.isolated, _SHIPPED, filled_usually, each, acknowledged)
     plan = Plan(
         manifest,
         _examples(manifest, scenarios),
@@ -187,52 +203,11 @@ def _check_keys(given: Mapping[str, object]) -> None:
             )
 
 
-class _LookedUp(NamedTuple):
-    """The names of a request, looked up."""
-
-    suite: Suite
-    scenarios: Scenarios
-    chosen: Sequence[str]
-    """The selected scenarios."""
-    span: int
-    filler: str
-    """Digest of the filler's questions."""
-    observed: bool
-    """Whether needles are observed by default."""
-    questions: Questions
-    """Where questions are asked by default."""
-
-
-def _manifest(request: Request, agent: AgentEntry, resolved: _LookedUp) -> Manifest:
-    suite, scenarios, chosen, span, digest, observed, questions = resolved
-    mode, origin = _parse_filler(request.filler)
-    how = mode_of(request.questions or questions, request.acknowledge, quick=request.quick, filler=mode)
-    isolated = request.isolated or suite.isolated
-    return Manifest(
-        format=FORMAT,
-        version=version("ltm-bench"),
-        bench_version=BENCH_VERSION,
-        seed=request.seed,
-        span=span,
-        tokenizer=request.tokenizer,
-        suite=SuiteEntry(
-            name=request.suite,
-            start=suite.start,
-            stagger=suite.stagger,
-            isolated=isolated,
-            scenarios=[_entry(name, suite, scenarios, request, span) for name in chosen],
-        ),
-        agent=agent,
-        filler=FillerEntry(
-            source=origin,
-            digest=digest,
-            mode=_filler_mode(mode, agent, isolated=isolated),
-            max_tokens=filler.MAX_TOKENS,
-        ),
-        questions=how.questions,
-        acknowledge="scripted" if observed else how.acknowledge,
-        scorers={name: kind.version for name, kind in built_in().items()},
-    )
+def _asked(suite: Suite, sample: Agent) -> Questions:
+    """Return where questions are asked by default; about histories of public sets, as the published programs do."""
+    if not (suite.public and suite.isolated):
+        return "in-line"
+    return "forked" if sample.forks != "no" else "alone"
 
 
 def _filler_mode(asked: str, agent: AgentEntry, *, isolated: bool) -> str:
