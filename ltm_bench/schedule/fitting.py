@@ -60,16 +60,21 @@ def due_position(start: int, at: float, span: int) -> int:
     return start + math.floor(at * USABLE * span)
 
 
+Talk = tuple[int, Sequence[Rehearsed]]
+"""An example's start position, and its remaining steps."""
+
+
 def expected_lateness(
-    talks: Sequence[tuple[int, Sequence[Rehearsed]]], position: int, span: int, reply_tokens: int
+    talks: Sequence[Talk], position: int, span: int, reply_tokens: int, *, limit: float = math.inf
 ) -> int:
     """Simulate these examples from `position` on, and return how late the latest message will be, in tokens.
 
     Args:
-        talks: For each example, its start position and its remaining steps.
+        talks: The examples.
         position: Tokens of the conversation so far.
         span: Span in tokens.
         reply_tokens: Expected length of a reply; used where the rehearsed reply is shorter.
+        limit: Where to stop: of what is later than this, only that much is told.
     """
     waiting = [
         (max(position, due_position(start, steps[0].line.at or 0.0, span)), i, 0)
@@ -78,7 +83,7 @@ def expected_lateness(
     ]
     heapq.heapify(waiting)
     latest = 0
-    while waiting:
+    while waiting and latest <= limit:
         due, i, k = heapq.heappop(waiting)
         start, steps = talks[i]
         position = max(position, due)

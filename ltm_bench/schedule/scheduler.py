@@ -277,7 +277,7 @@ class Scheduler:
             if not self._topics.isdisjoint(example.scenario.topics):
                 continue
             planned = self.rehearsals[example.id]
-            if self._active and self._lateness_with(planned) > LATE * self._span:
+            if self._active and self._would_be_late(planned):
                 crowded = True
                 continue
             del self._unstarted[i]
@@ -295,10 +295,11 @@ class Scheduler:
             self._may_start = False  # until an example ends and releases its topics
         return None
 
-    def _lateness_with(self, planned: Sequence[Rehearsed]) -> int:
+    def _would_be_late(self, planned: Sequence[Rehearsed]) -> bool:
         talks = [(active.start, active.planned[active.sent :]) for active in self._active.values()]
         usual = self._reply_tokens // max(self._replies, 1)
-        return expected_lateness([*talks, (self.position, planned)], self.position, self._span, usual)
+        told, late = [*talks, (self.position, planned)], LATE * self._span
+        return expected_lateness(told, self.position, self._span, usual, limit=late) > late
 
     def _advance(self, active: _Active, reply: Reply | None, sent_at: datetime | None) -> None:
         """Fetch an example's next line and queue it for when it is due."""
