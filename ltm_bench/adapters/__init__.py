@@ -91,7 +91,6 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.chat import ChatModel as ChatModel
     from ltm_bench.adapters.chat import SdkChatModel as SdkChatModel
     from ltm_bench.adapters.chat import sdk_client as sdk_client
-    from ltm_bench.adapters.chat import stamped as stamped
     from ltm_bench.adapters.chroma_store import ChromaIndex as ChromaIndex
     from ltm_bench.adapters.chroma_store import ChromaStore as ChromaStore
     from ltm_bench.adapters.compaction import Compacted as Compacted
@@ -170,6 +169,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.text import aware_time as aware_time
     from ltm_bench.adapters.text import pieces as pieces
     from ltm_bench.adapters.text import sendable as sendable
+    from ltm_bench.adapters.text import stamped as stamped
     from ltm_bench.adapters.tools import Tool as Tool
     from ltm_bench.adapters.tools import ToolAnswer as ToolAnswer
     from ltm_bench.adapters.tools import Toolbox as Toolbox

@@ -16,11 +16,10 @@ from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
 from ltm_bench.adapters.http.shared import client as shared
 from ltm_bench.adapters.model_window import model_window
 from ltm_bench.adapters.overflow import is_too_long
-from ltm_bench.adapters.text import sendable
+from ltm_bench.adapters.text import sendable, stamped
 from ltm_bench.adapters.tools import ToolAnswer, Toolbox, ToolCall, ToolUse
 from ltm_bench.adapters.window import KEPT, MESSAGE_OVERHEAD, Prompt, Window
 from ltm_bench.core.agent import Agent, Finding, UsageModel
-from ltm_bench.core.clock import stamp
 from ltm_bench.core.errors import AgentError, ConfigError, nearest
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
 from ltm_bench.core.tokens import counter
@@ -31,11 +30,6 @@ SYSTEM = (
     "Answer the newest message, and be brief unless you are asked for more."
 )
 """The default system message of chat adapters."""
-
-
-def stamped(message: Message) -> str:
-    """Return a message's text with the date in front; a date elsewhere would defeat the prompt cache."""
-    return f"[{stamp(message.at)}]\n{message.text}"
 
 
 _NOT_TOLD = (400, 404, 405, 501)

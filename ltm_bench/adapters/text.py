@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from ltm_bench.core.clock import stamp
+from ltm_bench.core.messages import Message
+
 
 def sendable(text: str) -> str:
     """Return a text with lone surrogates replaced, which neither UTF-8 nor any provider accepts.
@@ -10,6 +13,11 @@ def sendable(text: str) -> str:
     A pair of surrogates becomes the character it encodes, as it does when read from a log.
     """
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def stamped(message: Message) -> str:
+    """Return a message's text with the date in front; a date elsewhere would defeat the prompt cache."""
+    return f"[{stamp(message.at)}]\n{message.text}"
 
 
 def pieces(text: str, most: int) -> Iterator[str]:

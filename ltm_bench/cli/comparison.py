@@ -20,7 +20,6 @@ from ltm_bench.report.words import cost, moves, p_value, plural, retested, secon
 from ltm_bench.score.comparison.cells import Cell
 from ltm_bench.score.comparison.pairs import Pair
 from ltm_bench.score.comparison.runs import Comparison
-from ltm_bench.score.results.controls import Controls
 from ltm_bench.score.statistics.intervals import TEST, Paired
 
 MOST_PAIRS = 12
@@ -72,12 +71,6 @@ def print_cells(comparison: Comparison, span: int) -> None:
             "" if cell.latency is None else seconds(cell.latency),
         )
     print_table(table)
-
-
-def print_controls(found: Controls | None, whose: str = "") -> None:
-    """Print how much of a score is memory, if its controls were asked."""
-    for line in () if found is None else (found.sentence, *found.remarks):
-        out().print(safe(f"{whose}: {line}" if whose else line))
 
 
 def print_apart(cells: Sequence[Cell]) -> None:

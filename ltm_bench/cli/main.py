@@ -17,7 +17,7 @@ _INTERRUPTED = 128 + signal.SIGINT
 """Typer's exit code for a KeyboardInterrupt, which shells expect."""
 
 
-_ALLOCATED = 20_000
+_ALLOCATED = 200_000
 """Threshold of Python's cycle collector; its default of 700 costs a tenth of a short run."""
 
 

@@ -7,14 +7,20 @@ from rich import box
 from rich.table import Table
 
 from ltm_bench.api import REFERENCES, Run
-from ltm_bench.cli.comparison import print_controls
 from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
+from ltm_bench.score.results.controls import Controls
 from ltm_bench.score.results.headline import Leaks
 from ltm_bench.score.results.ladder import LadderResult
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import NOBODY, Results
+
+
+def print_controls(found: Controls | None, whose: str = "") -> None:
+    """Print how much of a score is memory, if its controls were asked."""
+    for line in () if found is None else (found.sentence, *found.remarks):
+        out().print(safe(f"{whose}: {line}" if whose else line))
 
 
 def print_run(run: Run) -> None:

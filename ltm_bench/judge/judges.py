@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from inspect import isclass, signature
 from typing import Any
 
-from ltm_bench.adapters.chat import ChatModel
-from ltm_bench.adapters.durable import DurableAgent
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.judge import rubric
 from ltm_bench.log.manifest import AgentEntry
 from ltm_bench.plan.agents import AgentSource, resolve_agent
 from ltm_bench.plugins.agents import agent_class
@@ -32,6 +29,8 @@ class Judge:
     @property
     def key(self) -> str:
         """Hash of everything that its verdicts depend on, including the rubric."""
+        from ltm_bench.judge import rubric
+
         return self.key_with(rubric.digest())
 
     def key_with(self, digest: str) -> str:
@@ -61,6 +60,9 @@ def find_reader(name: str | None, agent: AgentEntry) -> Judge | None:
 
 def _own_model(agent: AgentEntry) -> tuple[str, str | None]:
     """Return the model of an agent, as an agent's name, and its server."""
+    from ltm_bench.adapters.chat import ChatModel
+    from ltm_bench.adapters.durable import DurableAgent
+
     made = agent_class(agent.adapter)
     given, known = agent.settings, signature(made).parameters
     core, model = given.get("core") or (known["core"].default if "core" in known else ""), given.get("model")

@@ -9,12 +9,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import is_ordinary
 from ltm_bench.core.messages import Verdict
-from ltm_bench.judge.opinions import FILE, Calibration, OpinionStore
 from ltm_bench.log.lines import to_line
 from ltm_bench.plan.scenarios import About
 from ltm_bench.report.page import render_page
@@ -27,6 +26,9 @@ from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.results.scoring import results_of
 from ltm_bench.score.results.stored import SUMS
+
+if TYPE_CHECKING:
+    from ltm_bench.judge.opinions import Calibration
 
 
 class Publication:
@@ -114,15 +116,18 @@ def _said_besides(question: Question) -> dict[str, Any]:
 
 def _with_calibrations(results: Results, reports: Path) -> Results:
     """Add the last calibration of a run's judges."""
-    # Most runs have no judge, and SQLite would create the database by opening it.
-    if not results.judges or not (reports / FILE).exists():
+    if not results.judges:  # nearly always
+        return results
+    from ltm_bench.judge.opinions import FILE, OpinionStore
+
+    if not (reports / FILE).exists():  # SQLite would create it
         return results
     with OpinionStore(reports / FILE) as memory:
         notes = [_calibrated(note, memory.calibration(note.key)) for note in results.judges]
     return results.model_copy(update={"judges": notes})
 
 
-def _calibrated(note: JudgeNote, found: Calibration | None) -> JudgeNote:
+def _calibrated(note: JudgeNote, found: "Calibration | None") -> JudgeNote:
     if found is None:
         return note
     changes: dict[str, Any] = {

@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from math import ceil, isclose
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.score.comparison.retest import Retest
 from ltm_bench.score.results.course import Course
 from ltm_bench.score.results.examples import ExampleResult
+
+if TYPE_CHECKING:
+    from ltm_bench.score.comparison.retest import Retest
 
 _LEVEL = 0.05
 """A p-value below it shows a difference."""
@@ -35,7 +37,7 @@ def moves(by_name: Mapping[str, float]) -> str:
     return f"by itself (test-retest), {told}"
 
 
-def retested(found: Retest) -> str:
+def retested(found: "Retest") -> str:
     """Say how far an agent moves by itself, question by question, and what a gate must allow for."""
     share = found.same_interval
     return (

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from ltm_bench.adapters.gateway import conversing
-from ltm_bench.adapters.product import MemoryProduct
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import CannotCombine, ReplayDiverged, RunIncomplete
 from ltm_bench.core.messages import AnsweredBy, Ask, Chat, Kind, Line, Message, Reply, Tell, Turn
@@ -164,6 +163,8 @@ async def run_controls(
     Raises:
         RunIncomplete, BudgetReached: A conversation had to stop; the others were finished.
     """
+    from ltm_bench.adapters.product import MemoryProduct
+
     sample = plan.agents.sample
     if sample.interactive or isinstance(sample, MemoryProduct):  # which share a person, or a server
         concurrent = 1

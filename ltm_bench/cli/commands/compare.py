@@ -8,7 +8,6 @@ from ltm_bench.cli.comparison import (
     places_of,
     print_apart,
     print_cells,
-    print_controls,
     print_pairs,
     print_spread,
     write_comparison,
@@ -18,6 +17,7 @@ from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, Runs, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.cli.sheets import print_compared
+from ltm_bench.cli.summary import print_controls
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.plan.declaring import Option
 from ltm_bench.report.paper_table import FORMS

@@ -52,12 +52,13 @@ def run(
 def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folders: list[Path]) -> None:
     from ltm_bench.api import execute
     from ltm_bench.cli.watching import watch_all
-    from ltm_bench.export.sending import collector
     from ltm_bench.judge.judges import find_judges
     from ltm_bench.plan.planning import make_plan
     from ltm_bench.runner.reuse import folder_to_decide
 
     if series.otel is not None:
+        from ltm_bench.export.sending import collector
+
         collector(series.otel)  # before anything is paid for
     seeds = seeds_from(request.seed, series.repeats)
     # All are planned first: mistakes show before anything is paid for.
