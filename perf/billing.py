@@ -29,7 +29,7 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ltm_bench.adapters.testing import Fault, Provider, Request
 from ltm_bench.adapters.testing.server import serving
@@ -160,8 +160,8 @@ def counted(reports: Path) -> Decimal:
     return sum((cost_of(log.parent).total for log in reports.glob("*/events.jsonl")), Decimal())
 
 
-def trial(seed: int, limit: Decimal, kills: int, kind: str = "run") -> Result:
-    """Run or race, kill and continue with one seed."""
+def trial(seed: int, limit: Decimal, kills: int, kind: str = "run", start: Any = subprocess.Popen) -> Result:
+    """Run or race, kill and continue with one seed; `start` starts a program as `Popen` does."""
     dice = random.Random(f"kills/{seed}")
     with tempfile.TemporaryDirectory() as folder, billing(seed) as provider:
         place = Path(folder)
@@ -170,9 +170,9 @@ def trial(seed: int, limit: Decimal, kills: int, kind: str = "run") -> Result:
         more, billed = ["--max-cost", str(limit)], ["--base-url", provider.openai_url]
         if kind == "race":
             (place / "agents" / "shorter.py").write_text(ADAPTER.replace("16000", "1500"), "utf-8")
-            start = ["race", "billed", "shorter", *RACE, *billed, *more]
+            words = ["race", "billed", "shorter", *RACE, *billed, *more]
         else:
-            start = [
+            words = [
                 "run",
                 "--suite",
                 "smoke",
@@ -190,14 +190,14 @@ def trial(seed: int, limit: Decimal, kills: int, kind: str = "run") -> Result:
                 billed = ["--agent", "command", "-A", f"command={sys.executable} program.py"]
             else:
                 billed += ["--agent", "billed"]
-            start += [*billed, *more]
+            words += [*billed, *more]
         killed, codes = 0, []
         for _ in range(60):
             there = (place / "reports" / "r" / "events.jsonl").exists()
-            words = ["resume", "r", *more] if there and kind != "race" else start
+            again = there and kind != "race"
             before = len(provider.requests)
-            with subprocess.Popen(
-                [sys.executable, "-m", "ltm_bench", *words],
+            with start(
+                [sys.executable, "-m", "ltm_bench", *(["resume", "r", *more] if again else words)],
                 cwd=place,
                 env={**os.environ, "OPENAI_API_KEY": "no-key-at-all"},
                 stdout=subprocess.DEVNULL,

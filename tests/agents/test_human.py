@@ -27,7 +27,10 @@ from ltm_bench.log.reader import read_events
 from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
+    from tests import zygote
     from tests.browser import Browser
+else:
+    import zygote
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
@@ -426,7 +429,7 @@ def test_the_page_fits_loads_nothing_foreign_and_can_be_read_by_everybody(
 
 def start(place: Path, *words: str) -> tuple[subprocess.Popen[str], str]:
     """Start a command, and return it with the address that it prints."""
-    running = subprocess.Popen(
+    running = zygote.Forked(
         [sys.executable, "-m", "ltm_bench", *words], cwd=place, stderr=subprocess.PIPE, text=True
     )
     assert running.stderr is not None

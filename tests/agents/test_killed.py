@@ -18,9 +18,11 @@ import pytest
 from ltm_bench.plugins.files import bundled
 
 if TYPE_CHECKING:
+    from tests import zygote
     from tests.products import Supermemory, Zep
     from tests.stages import Place, Stage, staged
 else:
+    import zygote
     from products import Supermemory, Zep
     from stages import Place, Stage, staged
 
@@ -51,9 +53,7 @@ def words_for(stage: Stage, folder: Path) -> list[str]:
 
 
 def finish(words: list[str], folder: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, *words], cwd=folder, input=TYPED, capture_output=True, timeout=400, check=False
-    )
+    done = zygote.run([*COMMAND, *words], cwd=folder, input=TYPED, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
 
 
@@ -63,7 +63,7 @@ def kill(words: list[str], folder: Path, due: Callable[[], bool]) -> bool:
     typed.write_bytes(TYPED)
     with (
         typed.open("rb") as stdin,
-        subprocess.Popen(
+        zygote.Forked(
             [*COMMAND, *words],
             cwd=folder,
             stdin=stdin,

@@ -31,9 +31,11 @@ from ltm_bench.filler.filler import shipped
 from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
+    from tests import zygote
     from tests.memories import START, turn
     from tests.vectors import CONVERSATION, Conversation, Converse, trivia
 else:
+    import zygote
     from memories import START, turn
     from vectors import CONVERSATION, Conversation, Converse, trivia
 
@@ -116,28 +118,37 @@ def test_offline_it_needs_neither_a_model_nor_a_provider(store: str, tmp_path: P
 
 # Determinism
 
+SHORT = [trivia(60, 60) if len(text) > 9999 else text for text in CONVERSATION]
+"""The conversation for all that does not need a thousand passages; its batches are as much smaller."""
 ELSEWHERE = """
-    import os, pathlib, signal, sys
+    import json, os, pathlib, signal, sys
     sys.path.insert(0, sys.argv[1])
-    from vectors import CONVERSATION, Conversation
-    talk = Conversation(pathlib.Path(sys.argv[2]), store=sys.argv[4])
-    for i, text in enumerate(CONVERSATION):
-        if str(i) == sys.argv[3]:
+    from vectors import Conversation
+    texts, dies, batch = json.loads(sys.argv[4])
+    talk = Conversation(pathlib.Path(sys.argv[2]), store=sys.argv[3])
+    talk.agent.store.batch = batch
+    for i, text in enumerate(texts):
+        if i == dies:
             os.kill(os.getpid(), signal.SIGKILL)
         print(*talk.say(text), flush=True)
     talk.close()
 """
 
 
-def elsewhere(home: Path, store: str, *, seed: str = "0", dies_before: int = -1) -> list[str]:
-    """Hold the conversation in another process, which may be killed before a turn."""
+def elsewhere(
+    home: Path, store: str, texts: list[str] = CONVERSATION, *, seed: str = "", dies_before: int = -1
+) -> list[str]:
+    """Hold a conversation in another process, which may be killed before a turn."""
     home.mkdir(exist_ok=True)
     tests = str(Path(__file__).parent.parent)
-    command = [sys.executable, "-c", textwrap.dedent(ELSEWHERE), tests, str(home), str(dies_before), store]
-    environment = {**os.environ, "PYTHONHASHSEED": seed}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=Path(tests).parent)
+    told = json.dumps([texts, dies_before, STORES[store].batch])
+    command = [sys.executable, "-c", textwrap.dedent(ELSEWHERE), tests, str(home), store, told]
+    environment = {**os.environ, "PYTHONHASHSEED": seed or "random"}
+    start: Any = subprocess.run if seed else zygote.run  # a process that was forked has the seed of the tests
+    done = start(command, env=environment, capture_output=True, text=True, cwd=Path(tests).parent)
     assert done.returncode == (0 if dies_before < 0 else -signal.SIGKILL), done.stderr
-    return done.stdout.splitlines()
+    said: list[str] = done.stdout.splitlines()
+    return said
 
 
 def test_the_conversation_itself_shows_something(converse: Converse):
@@ -151,24 +162,27 @@ def test_the_conversation_itself_shows_something(converse: Converse):
 
 
 def test_other_processes_and_hash_seeds_give_the_same_replies(converse: Converse, store: str, tmp_path: Path):
-    here = converse().say(*CONVERSATION)
-    assert elsewhere(tmp_path / "1", store, seed="1") == here
-    assert elsewhere(tmp_path / "2", store, seed="4711") == here
+    here = converse().say(*SHORT)
+    assert elsewhere(tmp_path / "1", store, SHORT, seed="1") == here
+    assert elsewhere(tmp_path / "2", store, SHORT, seed="4711") == here
 
 
 @pytest.mark.parametrize("dies_before", [1, 6, 11, 12])
 def test_killed_and_restored_it_continues_as_if_nothing_had_happened(
-    converse: Converse, store: str, tmp_path: Path, dies_before: int
+    converse: Converse, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dies_before: int
 ):
+    texts = CONVERSATION if dies_before == 12 else SHORT
+    if texts is SHORT:
+        monkeypatch.setattr(STORES[store], "batch", STORES[store].batch // 10)
     undisturbed = converse(home=tmp_path / "undisturbed")
-    undisturbed.say(*CONVERSATION)
+    undisturbed.say(*texts)
     home = tmp_path / "killed"
-    elsewhere(home, store, dies_before=dies_before)
+    elsewhere(home, store, texts, dies_before=dies_before)
     before = [passage for each in undisturbed.turns[:dies_before] for passage in split_turn(each)]
     lost = len(before) - len(converse(home=home).agent.store.load())
     assert 0 <= lost < STORES[store].batch
     restored = converse(undisturbed.turns[:dies_before], home)
-    restored.say(*CONVERSATION[dies_before:])
+    restored.say(*texts[dies_before:])
     assert restored.turns == undisturbed.turns
     for query in ("soup", "lighthouse", "the capital of France"):
         assert restored.recall(query, 30) == undisturbed.recall(query, 30)

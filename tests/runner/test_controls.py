@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -23,9 +22,11 @@ from ltm_bench.plan.planning import plan_of
 from ltm_bench.runner.controls import said_in
 
 if TYPE_CHECKING:
+    from tests import zygote
     from tests.asking import DIARY, PAID, SMALL
     from tests.conftest import Command
 else:
+    import zygote
     from asking import DIARY, PAID, SMALL
 
 KINDS = ["blind", "evidence", "near"]
@@ -96,7 +97,7 @@ def test_equal_replies_give_equal_bytes_and_nothing_is_asked_twice(mode: dict[st
 def command(*words: str, dies: int = 0) -> int:
     words = (sys.executable, "-m", "ltm_bench", *words)
     environment = {**os.environ, "DIES": str(dies)}
-    return subprocess.run(words, env=environment, capture_output=True, timeout=200, check=False).returncode
+    return zygote.run(words, env=environment, capture_output=True).returncode
 
 
 @pytest.mark.parametrize("moments", [(12,), pytest.param(range(1, 31, 3), marks=pytest.mark.long)])

@@ -26,7 +26,10 @@ from ltm_bench.plan.planning import plan_of
 from ltm_bench.runner.conversations import run_conversations as run_plan
 
 if TYPE_CHECKING:
+    from tests import zygote
     from tests.conftest import Command
+else:
+    import zygote
 
 AGENT = '''
 """Diary: answers from everything that it was told, writes down every call, and is slow enough to be killed."""
@@ -63,15 +66,17 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *more: str, seed: str = "0") -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *more: str, seed: str = "") -> subprocess.CompletedProcess[str]:
     folder.mkdir(exist_ok=True)
-    environment = {**os.environ, "PYTHONHASHSEED": seed}
-    return subprocess.run(
+    environment = {**os.environ, "PYTHONHASHSEED": seed or "random"}
+    start: Any = subprocess.run if seed else zygote.run  # a process that was forked has the seed of the tests
+    done: subprocess.CompletedProcess[str] = start(
         [*RUN, *more], cwd=folder, env=environment, capture_output=True, text=True, timeout=200
     )
+    return done
 
 
-def whole(folder: Path, *more: str, seed: str = "0") -> dict[str, bytes]:
+def whole(folder: Path, *more: str, seed: str = "") -> dict[str, bytes]:
     """Run to the end; return every file that must not differ."""
     done = run(folder, *more, seed=seed)
     assert done.returncode == 0, done.stderr
@@ -93,9 +98,7 @@ def events(path: Path) -> list[dict[str, Any]]:
 def killed(folder: Path, when: int, *more: str) -> bool:
     """Start the run, and kill it without warning once its log has this many bytes; return False if it ended first."""
     path = folder / "reports" / "r" / "events.jsonl"
-    process = subprocess.Popen(
-        [*RUN, *more], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = zygote.Forked([*RUN, *more], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 100
     while process.poll() is None and time.monotonic() < deadline:
         if path.exists() and path.stat().st_size >= when:
@@ -174,7 +177,7 @@ def test_killed_in_isolated_mode_a_run_ends_the_same(place: Path) -> None:
     more = ("--agent", "diary", "--isolated")
     expected = whole(place, *more)
     (place / "reports" / "r").rename(place / "reports" / "uninterrupted")
-    process = subprocess.Popen([*RUN, *more], cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = zygote.Forked([*RUN, *more], cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     logs = place / "reports" / "r" / "isolated"
     while process.poll() is None and (
         not logs.exists() or sum(p.stat().st_size for p in logs.iterdir()) < 9000
@@ -211,9 +214,7 @@ def test_a_second_process_is_refused_and_a_dead_one_holds_no_lock(place: Path) -
     whole(place, *small)
     with (home / "events.jsonl").open("rb+") as file:  # unfinished again
         file.truncate(len((home / "events.jsonl").read_bytes()) * 2 // 3)
-    with subprocess.Popen(
-        [sys.executable, "-c", hold, str(home)], stdout=subprocess.PIPE, text=True
-    ) as holder:
+    with zygote.Forked([sys.executable, "-c", hold, str(home)], stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         refused = run(place, *small)
@@ -255,12 +256,14 @@ def here(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def start(*words: str, **options: Any) -> subprocess.Popen[str]:
     """Start the command here."""
-    return subprocess.Popen(
+    begin: Any = subprocess.Popen if "preexec_fn" in options else zygote.Forked
+    process: subprocess.Popen[str] = begin(
         [sys.executable, "-m", "ltm_bench", "run", *TINY, *words],
         stderr=subprocess.PIPE,
         text=True,
         **options,
     )
+    return process
 
 
 def undisturbed(command: "Command", *words: str) -> bytes:

@@ -19,7 +19,10 @@ from ltm_bench.log.gateway import GATEWAY, read_gateway
 from ltm_bench.runner.standing import cost_of
 
 if TYPE_CHECKING:
+    from tests import zygote
     from tests.conftest import Command
+else:
+    import zygote
 
 KEY = "sk-planted-0123456789abcdefgh"
 MODEL = "gpt-6-luna"
@@ -164,7 +167,7 @@ def test_what_was_billed_before_a_kill_is_counted_by_whoever_resumes(
         return "Noted."
 
     server.answer = die
-    with subprocess.Popen([sys.executable, "-m", "ltm_bench", *words], stdout=-3, stderr=-3) as process:
+    with zygote.Forked([sys.executable, "-m", "ltm_bench", *words], stdout=-3, stderr=-3) as process:
         assert process.wait(120) == -signal.SIGKILL
     cut_off = read_gateway(Path("reports/r")).calls[-1]
     assert (cut_off.lost, len(server.chats)) == (True, 5)
@@ -298,7 +301,7 @@ def test_a_gateway_alone_counts_by_conversation_what_was_spent(place: Path, serv
         "--max-cost",
         "1",
     ]
-    with subprocess.Popen(
+    with zygote.Forked(
         [sys.executable, "-m", "ltm_bench", *words], stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None

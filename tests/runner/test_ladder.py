@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -24,9 +23,11 @@ from ltm_bench.log.reader import read_events
 from ltm_bench.score.statistics.intervals import wilson
 
 if TYPE_CHECKING:
+    from tests import zygote
     from tests.asking import DIARY, PAID, SMALL
     from tests.conftest import Command
 else:
+    import zygote
     from asking import DIARY, PAID, SMALL
 
 # Forgets some facts, finds some, and guesses when it is offered a choice.
@@ -239,7 +240,7 @@ def test_what_decides_how_it_goes_on_is_left_out_and_said() -> None:
 def killed_at(call: int) -> int:
     words = (sys.executable, "-m", "ltm_bench", "control", "r", "--ladder")
     environment = {**os.environ, "DIES": str(call)}
-    return subprocess.run(words, env=environment, capture_output=True, timeout=200, check=False).returncode
+    return zygote.run(words, env=environment, capture_output=True).returncode
 
 
 @pytest.mark.parametrize("moments", [(9,), pytest.param(range(1, 31, 3), marks=pytest.mark.long)])

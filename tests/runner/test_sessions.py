@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,10 @@ import pytest
 from tests import sets
 
 if TYPE_CHECKING:
+    from tests import zygote
     from tests.conftest import Command
+else:
+    import zygote
 
 ARCHIVE = '''
 """Archive: takes whole sessions, and writes down every call; killed, once, when the second session comes."""
@@ -286,7 +288,7 @@ def test_for_long_histories_results_abridge_messages_and_the_log_holds_them_whol
 def killed(words: list[str], moment: str = "") -> None:
     """Start a run whose agent kills it at this moment."""
     Path("kill").write_text(moment, "utf-8")
-    done = subprocess.run(words, capture_output=True, check=False)
+    done = zygote.run(words, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
@@ -303,13 +305,13 @@ def test_a_history_interrupted_by_a_kill_is_taken_in_once(place: Path, more: tup
     killed(words)
     assert "session" in calls.read_text()
     calls.unlink()  # it keeps nothing on disk, so its memory dies with its process
-    subprocess.run(words, check=True, capture_output=True)
+    zygote.run(words, check=True, capture_output=True)
     told = [texts for call, texts, _ in heard(calls.parent) if call == "session"]
     assert len(told) == 3, "each session once, from the log or from the file"
     assert len({texts[0] for texts in told}) == 3
     log = (place / "reports/r/isolated/locomo-0.jsonl").read_text("utf-8")
     words[words.index("r")] = "fresh"
-    subprocess.run(words, check=True, capture_output=True)
+    zygote.run(words, check=True, capture_output=True)
     assert log == (place / "reports/fresh/isolated/locomo-0.jsonl").read_text("utf-8")
 
 
@@ -394,7 +396,7 @@ def test_a_killed_run_writes_no_session_twice_into_a_memory_on_disk(
     words[words.index("archive")] = "durable"
     home = place / "reports/r/agent/locomo-0"
     killed(words, moment)
-    subprocess.run(words, check=True, capture_output=True)
+    zygote.run(words, check=True, capture_output=True)
     done = (home / "done.txt").read_text().split("|")
     assert done.count("wrote") == 4, "the introduction, and three sessions"
     assert len(json.loads((home / "store.json").read_text())) == 4
@@ -402,5 +404,5 @@ def test_a_killed_run_writes_no_session_twice_into_a_memory_on_disk(
     assert len(questions) - len(set(questions)) <= 1, "at most the reply under way is asked for again"
     log = (place / "reports/r/isolated/locomo-0.jsonl").read_text("utf-8")
     words[words.index("r")] = "fresh"
-    subprocess.run(words, check=True, capture_output=True)
+    zygote.run(words, check=True, capture_output=True)
     assert log == (place / "reports/fresh/isolated/locomo-0.jsonl").read_text("utf-8")
