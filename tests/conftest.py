@@ -5,9 +5,11 @@ import gc
 import os
 import re
 import signal
+import ssl
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -104,6 +106,14 @@ def pytest_collection_finish() -> None:
     """Exempt the collected tests from garbage collection, which would otherwise look through all of them each time."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates() -> Iterator[None]:
+    """Read the trusted certificates once: this takes longer than all else in a client, and no server here has any."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
 
 
 KEY = "sk-not-a-key-0123456789"
