@@ -80,7 +80,7 @@ def test_an_attempt_without_an_answer_says_why_there_is_none(
     server: Provider, tmp_path: Path, adapter: str
 ) -> None:
     server.fail("hang", times=2, seconds=20.0)
-    said, heard = ask(server, adapter, "Hello!", tmp_path, timeout=1.5, max_retries=1)
+    said, heard = ask(server, adapter, "Hello!", tmp_path, timeout=0.5, max_retries=1)
     assert "no reply within" in str(said)
     assert [(attempt.status, attempt.error) for attempt in heard.attempts] == [(None, "ReadTimeout")] * 2
 

@@ -408,7 +408,7 @@ def test_failures_are_one_line_without_the_key_and_can_be_retried(
 @pytest.mark.parametrize(
     ("kind", "timeout", "expected"),  # long enough for any server that answers, even on a busy machine
     [
-        ("hang", 2, "no reply within timeout=2 seconds, after 0 retries; raise timeout"),
+        ("hang", 1, "no reply within timeout=1 seconds, after 0 retries; raise timeout"),
         ("cut", 30, "the connection failed (peer closed connection"),
     ],
 )

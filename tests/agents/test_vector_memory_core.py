@@ -43,10 +43,10 @@ def test_a_core_gets_one_bounded_prompt(server: Provider, key: str, talk_to: Sta
 
 
 def test_a_core_keeps_to_its_timeout_and_its_retries(server: Provider, key: str, talk_to: Start):
-    patience = {"timeout": 1.5, "max_retries": 1, "base_url": server.openai_url}
+    patience = {"timeout": 0.5, "max_retries": 1, "base_url": server.openai_url}
     talk = talk_to("vector_memory", core="openai_chat:some-model", **patience)
     server.fail("hang", times=2)
-    with pytest.raises(AgentError, match=r"no reply within timeout=1\.5 seconds, after 1 retry"):
+    with pytest.raises(AgentError, match=r"no reply within timeout=0\.5 seconds, after 1 retry"):
         talk.say("My boat is called Undine.")
     assert len(server.chats) == 2
 

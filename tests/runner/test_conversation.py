@@ -655,7 +655,7 @@ def test_a_whole_run_through_the_sdks_survives_a_faulty_provider(
     url = server.openai_url if provider == "openai" else server.url
     if kinds:
         server.fail(*kinds, **details)
-    settings = ["-A", "model=x", "-A", "window=100000", "-A", "timeout=4", "--base-url", url]
+    settings = ["-A", "model=x", "-A", "window=100000", "-A", "timeout=1", "--base-url", url]
     done = run(f"{provider}_chat", *settings)
     assert done.exit_code == exit_code, done.output
     outcomes = results(place)["outcomes"]
