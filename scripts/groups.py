@@ -500,14 +500,20 @@ def run(
         running = {name: pool.submit(run_one, name) for name in longest}
         results += [kept[name] if name in kept else running[name].result() for name in names]
     if after:
-        problems_of_all(results, plan)
+        problems_of_all(results, plan, whole=not changed)
     print(f"\n== what ran\n{ran.table(results)}\n")
     print(ran.totals(results))
     return 1 if any(each.problems for each in results) else 0
 
 
-def problems_of_all(results: Sequence[Result], plan: Plan) -> None:
-    """Print what all environments together show about adapters and skipped tests; record what is wrong."""
+def problems_of_all(results: Sequence[Result], plan: Plan, *, whole: bool = True) -> None:
+    """Print what all environments together show about adapters and skipped tests; record what is wrong.
+
+    Args:
+        results: What ran, that of `scripts/check` first.
+        plan: The groups.
+        whole: Whether long tests ran, which fill the table of adapters.
+    """
     left_out = [each.name for each in results if each.left_out]
     kept = [plan.groups[each.name] for each in results if each.kept]
     allowed = [*plan.skips, *(f"ltm-bench[{name}]" for name in left_out)]
@@ -521,7 +527,8 @@ def problems_of_all(results: Sequence[Result], plan: Plan) -> None:
     ]
     results[0].problems += [f"{each.file} {each.name} ran nowhere: {each.skipped}" for each in lost]
     untried = {*left_out, *(group.name.replace("-", "_") for group in kept)}
-    results[0].problems += ran.untold([each for each in adapters if each not in untried], said)
+    if whole:
+        results[0].problems += ran.untold([each for each in adapters if each not in untried], said)
 
 
 def _tries(group: Group, case: ran.Case) -> bool:

@@ -304,6 +304,9 @@ def test_what_a_kept_group_would_run_is_not_missed(
     assert "test_killed[mem0]" in missed
     assert not any("the adapter letta_code" in each for each in check.problems)
     assert any("the adapter mem0" in each for each in check.problems)
+    check.problems.clear()
+    groups.problems_of_all([check, kept], plan, whole=False)
+    assert not any("the adapter" in each for each in check.problems), "long tests fill the table"
     assert "KEPT: unchanged since 0.4.0" in groups.ran.table([check, kept])
     assert "tests skipped in every environment" in capsys.readouterr().out
 
