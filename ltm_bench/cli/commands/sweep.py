@@ -22,7 +22,7 @@ from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.display import SweepDisplay
 from ltm_bench.cli.ending import saying_when_it_ends
-from ltm_bench.cli.forecasting import foresee, foresee_controls
+from ltm_bench.cli.foreseeing import foresee, foresee_controls
 from ltm_bench.cli.options import LogLevel, Quiet, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.cli.publishing import Press, publish_all
