@@ -1,5 +1,6 @@
 """The start and the end of every command: signals, errors, exit codes."""
 
+import atexit
 import gc
 import os
 import signal
@@ -89,6 +90,7 @@ def main() -> None:
     warnings.showwarning = _warn
     show_everything()
     gc.set_threshold(_ALLOCATED, 20, 20)
+    atexit.register(gc.freeze)  # at its exit, Python looks through all that is alive: a sixth of a short run
     # Sent by a supervisor, or when the terminal closes. asyncio handles those from the keyboard: the first Ctrl-C waits
     # for an agent that blocks, the second does not.
     for sent in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):
