@@ -293,7 +293,7 @@ class Fold:
         if self._explain and verdict is matched and asked.question.matched is None:
             words = decisive(expect, reply, turns, verdict)
             asked.matched = replace(question, decisive=words)
-            self._decide(asked)
+            asked.question = replace(asked.question, decisive=words)
         example.asked.append(asked)
         return asked.question
 
