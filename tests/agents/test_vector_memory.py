@@ -163,8 +163,10 @@ def test_the_conversation_itself_shows_something(converse: Converse):
 
 def test_other_processes_and_hash_seeds_give_the_same_replies(converse: Converse, store: str, tmp_path: Path):
     here = converse().say(*SHORT)
-    assert elsewhere(tmp_path / "1", store, SHORT, seed="1") == here
-    assert elsewhere(tmp_path / "2", store, SHORT, seed="4711") == here
+    seed = {"chroma": "1", "sqlite": "4711", "chroma_index": "2"}[
+        store
+    ]  # the one of the tests is another each time
+    assert elsewhere(tmp_path / "other", store, SHORT, seed=seed) == here
 
 
 @pytest.mark.parametrize("dies_before", [1, 6, 11, 12])
@@ -195,13 +197,13 @@ def test_killed_and_restored_it_continues_as_if_nothing_had_happened(
 @EXACT
 def test_the_ranking_is_exact_among_thousands(converse: Converse):
     talk = converse()
-    for number in range(100):
+    for number in range(50):
         asyncio.run(talk.agent.observe(turn(number, trivia(60 * number, 60), f"[{number}]")))
     store = talk.agent.store
-    lines = [line for number in range(100) for line in [*trivia(60 * number, 60).splitlines(), f"[{number}]"]]
+    lines = [line for number in range(50) for line in [*trivia(60 * number, 60).splitlines(), f"[{number}]"]]
     whole = np.rint(hashing.embed(lines) * hashing.GRAIN).astype(np.int64)
     items = shipped().items
-    for query in [question for question, _ in items[::40]] + ["of", "", "capital", "xyzzy"]:
+    for query in [question for question, _ in items[:3000:40]] + ["of", "", "capital", "xyzzy"]:
         vector = hashing.embed([query])[0]
         scores = whole @ np.rint(vector * hashing.GRAIN).astype(np.int64)
         exact = sorted(range(len(lines)), key=lambda i: (-scores[i], i))[:20]
@@ -288,10 +290,13 @@ def test_every_passage_of_message_and_reply_is_stored(converse: Converse):
     }
 
 
-@pytest.mark.parametrize("text", ["", "\n \n", "…", "x" * 5000, "half \ud800 a pair", "nul \0 byte", "🎻"])
-def test_no_text_is_too_strange(converse: Converse, text: str):
+@pytest.mark.parametrize(
+    "texts", [[""], ["\n \n"], ["…", "x" * 5000, "half \ud800 a pair", "nul \0 byte", "🎻"]]
+)
+def test_no_text_is_too_strange(converse: Converse, texts: list[str]):
     talk = converse()
-    talk.say(text, text + "?")
+    for text in texts:
+        talk.say(text, text + "?")
     talk.close()
     assert converse(talk.turns).say("What?")
 

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,10 @@ from ltm_bench.datasets.goodai.files import Performance, definitions, find_defin
 from ltm_bench.datasets.goodai.suite import recipes
 
 if TYPE_CHECKING:
+    from tests import zygote
     from tests.conftest import Command
+else:
+    import zygote
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data" / "goodai"
@@ -198,7 +200,7 @@ def test_a_result_that_does_not_fit_its_definition_is_left_out(compact: Path) ->
 @pytest.mark.slow
 def test_our_verdicts_equal_the_published_scores_or_the_difference_is_explained() -> None:
     script = [sys.executable, str(ROOT / "perf" / "agreement.py"), str(SHARED)]
-    done = subprocess.run(script, capture_output=True, text=True, check=True)
+    done = zygote.run(script, capture_output=True, text=True, check=True)
     rows = {
         line.split()[0]: line.split()[1:]
         for line in done.stdout.replace("|", " ").splitlines()

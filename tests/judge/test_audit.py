@@ -1,6 +1,7 @@
 """Audits: a judge or a person checks confident verdicts without seeing them, corrected for the judge's own error."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ class Lima(Agent):
 JUDGE = '''"""{name}: a scripted judge, which knows the cases of its calibration."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 from ltm_bench import Agent, AgentError, Message, Reply, Usage
@@ -71,6 +73,13 @@ TESTS = {
 }
 
 
+@cache
+def answers() -> str:
+    """Return what the judges know, as JSON."""
+    known = {prompt(trial.case): "right" if trial.right else "wrong" for trial in trials(CASES)}
+    return json.dumps(known)
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "scenarios").mkdir()
@@ -84,8 +93,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "agents" / "paid.py").write_text(
         JUDGE.format(name="paid", test=TESTS["fair"], free=False), "utf-8"
     )
-    answers = {prompt(trial.case): "right" if trial.right else "wrong" for trial in trials(CASES)}
-    (tmp_path / "answers.json").write_text(json.dumps(answers), "utf-8")
+    (tmp_path / "answers.json").write_text(answers(), "utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -197,8 +197,9 @@ def test_the_same_seed_gives_the_same_bytes_under_any_hash_seed(place: Path, tmp
 
 
 def test_another_seed_gives_another_conversation(tmp_path: Path) -> None:
-    one = whole(tmp_path / "a", "--agent", "perfect")
-    assert whole(tmp_path / "b", "--agent", "perfect", "--seed", "1") != one
+    words = ("--agent", "perfect", "--suite", "smoke")
+    one = whole(tmp_path / "a", *words)
+    assert whole(tmp_path / "b", *words, "--seed", "1") != one
 
 
 def test_a_second_process_is_refused_and_a_dead_one_holds_no_lock(place: Path) -> None:
