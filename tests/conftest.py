@@ -116,6 +116,14 @@ def certificates() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _places_of_modules() -> Iterator[None]:
+    """Leave `sys.path` as it was: an agent of a test may add to it, and its neighbours import other modules then."""
+    before = sys.path[:]
+    yield
+    sys.path[:] = before
+
+
 KEY = "sk-not-a-key-0123456789"
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
