@@ -1,6 +1,7 @@
 """The scheduler keeps its promises for made-up scenarios and for the standard suite."""
 
 import itertools
+import math
 from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -385,6 +386,15 @@ def test_a_message_without_a_place_is_expected_at_once_and_one_with_a_wait_in_it
     sizes = [step.message_tokens + step.reply_tokens for step in at_once]
     assert expected_lateness([(0, at_once), (0, one)], 0, 4_000, 0) == sum(sizes)
     assert expected_lateness([(0, waiting), (0, one)], 0, 4_000, 0) == sizes[0]
+
+
+@pytest.mark.parametrize("limit", [0, 20, 100, 10_000])
+def test_a_simulation_stops_where_it_is_late_enough_to_decide(limit: int) -> None:
+    steps = rehearse(example_of(HEARD, ASKED), counter())
+    talks = [(0, steps), (10, steps), (20, steps)]
+    told, found = (expected_lateness(talks, 0, 4_000, 100, limit=each) for each in (limit, math.inf))
+    assert (told > limit) == (found > limit)
+    assert told <= found
 
 
 def test_a_forked_question_takes_neither_tokens_nor_time_and_ends_the_span_of_its_example() -> None:
