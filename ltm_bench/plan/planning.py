@@ -118,7 +118,6 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     observed = suite.public and sample.observes and not sample.writes_in_reply
     each = _asked(suite, sample)
     alone = (request.questions or each) == ALONE and not request.quick
-    notes = tuple(_notes(request, suite, span, each))
     if alone:
         suite = suite.alone()
     mode = mode_of(request.questions or each, request.acknowledge, quick=request.quick, filler=filled_by)
@@ -158,7 +157,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         agent.source,
         _abouts(manifest, scenarios),
         name=run_name(manifest, suite, usual, agent.usual),
-        notes=notes,
+        notes=tuple(_notes(request, suite, span, each)),
         controls=parse_controls(suite.controls),
     )
     demand = partial(check_lines, mode=mode, name=agent.entry.name, agent=sample, pace=request.pace)
