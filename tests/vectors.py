@@ -72,6 +72,7 @@ Converse = Callable[..., Conversation]
 
 @pytest.fixture
 def converse(tmp_path: Path) -> Iterator[Callable[..., Conversation]]:
+    gc.freeze()  # what was there before is not looked through below
     started: list[Conversation] = []
 
     def start(
