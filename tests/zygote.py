@@ -23,6 +23,7 @@ import types
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -91,7 +92,7 @@ def run(
     with Forked(words, **options) as process:
         try:
             out, err = process.communicate(input, timeout)
-        except BaseException:
+        except BaseException:  # a test that is stopped leaves no process behind
             process.kill()
             raise
     done = subprocess.CompletedProcess(words, process.returncode, out, err)
@@ -208,14 +209,11 @@ def warm() -> None:
     import ssl
     import tempfile
 
-    import anthropic  # noqa: F401
-    import numpy  # noqa: F401  # as the two above, imported where it is first needed
-    import openai  # noqa: F401
-    import pytest  # noqa: F401  # as helpers do
-
     import ltm_bench
     import ltm_bench.cli.main
 
+    for lazily in ("anthropic", "numpy", "openai", "pytest"):  # by adapters, and by helpers of the tests
+        import_module(lazily)
     cast(Any, ssl).create_default_context = cache(ssl.create_default_context)
     with tempfile.TemporaryDirectory() as folder:
         ltm_bench.run("parrot", "2k", reports=folder)
@@ -230,7 +228,7 @@ if __name__ == "__main__":
         program()
     except SystemExit as ended:
         leave(ended.code)
-    except BaseException:
+    except BaseException:  # shown as the interpreter shows it
         traceback.print_exc()
         leave(1)
     leave(0)
