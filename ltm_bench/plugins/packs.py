@@ -48,7 +48,8 @@ def _located(group: str, declared: EntryPoint) -> Iterator[Path]:
     """Yield the folders, or the file, of a module; a namespace package can have several folders."""
     try:
         top, *parts = declared.module.split(".")
-        spec = find_spec(top)  # a name without a dot: imports nothing
+        # a name without a dot: imports nothing; `__main__` is whatever program this is
+        spec = find_spec(top) if top != "__main__" else None
     except (
         AttributeError,
         ValueError,
