@@ -13,9 +13,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import grimp
+if TYPE_CHECKING:
+    from grimp import ImportGraph
 
 ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = "ltm_bench"
@@ -39,8 +40,10 @@ class Reach(NamedTuple):
 
 
 @cache
-def graph() -> grimp.ImportGraph:
+def graph() -> "ImportGraph":
     """Return who imports whom in the product, at once or late."""
+    import grimp  # which the environments of groups of tests do not have
+
     return grimp.build_graph(PRODUCT, include_external_packages=True, exclude_type_checking_imports=True)
 
 
