@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.skipif(not (ROOT / "perf").is_dir(), reason="the source distribution has no perf")
+
 CHECKED = "tests/scenarios/test_checked.py::test_every_shipped_scenario"
 SCENARIOS = "tests/scenarios/test_scenarios.py::test"
 STYLES = "tests/scenarios/test_styles.py::test_a_right_answer"
