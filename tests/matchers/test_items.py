@@ -40,6 +40,7 @@ TABLE = [
     ("| Item | Where |\n|---|---|\n| 3 apples | kitchen |\n| 1 light bulb | hall |\n| 2 milk | cellar |", 1.0, "a table with the amount beside the name"),
     ("| Amount | Item |\n|---|---|\n| 3 | apple |\n| 1 | light bulb |\n| 2 | milk |\n| 6 | |", 1.0, "a table with their sum below"),
     ("You need 3 apples, light bulb ×1 & 2 packs of milk; no candles, not 4 batteries.", 1.0, "prose, with what is not needed"),
+    ("You need 3 apples, 1 light bulb, 2 milk, and 4 light coats.", 1.0, "prose, with half a name in something else"),
     ("You need 3 apples plus 1 light bulb and 2 milk; 5 candles; candle or battery.", (1 + 1 + 2 / 3) / 3 * 2 / 3, "prose, with one more"),
     ('{"item": "apple", "quantity": 3}\n{"item": "light bulb", "quantity": 1}\n{"item": "milk", "quantity": 2}', 1.0, "an object on each line"),
     ('{"item": "milk", "quantity": 2}\n{"item": "apple", "quantity": 3}', (2 / 3 + 2 / 3 + 1) / 3, "two objects, each on its line"),

@@ -44,6 +44,7 @@ TABLE = [
     ("You will find it in the red box.", "red: said"),
     ("Red.", "red: lead"),
     ("It is **red** that I have down, after much thought about blue.", "red: lead, blue: replaced"),
+    ("It is red, so the answer is blue.", "red: said, blue: final"),
     # Denied
     ("It's red, not blue.", "red: lead, blue: denied"),
     ("Neither red nor blue.", "red: denied, blue: denied"),
