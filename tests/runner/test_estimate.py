@@ -4,6 +4,7 @@ import json
 import os
 import re
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from ltm_bench.core.pricing import dollars
 from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.plugins.agents import make_agent
-from ltm_bench.runner.estimate import Estimate, estimate
+from ltm_bench.runner.estimate import Estimate, bound, estimate
 from tests import sets
 
 if TYPE_CHECKING:
@@ -227,3 +228,23 @@ def test_forked_questions_wait_for_one_of_eight_connections(
     found = estimate(make_plan(Request("goldfish", suite="locomo", data=str(data))), latency=latency)
     assert found.beside == found.calls == 5 * histories
     assert found.seconds == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("isolated", "interactive", "lanes"), [(True, False, 3), (True, True, 1), (False, False, 1)]
+)
+def test_only_isolated_conversations_without_a_person_take_place_at_once(
+    isolated: bool, interactive: bool, lanes: int
+) -> None:
+    plan = make_plan(Request("goldfish", span="2k", scenarios=("colours",), examples=3, isolated=isolated))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan.agents.sample, "interactive", interactive)
+        found = estimate(plan, latency=6.0)
+    assert found.seconds == pytest.approx(found.calls * 6.0 / lanes)
+
+
+def test_a_free_agent_costs_nothing_and_not_an_unknown_sum() -> None:
+    plan = make_plan(Request("goldfish", span="2k", scenarios=("colours",), examples=1))
+    assert bound(plan) == Decimal()
+    found = estimate(plan)
+    assert (found.dollars, found.dollars_uncached, found.bounded) == (Decimal(), Decimal(), False)

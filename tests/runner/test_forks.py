@@ -1,14 +1,25 @@
 """Forked questions are asked beside the conversation and answered in any order, and the log has the same bytes."""
 
+import asyncio
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench import Agent, Message, Reply
 from ltm_bench.adapters.testing import provider
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.tokens import counter
+from ltm_bench.log.events import Forked
+from ltm_bench.log.forks import ForkFile
+from ltm_bench.log.journal import Journal
+from ltm_bench.log.recorder import Recorder
+from ltm_bench.runner.calls import Caller
+from ltm_bench.runner.forks import Forks
 
 if TYPE_CHECKING:
     from tests.conftest import Command, Done
@@ -492,3 +503,64 @@ def test_a_forked_run_can_be_shown_exported_verified_and_bundled(
     assert "beside the conversation" in transcript
     for form in ("csv", "jsonl", "junit", "inspect"):
         assert command("export", "r", "--format", form, "-o", f"x.{form}").exit_code == 0, form
+
+
+class Sides(ForkFile):
+    """Counts how often it is synced to disk."""
+
+    synced = 0
+
+    def sync(self) -> None:
+        self.synced += 1
+        super().sync()
+
+
+@pytest.mark.parametrize(("free", "synced"), [(False, 2), (True, 0)])
+def test_every_reply_that_was_paid_for_is_synced_and_a_free_one_is_not(
+    tmp_path: Path, free: bool, synced: int
+) -> None:
+    class Answers(Agent):
+        forks = "snapshot"
+
+        async def reply(self, message: Message) -> Reply:
+            raise AssertionError("it was asked in the conversation")
+
+        async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+            async def answer() -> Reply:
+                return Reply(f"Answer {message.turn}.")
+
+            return answer
+
+    Answers.free = free
+
+    async def asked() -> list[str]:
+        log = tmp_path / "events.jsonl"
+        with (
+            Recorder(log) as recorder,
+            Journal(tmp_path / "timings.jsonl", lambda: 0.0) as journal,
+            Sides(log) as file,
+        ):
+            calls = Caller(
+                Answers,
+                recorder,
+                journal,
+                home=tmp_path / "agent",
+                budget=Budget(),
+                places=asyncio.Semaphore(8),
+                conversation=None,
+                on_doubt=print,
+            )
+            await calls.catch_up(0, 0)
+            forks = Forks(calls, file, counter())
+            for number in range(2):
+                at = datetime(2026, 1, 5, 9, number, tzinfo=UTC)
+                message = Message("Which colour?", at, number)
+                forked = Forked(
+                    id=number, example="x/0", message=message.text, tokens=3, position=0, at=at, expect={}
+                )
+                await forks.ask(forked, message, lambda _: None)
+            replies = [each.reply for each in await forks.finish()]
+            assert file.synced == synced
+            return replies
+
+    assert asyncio.run(asked()) == ["Answer 0.", "Answer 1."]
