@@ -1,0 +1,28 @@
+"""A run's usage is summed by purpose and model."""
+
+from ltm_bench.core.messages import Usage
+from ltm_bench.score.results.accounts import Bookkeeping
+
+BESIDE = Usage(uncached=1_000_000, model="text-embedding-3-small", provider="openai")
+"""0.02 dollars."""
+OWN = Usage(uncached=1_000_000, output=100_000, model="gpt-4o", provider="openai", besides=(BESIDE,))
+"""3.50 dollars, without what is beside it."""
+
+
+def test_every_call_is_in_the_account_of_its_purpose_and_model() -> None:
+    books = Bookkeeping(free=False, on=None)
+    for usage in (OWN, OWN, None):
+        books.add(usage)
+    found = [(each.purpose, each.model, each.calls, each.dollars) for each in books.costs([]).accounts]
+    assert found == [
+        ("agent", "gpt-4o", 2, 7.0),
+        ("beside the agent", "text-embedding-3-small", 2, 0.04),
+        ("agent", None, 1, None),
+    ]
+
+
+def test_the_accounts_of_a_free_agent_cost_nothing() -> None:
+    books = Bookkeeping(free=True, on=None)
+    books.add(None)
+    (account,) = books.costs([]).accounts
+    assert (account.calls, account.unknown, account.dollars) == (1, 1, 0.0)
