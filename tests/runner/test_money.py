@@ -59,7 +59,7 @@ def test_whatever_happens_to_its_answers_no_more_is_billed_than_counted(
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["run", "gateway", "race"])
 def test_killed_with_calls_under_way_no_more_is_billed_than_counted(kind: str) -> None:
-    found = billing.trial(1, Decimal("0.06"), 3, kind, zygote.Forked)
+    found = billing.trial(7, Decimal("0.12"), 3, kind, zygote.Forked)
     assert found.kills
     assert 0 < found.billed <= found.counted <= found.limit
 
