@@ -155,7 +155,7 @@ def test_a_mutant_dies_of_a_test_a_proof_or_its_time_or_survives_and_is_run_once
     tool("run")
     before = results(kept)
     write(kept / "mutants.jsonl", *listed)
-    shown = tool("run", "--seconds", "4")
+    shown = tool("run", "--seconds", "7")
     found = results(kept)
     assert found[:2] == before
     assert [each["result"] for each in found] == [

@@ -6,6 +6,7 @@ The hashes show that a bundle is complete and undamaged, not who made it: anyone
 too. `ltm_bench.export.verify` checks the contents.
 """
 
+import errno
 import hashlib
 import json
 import zipfile
@@ -71,9 +72,13 @@ def unpack(bundle: Path, into: Path) -> Path:
                     f"{bundle}: it has no run, or several; bundle the run again with `ltm-bench bundle`"
                 )
             archive.extractall(into)
-    except (NotVerified, OSError):
+    except NotVerified:
         raise
     except Exception as error:  # any part of zipfile and zlib can fail on a damaged zip, each in its own way
+        if (
+            isinstance(error, OSError) and error.errno != errno.EINVAL
+        ):  # a full disk, and no offset before the file
+            raise
         raise NotVerified(
             f"{bundle}: {error or type(error).__name__}; it is damaged, or not a bundle"
         ) from error

@@ -82,6 +82,9 @@ def test_patterns_are_read_as_published_and_as_whole_words(
     assert (hits(text, pattern), hits(text, pattern, whole=True)) == (published, ours)
 
 
+@pytest.mark.filterwarnings(
+    "ignore:Possible (nested set|set difference):FutureWarning"
+)  # of patterns such as [[
 @given(text=st.text(max_size=60), pattern=st.text(max_size=30))
 def test_no_text_makes_a_pattern_fail(text: str, pattern: str) -> None:
     assert hits(text, pattern) in (True, False)

@@ -1,5 +1,6 @@
 """A bundle is complete, is unpacked safely, and is refused if a file was changed."""
 
+import errno
 import hashlib
 import zipfile
 from collections.abc import Callable
@@ -106,6 +107,19 @@ def test_a_damaged_bundle_is_refused_in_one_way(bundle: Path, tmp_path: Path, se
     except NotVerified:
         return
     assert run.is_dir()  # the damaged part carries no meaning: a date, for instance
+
+
+def test_an_offset_before_the_beginning_is_damage_and_not_a_fault_of_the_disk(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, kind in ((errno.EINVAL, NotVerified), (errno.ENOSPC, OSError)):
+
+        def fail(*_: object, number: int = number) -> None:
+            raise OSError(number, "it failed")
+
+        monkeypatch.setattr("zipfile.ZipFile.extractall", fail)
+        with pytest.raises(kind, match="it failed"):
+            unpack(bundle, tmp_path / "out")
 
 
 @pytest.mark.parametrize("how", ["encrypted", "method"])
