@@ -6,7 +6,7 @@
 
 All of it is kept in a folder, .mutants if not told otherwise. Another commit is compared by the same list: its mutants
 are found again by what stands in their lines. Only what is committed is run, in a clone that ends with the command; so
-`run` may be stopped and begun again. Two commands at a time may share the work: `--part 1/2` and `--part 2/2`.
+`run` may be stopped and begun again.
 
 A mutant meets the tests of its own room first. It dies if a test fails, or takes a minute of CPU time; no test begins
 after 42 seconds, so that what is covered by thousands of tests meets the cheapest of them. Tests with the mark `proof`,
@@ -31,6 +31,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
+from importlib.util import cache_from_source
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,12 @@ class Covered:
         return sorted(some, key=lambda test: files.index(test.partition("::")[0]))
 
 
+def put(file: Path, text: str) -> None:
+    """Write a file, whose byte code must not pass for that of another text of its size and second."""
+    file.write_text(text, "utf-8")
+    Path(cache_from_source(str(file))).unlink(missing_ok=True)
+
+
 def tried(mutant: Mutant, covered: Covered, copy: Path, notes: Path, seconds: int) -> dict[str, Any]:
     """Put a mutant into a clone, run its tests, and return the result."""
     file = copy / mutant.file
@@ -127,12 +134,12 @@ def tried(mutant: Mutant, covered: Covered, copy: Path, notes: Path, seconds: in
         (notes / "tests").write_text("\n".join(some), "utf-8")
         (notes / "failed").write_text("", "utf-8")
         try:
-            file.write_text(mutant.applied(text, line or 0), "utf-8")
+            put(file, mutant.applied(text, line or 0))
             files = dict.fromkeys(test.partition("::")[0] for test in some)
             left = f"{seconds * BEGIN - spent:.0f} {seconds - spent:.0f}"
             code, cpu = pytest(copy, notes, "-x", *files, limit=ENDLESS, MUTANTS_SECONDS=left)
         finally:
-            file.write_text(text, "utf-8")
+            put(file, text)
         spent += cpu
         result |= {"result": "survived", "cpu": result["cpu"] + cpu, "ran": result["ran"] + len(some)}
         if code not in {0, 5}:  # 5: there is none of these tests
@@ -156,8 +163,7 @@ def shown(listed: list[Mutant], results: dict[tuple[Any, ...], dict[str, Any]]) 
         if result["result"] != "killed":
             print(f"\n{result['result']} {result.get('by', '')}: {mutant.file}:{mutant.line} ({mutant.kind})")
             print(f"- {mutant.original.strip()}\n+ {mutant.mutated.strip()}")
-    spent = sum(result["cpu"] for result in known.values())
-    print(f"\n{len(known)} of {len(listed)} have a result; {spent:,.0f} CPU s")
+    print(f"\n{len(known)} of {len(listed)} have a result")
 
 
 def cover(checkout: Path, folder: Path, rooms: str, arguments: str) -> None:
@@ -173,11 +179,10 @@ def cover(checkout: Path, folder: Path, rooms: str, arguments: str) -> None:
     print(f"{len(Covered(folder).tests)} tests passed; {spent:,.0f} CPU s: {folder}")
 
 
-def run(checkout: Path, folder: Path, file: Path, without: str, part: str, seconds: int) -> None:
+def run(checkout: Path, folder: Path, file: Path, without: str, seconds: int) -> None:
     """Run the mutants of a list that have no result, and print all results."""
     listed = [Mutant.read(line) for line in file.read_text("utf-8").splitlines()]
     kept, covered = folder / "results.jsonl", Covered(folder, without)
-    first, step = map(int, part.split("/"))
 
     def results() -> dict[tuple[Any, ...], dict[str, Any]]:
         lines = kept.read_text("utf-8").splitlines() if kept.exists() else []
@@ -185,7 +190,7 @@ def run(checkout: Path, folder: Path, file: Path, without: str, part: str, secon
 
     with tempfile.TemporaryDirectory() as place:
         copy, known = clone(checkout, place), results()
-        for mutant in listed[first - 1 :: step]:
+        for mutant in listed:
             if mutant[:4] not in known:
                 result = tried(mutant, covered, copy, Path(place), seconds)
                 with kept.open("a", encoding="utf-8") as lines:
@@ -196,7 +201,7 @@ def run(checkout: Path, folder: Path, file: Path, without: str, part: str, secon
 @measurement(
     __doc__, command=(str, "cover, list or run"), checkout=(".", "the checkout whose tests are meant"),
     folder=(".mutants", "what is kept"), mutants=("", "a list, if not the folder's"), rooms=(ROOMS, "its folders"),
-    number=200, seed=0, seconds=(60, "CPU seconds of a mutant"), part=("1/1", "which of how many parts to run"),
+    number=200, seed=0, seconds=(60, "CPU seconds of a mutant"),
     pytest=("-m 'not long'", "more arguments of pytest for `cover`"),
     without=(TRIPWIRES, "a pattern of tests that no mutant meets"),
 )  # fmt: skip
@@ -211,4 +216,4 @@ def main(asked: Arguments) -> None:
         found = chosen(checkout, asked.rooms.split(), asked.number, asked.seed)
         file.write_text("".join(json.dumps(each._asdict()) + "\n" for each in found), "utf-8")
     else:
-        run(checkout, folder, file, asked.without, asked.part, asked.seconds)
+        run(checkout, folder, file, asked.without, asked.seconds)
