@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import anthropic
 
-from ltm_bench import Finding, Finish, Message, Reply, Usage
+from ltm_bench import Finding, Message, Reply, Usage
 from ltm_bench.adapters import (
     Compacted,
     ConfigError,
@@ -26,6 +26,7 @@ from ltm_bench.adapters import (
     ToolUse,
     counter,
     sendable,
+    usage_in,
 )
 
 # Upper bound of Claude's tokens per token of the benchmark's counter (cl100k_base). Anthropic publishes no tokenizer.
@@ -183,26 +184,19 @@ class AnthropicChat(Inheriting, SdkChatModel):
             if not isinstance(answer, anthropic.types.Message | anthropic.types.beta.BetaMessage):
                 raise TypeError(f"it is not JSON: {answer!r}")
             text = "".join(block.text for block in answer.content if block.type == "text")
-            finish = answer.stop_reason
+            word = answer.stop_reason
             usage = self.used(answer)
             # A failed one has no content, and means nothing.
             summaries = [block for block in answer.content if block.type == "compaction" and block.content]
         except (AttributeError, TypeError) as error:
             raise self.endpoint.unreadable(str(error)) from error
-        match finish:
-            case "refusal":
-                return Reply(text, usage, Finish.REFUSAL)
-            case "model_context_window_exceeded":
-                return Reply(text, usage, Finish.OVERFLOW)
-        if not text.strip():
-            raise self.endpoint.silent("length" if finish == "max_tokens" else str(finish), self._max_output)
-        end = Finish.LENGTH if finish == "max_tokens" else Finish.STOP
-        if not summaries:
-            return Reply(text, usage, end)
+        reply = self._ended("messages", word, text, usage)
+        if not summaries or not text.strip():
+            return reply
         blocks = [block.to_dict(mode="json") for block in summaries]
         said = {"role": "assistant", "content": [*blocks, {"type": "text", "text": sendable(text)}]}
         tokens = sum(map(counter().count, (text, *(block.content or "" for block in summaries))))
-        return Compacted(text, usage, end, said=(said,), tokens=tokens)
+        return Compacted(text, usage, reply.finish, said=(said,), tokens=tokens)
 
     def calls(self, answer: Any) -> list[ToolCall]:
         """Return the tool calls in an answer."""
@@ -227,28 +221,26 @@ class AnthropicChat(Inheriting, SdkChatModel):
 
     def used(self, answer: Any) -> Usage | None:
         """Return an answer's usage; None if it does not report any."""
-        spent: anthropic.types.Usage | anthropic.types.beta.BetaUsage | None = answer.usage
-        if spent is None:
-            return None
-        details = spent.output_tokens_details
+        spent = answer.usage
         # The usage of writing a summary is reported separately, and is not in the totals.
-        each = [spent, *(one for one in getattr(spent, "iterations", None) or () if one.type == "compaction")]
-        return Usage(
-            uncached=sum(one.input_tokens for one in each),
-            cache_read=sum(one.cache_read_input_tokens or 0 for one in each),
-            cache_write=sum(one.cache_creation_input_tokens or 0 for one in each),
-            output=sum(one.output_tokens for one in each),
-            reasoning=0 if details is None else details.thinking_tokens,
-            model=answer.model or self.model,
-            provider=self.provider,
-            cache_write_1h=sum(map(self._written_for_an_hour, each)),
+        parts = [
+            spent,
+            *(one for one in getattr(spent, "iterations", None) or () if one.type == "compaction"),
+        ]
+        model, total = (
+            answer.model or self.model,
+            Usage(model=answer.model or self.model, provider=self.provider),
         )
-
-    def _written_for_an_hour(self, spent: Any) -> int:
-        """Return that part of the tokens written to the cache; servers that do not tell do as they are asked."""
-        if spent.cache_creation is not None:
-            return int(spent.cache_creation.ephemeral_1h_input_tokens)
-        return int(spent.cache_creation_input_tokens or 0) if self._ttl == "1h" else 0
+        for part in parts:
+            used = usage_in(part, "messages", model=model, provider=self.provider)
+            if used is None:
+                return None
+            if self._ttl == "1h" and getattr(part, "cache_creation", None) is None:
+                used = replace(
+                    used, cache_write_1h=used.cache_write
+                )  # servers that do not tell do as they are asked
+            total += used
+        return total
 
     def describe(self, model: Any) -> list[Finding]:
         """Report how long the server will offer the model, and how large its window is."""

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import openai
 from openai.types.chat import ChatCompletion
 
-from ltm_bench import Finding, Finish, Reply, Usage
+from ltm_bench import Finding, Reply, Usage
 from ltm_bench.adapters import (
     ConfigError,
     Endpoint,
@@ -21,9 +21,9 @@ from ltm_bench.adapters import (
     ToolAnswer,
     ToolCall,
     ToolUse,
-    is_too_long,
     object_in,
-    usage_of,
+    spoken,
+    usage_in,
 )
 
 # Upper bound of the model's tokens per token of our counter (cl100k_base). OpenAI's newer vocabularies are larger, so
@@ -136,20 +136,13 @@ class OpenAIChat(Inheriting, SdkChatModel):
             if not isinstance(answer, ChatCompletion):
                 raise TypeError(f"it is not JSON: {answer!r}")
             choice = answer.choices[0]
-            text, refusal, finish = choice.message.content or "", choice.message.refusal, choice.finish_reason
-            if not isinstance(text, str) or not isinstance(refusal, str | None):
-                raise TypeError("the text of the reply is not a string")
+            text, refusal, word = spoken(choice.message.content), choice.message.refusal, choice.finish_reason
+            if not isinstance(refusal, str | None):
+                raise TypeError("the refusal is not a string")
             usage = self.used(answer)
         except (AttributeError, IndexError, TypeError) as error:
-            told = _told(answer)
-            if is_too_long(400, told):
-                return self._overflow()
-            raise self.endpoint.unreadable(told or str(error)) from error
-        if refusal or finish == "content_filter":
-            return Reply(refusal or text, usage, Finish.REFUSAL)
-        if not text.strip():
-            raise self.endpoint.silent(str(finish), self._max_output)
-        return Reply(text, usage, Finish.LENGTH if finish == "length" else Finish.STOP)
+            raise self.endpoint.unreadable(str(error)) from error
+        return self._ended("chat", word, text, usage, refusal or "")
 
     def calls(self, answer: Any) -> list[ToolCall]:
         """Return the tool calls in an answer."""
@@ -178,29 +171,10 @@ class OpenAIChat(Inheriting, SdkChatModel):
 
     def used(self, answer: Any) -> Usage | None:
         """Return an answer's usage; None if it does not report any."""
-        spent = answer.usage
-        if spent is None or (spent.prompt_tokens is None and spent.completion_tokens is None):
-            return None  # some servers send an empty one
-        prompt, output = spent.prompt_tokens_details, spent.completion_tokens_details
-        return usage_of(
-            prompt=spent.prompt_tokens,
-            output=spent.completion_tokens,
-            cache_read=None if prompt is None else prompt.cached_tokens,
-            cache_write=None if prompt is None else prompt.cache_write_tokens,
-            reasoning=None if output is None else output.reasoning_tokens,
-            model=answer.model or self.model,
-            provider=self.provider,
-        )
+        return usage_in(answer.usage, "chat", model=answer.model or self.model, provider=self.provider)
 
     def describe(self, model: Any) -> list[Finding]:
         """Report how long the server will offer the model."""
         ends = model.shutdown_date
         until = "; no shutdown date is announced" if ends is None else f", and will be shut down on {ends}"
         return [Finding(True, f"model {self.model} exists{until}")]
-
-
-def _told(answer: Any) -> str:
-    """Return the error in an answer that should not have one: routers send it with HTTP 200."""
-    error = getattr(answer, "error", None)
-    said = error.get("message") if isinstance(error, dict) else error
-    return said if isinstance(said, str) else ""

@@ -17,7 +17,7 @@ import openai
 from openai.types.conversations import Conversation, ConversationDeletedResource
 from openai.types.responses import Response
 
-from ltm_bench import Finish, Reply, Usage
+from ltm_bench import Reply, Usage
 from ltm_bench.adapters import (
     EXAMINING,
     Again,
@@ -33,7 +33,7 @@ from ltm_bench.adapters import (
     passing,
     retrying,
     sendable,
-    usage_of,
+    usage_in,
 )
 
 if TYPE_CHECKING:
@@ -179,29 +179,25 @@ class OpenAIResponses(OpenAIChat):
         try:
             if not isinstance(answer, Response):
                 raise TypeError(f"it is not JSON: {answer!r}")
-            if answer.error is not None:
-                raise TypeError(f"{answer.error.code}: {answer.error.message}")
             parts = [part for item in answer.output if item.type == "message" for part in item.content]
             text = "".join(part.text for part in parts if part.type == "output_text")
             refusal = "".join(part.refusal for part in parts if part.type == "refusal")
             why = None if answer.incomplete_details is None else answer.incomplete_details.reason
+            word = f"{answer.status}: {why}" if why else answer.status
             usage = self.used(answer)
             summaries = [item for item in answer.output if item.type == "compaction"]
         except (AttributeError, TypeError) as error:
             raise self.endpoint.unreadable(str(error)) from error
-        if refusal or why == "content_filter":
-            return Reply(refusal or text, usage, Finish.REFUSAL)
         # llama.cpp's server calls a truncated reply complete.
-        cut = why == "max_output_tokens" or (usage is not None and usage.output >= self._max_output)
-        if not text.strip():
-            raise self.endpoint.silent("length" if cut else str(answer.status), self._max_output)
-        end = Finish.LENGTH if cut else Finish.STOP
-        if not summaries:
-            return Reply(text, usage, end)
+        if word == "completed" and usage is not None and usage.output >= self._max_output:
+            word = "incomplete: max_output_tokens"
+        reply = self._ended("responses", word, text, usage, refusal)
+        if not summaries or not text.strip():
+            return reply
         items = [item.to_dict(mode="json") for item in summaries]
         tokens = sum(len(item.encrypted_content) for item in summaries) // _OPAQUE + counter().count(text)
         said: tuple[Mapping[str, Any], ...] = (*items, {"role": "assistant", "content": sendable(text)})
-        return Compacted(text, usage, end, said=said, tokens=tokens)
+        return Compacted(text, usage, reply.finish, said=said, tokens=tokens)
 
     def calls(self, answer: Any) -> list[ToolCall]:
         """Return the tool calls in an answer."""
@@ -221,17 +217,4 @@ class OpenAIResponses(OpenAIChat):
 
     def used(self, answer: Any) -> Usage | None:
         """Return an answer's usage; None if it does not report any."""
-        spent = answer.usage
-        if spent is None:
-            return None
-        prompt, output = spent.input_tokens_details, spent.output_tokens_details
-        return usage_of(
-            prompt=spent.input_tokens,
-            output=spent.output_tokens,
-            # Other servers that speak the protocol omit fields that the SDK's types promise.
-            cache_read=getattr(prompt, "cached_tokens", 0),
-            cache_write=getattr(prompt, "cache_write_tokens", 0),
-            reasoning=getattr(output, "reasoning_tokens", 0),
-            model=answer.model or self.model,
-            provider=self.provider,
-        )
+        return usage_in(answer.usage, "responses", model=answer.model or self.model, provider=self.provider)

@@ -285,9 +285,10 @@ class PydanticAIChat(Inheriting, ChatModel):
             return Reply(str(details.get("refusal") or text), usage, Finish.REFUSAL)
         if details.get("finish_reason") == "model_context_window_exceeded":
             return Reply(text, usage, Finish.OVERFLOW)
-        if not text.strip():
-            raise self.endpoint.silent(str(answer.finish_reason), self._max_output)
-        return Reply(text, usage, Finish.LENGTH if answer.finish_reason == "length" else Finish.STOP)
+        cut = answer.finish_reason == "length"
+        if cut and not text.strip():
+            raise self.endpoint.silent(self._max_output)
+        return Reply(text, usage, Finish.LENGTH if cut else Finish.STOP)
 
     def _usage(self, answer: Any) -> Usage | None:
         spent = answer.usage

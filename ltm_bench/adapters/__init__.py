@@ -47,7 +47,8 @@ By module:
   `retrying`.
 - `json_of` reads untrusted JSON, and raises only ValueError; `too_long` says that an answer exceeds `Agent.max_bytes`.
 - `read_key` reads a key from the environment, and `scrubbed` removes all known keys from a text.
-- `usage`: `usage_of`, which turns a provider's token figures into `Usage`.
+- `usage`: `usage_of`, which turns a provider's token figures into `Usage`, and `usage_in`, which reads what a server
+  reports.
 - `embeddings`: embedders by name; `hashing` is the local one, without a model; `wordllama` uses static embeddings.
 - `passages`: what was said in a turn, or in a session of a public set, by speaker, role and time, and cut into
   passages. `vector_store`: a store that ranks these exactly; `chroma_store` and `sqlite_store` keep them, the former's
@@ -169,6 +170,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.text import aware_time as aware_time
     from ltm_bench.adapters.text import pieces as pieces
     from ltm_bench.adapters.text import sendable as sendable
+    from ltm_bench.adapters.text import spoken as spoken
     from ltm_bench.adapters.text import stamped as stamped
     from ltm_bench.adapters.tools import Tool as Tool
     from ltm_bench.adapters.tools import ToolAnswer as ToolAnswer
@@ -176,6 +178,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.tools import ToolCall as ToolCall
     from ltm_bench.adapters.tools import ToolUse as ToolUse
     from ltm_bench.adapters.tools import object_in as object_in
+    from ltm_bench.adapters.usage import usage_in as usage_in
     from ltm_bench.adapters.usage import usage_of as usage_of
     from ltm_bench.adapters.vector_store import NearPassage as NearPassage
     from ltm_bench.adapters.vector_store import StoreSnapshot as StoreSnapshot

@@ -22,6 +22,7 @@ from ltm_bench.adapters.window import KEPT, MESSAGE_OVERHEAD, Prompt, Window
 from ltm_bench.core.agent import Agent, Finding, UsageModel
 from ltm_bench.core.errors import AgentError, ConfigError, nearest
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench.core.servers import Protocol
 from ltm_bench.core.tokens import counter
 
 SYSTEM = (
@@ -181,6 +182,15 @@ class ChatModel(Agent):
     def _overflow(self) -> Reply:
         return Reply("", self._unused(), Finish.OVERFLOW)
 
+    def _ended(
+        self, protocol: Protocol, word: object, text: str, usage: Usage | None, refusal: str = ""
+    ) -> Reply:
+        """Return a reply that ended with a word of the protocol. Raises AgentError if it did not end well."""
+        finish = Finish.REFUSAL if refusal else self.endpoint.ended(protocol, word)
+        if finish is Finish.LENGTH and not text.strip():
+            raise self.endpoint.silent(self._max_output)
+        return Reply(refusal or text, usage, finish)
+
     def _refusal(self) -> Reply:
         return Reply("", self._unused(), Finish.REFUSAL)
 
@@ -284,7 +294,11 @@ class SdkChatModel(ChatModel):
         spent: list[Usage | None] = []
         try:
             if toolbox is None:
-                return self.read(await self.request(self.client, prompt))
+                reply = self.read(await self.request(self.client, prompt))
+                if reply.text.strip() or reply.finish is not Finish.STOP:
+                    return reply
+                spent.append(reply.usage)  # once more; a model that says nothing again has said nothing
+                return _summed(spent, self.read(await self.request(self.client, prompt)))
             return _summed(spent, await self._converse(prompt, toolbox, spent))
         except (self.sdk_error, ValueError, ExceptionGroup) as error:  # the JSON decoder's, and anyio's
             status = getattr(error, "status_code", None)

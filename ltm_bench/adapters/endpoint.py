@@ -12,15 +12,21 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from ltm_bench.adapters.http.endings import BROKEN
 from ltm_bench.adapters.overflow import is_rate_limit
 from ltm_bench.adapters.routing import route
 from ltm_bench.core.errors import AgentError, ConfigError, LtmBenchError
 from ltm_bench.core.keys import read_key, scrubbed
+from ltm_bench.core.messages import Finish
+from ltm_bench.core.servers import Protocol, ending, is_about_money, row_for
 
 EXAMINING = 10.0
 """Seconds that `doctor` waits for a server."""
 
 _DETAIL = 200
+
+_ENDS = ("/chat/completions", "/responses", "/messages")
+"""Paths of requests, which are no part of a base URL."""
 
 
 class Endpoint:
@@ -58,6 +64,8 @@ class Endpoint:
         self.hint: tuple[re.Pattern[str], str] | None = None
         """Wording of a rejection, and the advice that it deserves instead of the usual one."""
         self._key_variable = key_variable
+        self._made: int | None = None
+        """Retries that were made before the error that is explained; None if nobody counted them."""
         self._host = host_of(self.url)
         if timeout <= 0 or max_retries < 0:
             raise ConfigError(
@@ -150,6 +158,16 @@ class Endpoint:
                     f"HTTP 404, no such model or address{self._quoted(detail)}",
                     "check model and base_url, and whether the model has been shut down",
                 )
+            case _ if BROKEN in detail:
+                return self._error(
+                    f"{detail[detail.index(BROKEN) :][: 2 * _DETAIL]}, {self._retries}",
+                    "resume the run later",
+                )
+            case _ if is_about_money(detail):
+                return self._error(
+                    f"HTTP {status}, the account has no credit left{self._quoted(detail)}",
+                    "add credit or raise the account's limit, then resume the run",
+                )
             case _ if is_rate_limit(status, detail):
                 return self._error(
                     f"HTTP {status}, rate limit or quota{self._quoted(detail)}, {self._retries}",
@@ -214,6 +232,9 @@ class Endpoint:
             known.add(id(cause))
             kinds = " ".join(kind.__name__ for kind in type(cause).__mro__)
             answered = getattr(cause, "response", None)
+            asked = getattr(answered if answered is not None else cause, "request", None)
+            made = getattr(asked, "headers", {}).get("x-stainless-retry-count", "")
+            self._made = int(made) if made.isdecimal() else None
             status = getattr(cause, "status_code", getattr(answered, "status_code", None))
             if status is None:
                 status = getattr(cause, "status", None)
@@ -246,20 +267,25 @@ class Endpoint:
         except Exception as error:  # every library has its own
             raise self.explain(error) from error
 
-    def silent(self, finish: str, max_output: int) -> AgentError:
-        """Return the error for an answer without text."""
-        if finish == "length":
-            return self._error(
-                f"max_output={max_output} tokens were used up (by reasoning) before any text was written",
-                "raise max_output, or lower effort",
-            )
+    def ended(self, protocol: Protocol, word: object) -> Finish:
+        """Return how a reply ended, by the protocol's word. Raises AgentError if it did not end well."""
+        means = ending(protocol, word)
+        if means in (None, "fails"):
+            why = row_for(protocol, word) if means is None else "resume the run to ask again"
+            raise self._error(f"{BROKEN}: it ended with {word!r}", why)
+        return Finish.STOP if means == "tools" else Finish(means)
+
+    def silent(self, max_output: int) -> AgentError:
+        """Return the error for an answer whose limit was used up before any text."""
         return self._error(
-            f"the reply was empty (it finished with {finish!r})", "resume the run to ask again"
+            f"max_output={max_output} tokens were used up (by reasoning) before any text was written",
+            "raise max_output, or lower effort",
         )
 
     @property
     def _retries(self) -> str:
-        return f"after {self.max_retries} {'retry' if self.max_retries == 1 else 'retries'}"
+        made = self.max_retries if self._made is None else self._made
+        return f"after {made} {'retry' if made == 1 else 'retries'}"
 
     def _quoted(self, detail: str) -> str:
         line = re.sub(r"\s+", " ", scrubbed(detail, [self.key])).strip()
@@ -280,6 +306,12 @@ def host_of(url: str) -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError as error:  # it says which part; the URL may hold a password
         raise ConfigError(f"base_url {scrubbed(url)!r}: {scrubbed(str(error))}") from None
+    end = next((end for end in _ENDS if parts.path.rstrip("/").endswith(end)), None)
+    if parts.query or end is not None:
+        what = "a query" if end is None else f"{end}, which every request adds"
+        raise ConfigError(
+            f"base_url {scrubbed(url)!r} ends with {what}: give the part before it, such as https://host/v1"
+        )
     if not host or port == 0 or parts.scheme not in ("http", "https") or re.search(r"\s", url):
         raise ConfigError(f"base_url {scrubbed(url)!r} is not a URL; it looks like https://host/v1")
     return host

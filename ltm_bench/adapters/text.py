@@ -15,6 +15,21 @@ def sendable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def spoken(content: object) -> str:
+    """Return the text of a reply's content: a string, or a list of parts, of which only text is said.
+
+    Raises TypeError if it is neither.
+    """
+    if not isinstance(content, list):
+        if not isinstance(content, str | None):
+            raise TypeError(f"the text of the reply is not a string: {content!r:.60}")
+        return content or ""
+    parts = [
+        part for part in content if isinstance(part, dict) and part.get("type") in ("text", "output_text")
+    ]
+    return "".join(str(part.get("text") or "") for part in parts)
+
+
 def stamped(message: Message) -> str:
     """Return a message's text with the date in front; a date elsewhere would defeat the prompt cache."""
     return f"[{stamp(message.at)}]\n{message.text}"

@@ -1,6 +1,84 @@
 """Turns the token figures of providers into `Usage`, in which the parts of the prompt do not overlap."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from ltm_bench.core.messages import Usage
+from ltm_bench.core.servers import Protocol, figure
+
+MOST = 10**9
+"""More tokens than any call uses: a figure above is none."""
+
+_FIGURES = (
+    "prompt",
+    "uncached",
+    "cache_read",
+    "cache_write",
+    "cache_write_1h",
+    "output",
+    "reasoning",
+    "total",
+)
+
+
+def usage_in(
+    reported: Any, protocol: Protocol, *, model: str | None, provider: str | None, replies: bool = True
+) -> Usage | None:
+    """Return the usage that a server reports; None if it reports none, or one that cannot be read or cannot be.
+
+    Args:
+        reported: The usage: a mapping, or an SDK's object.
+        protocol: The protocol.
+        model: The model, as the provider calls it.
+        provider: Whose prices apply; None if unknown.
+        replies: Whether there is a reply, which must have a figure; embeddings have none.
+
+    Tokens that a total has besides those of prompt and output are reasoning, and belong to the output.
+    """
+    if hasattr(reported, "to_dict"):
+        reported = reported.to_dict(warnings=False)
+    if not isinstance(reported, Mapping):
+        return None
+    try:
+        found = {name: _count(figure(protocol, name, reported)) for name in _FIGURES}
+    except ValueError:
+        return None
+    prompt, output = found["uncached" if protocol == "messages" else "prompt"], found["output"]
+    if prompt is None or (output is None and replies):
+        return None
+    read, written, reasoning = (found[name] or 0 for name in ("cache_read", "cache_write", "reasoning"))
+    output, hour = output or 0, found["cache_write_1h"] or 0
+    if total := found["total"]:
+        if total < prompt + output:
+            return None
+        output = total - prompt
+    uncached = prompt if protocol == "messages" else prompt - read - written
+    if uncached < 0 or reasoning > output or hour > written:
+        return None
+    return Usage(
+        uncached=uncached,
+        cache_read=read,
+        cache_write=written,
+        output=output,
+        reasoning=reasoning,
+        model=model,
+        provider=provider,
+        cache_write_1h=hour,
+    )
+
+
+def _count(value: Any) -> int | None:
+    """Return a figure as a number of tokens; None if there is none. Raises ValueError if it is none."""
+    if value is None:
+        return None
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 <= value <= MOST
+        or value != int(value)
+    ):
+        raise ValueError(f"{value!r} is no number of tokens")
+    return int(value)
 
 
 def usage_of(

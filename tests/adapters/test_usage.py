@@ -1,9 +1,14 @@
 """Providers' figures become ones that do not overlap."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ltm_bench import Usage
-from ltm_bench.adapters import usage_of
+from ltm_bench.adapters import usage_in, usage_of
+from ltm_bench.core.servers import Protocol, rows
+
+FIELDS = [part for row in rows("figures") for field in row["fields"] for part in field.split(".")]
 
 
 def test_cached_tokens_are_subtracted_from_the_prompt_tokens() -> None:
@@ -27,3 +32,69 @@ def test_what_is_not_reported_is_none() -> None:
 def test_more_cached_tokens_than_prompt_tokens_cost_the_full_price(read: int, written: int) -> None:
     found = usage_of(prompt=100, output=1, cache_read=read, cache_write=written, model="m", provider="openai")
     assert (found.uncached, found.cache_read, found.cache_write) == (100, 0, 0)
+
+
+CHAT = {"prompt_tokens": 100, "completion_tokens": 7}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, Usage(uncached=100, output=7)),
+        ({"total_tokens": 107}, Usage(uncached=100, output=7)),
+        ({"total_tokens": 0}, Usage(uncached=100, output=7)),
+        ({"prompt_tokens_details": {"cached_tokens": 60}}, Usage(uncached=40, cache_read=60, output=7)),
+        ({"prompt_cache_hit_tokens": 60, "prompt_cache_miss_tokens": 40}, Usage(uncached=40, cache_read=60, output=7)),
+        ({"cached_tokens": 60}, Usage(uncached=40, cache_read=60, output=7)),
+        (
+            {"total_tokens": 2107, "completion_tokens_details": {"reasoning_tokens": 2000}},
+            Usage(uncached=100, output=2007, reasoning=2000),
+        ),
+        ({"prompt_tokens": 100.0, "completion_tokens": 7.0}, Usage(uncached=100, output=7)),
+        ({"prompt_tokens_details": None, "completion_tokens_details": None}, Usage(uncached=100, output=7)),
+    ],
+    ids=["plain", "total", "no total", "OpenAI", "DeepSeek", "Moonshot", "xAI", "floats", "nulls"],
+)  # fmt: skip
+def test_the_figures_of_every_server_are_read(more: dict[str, object], expected: Usage) -> None:
+    found = usage_in(CHAT | more, "chat", model=None, provider=None)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"prompt_tokens": None},
+        {"completion_tokens": None},
+        {"prompt_tokens": "100"},
+        {"prompt_tokens": True},
+        {"completion_tokens": [7]},
+        {"completion_tokens": -7},
+        {"completion_tokens": 7.5},
+        {"completion_tokens": 10**200},
+        {"completion_tokens": float("nan")},
+        {"completion_tokens": float("inf")},
+        {"total_tokens": 50},
+        {"prompt_tokens_details": {"cached_tokens": 101}},
+        {"completion_tokens_details": {"reasoning_tokens": 8}},
+    ],
+    ids=str,
+)
+def test_a_usage_that_cannot_be_read_or_cannot_be_is_unknown(more: dict[str, object]) -> None:
+    assert usage_in(CHAT | more, "chat", model=None, provider=None) is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*FIELDS, "x"]), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON, st.sampled_from(["chat", "responses", "messages"]), st.booleans())
+def test_whatever_stands_in_place_of_a_usage_it_is_read_or_unknown(
+    reported: object, protocol: Protocol, replies: bool
+) -> None:
+    found = usage_in(reported, protocol, model="m", provider=None, replies=replies)
+    assert found is None or (found.uncached >= 0 and found.reasoning <= found.output)

@@ -92,8 +92,7 @@ def test_only_text_is_the_reply(talk: "Talk", server: Provider):
     )
     assert talk.say("Count!").text == "One, two."
     server.edit = lambda body: body | {"content": [], "stop_reason": "tool_use"}
-    with pytest.raises(AgentError, match="the reply was empty"):
-        talk.say("Count!")
+    assert talk.say("Count!").text == ""
 
 
 def test_a_server_that_reports_no_usage_has_an_unknown_cost(talk: "Talk", server: Provider):

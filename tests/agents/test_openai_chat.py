@@ -121,7 +121,7 @@ def test_cached_tokens_are_subtracted_from_the_prompt(server: Provider, talk_to:
         ),
         (
             {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 11}},
-            Usage(uncached=10, output=2),
+            None,
         ),
         ({"prompt_tokens": 10, "completion_tokens": 2}, Usage(uncached=10, output=2)),
         (None, None),

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ltm_bench.adapters.http.answers import identity, kept
+from ltm_bench.adapters.http.endings import honest
 from ltm_bench.adapters.http.traffic import Attempt, heard, tell
 from ltm_bench.core.budget import payment
 from ltm_bench.core.errors import ConfigError
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     import httpx2
 
 MOST_BYTES = BODY
+
+LONGEST_PAUSE = 120.0
+"""Maximum seconds of a pause that a server asks for."""
 
 _REDIRECTS = 5
 """Maximum redirects for one answer."""
@@ -203,7 +207,11 @@ async def attempt(
 
 
 def _hurry(response: httpx2.Response, most: float) -> None:
-    """Cap the pause that a server asks for at an attempt's deadline: libraries wait as long as it says."""
+    """Cap the pause that a server asks for at an attempt's deadline, and at LONGEST_PAUSE.
+
+    Anthropic's SDK waits as long as it says; OpenAI's does not ask again after a longer pause.
+    """
+    most = min(most, LONGEST_PAUSE)
     for name, unit in (("retry-after", 1.0), ("retry-after-ms", 1000.0)):
         said = response.headers.get(name)
         if said is None:
@@ -242,6 +250,7 @@ def _watched(kind: type[Any]) -> type[Any]:
             response = await attempt(
                 partial(_staying, super().send, **how), request, seconds=seconds, streams=streams
             )
+            response = response if streams else honest(response)
             if traffic is not None and key is not None and response.status_code == 200:
                 traffic.answers[key] = response.content
             return response

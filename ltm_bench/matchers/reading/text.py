@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
+from ltm_bench.core.servers import without_thinking
+
 READ = 100_000
 """Maximum number of characters of a reply that are read; no reasonable answer is longer."""
 
@@ -26,15 +28,10 @@ _BRITISH = (
 _PAIRS = [each.split("=") for each in _BRITISH]
 _SPELLING = {american + ending: british + ending for american, british in _PAIRS for ending in ("", "s")}
 
-_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
-
 
 def answer(reply: str) -> str:
-    """Return the part of a reply that is read: nothing of the thinking before it, and at most `READ` characters."""
-    if "</" in reply:
-        *_, last = _THOUGHT.split(reply)
-        reply = last if last.strip() else reply
-    return reply[:READ]
+    """Return the part of a reply that is read: nothing that was only thought, and at most `READ` characters."""
+    return without_thinking(reply)[:READ]
 
 
 _HIDDEN = re.compile(

@@ -43,7 +43,7 @@ def test_words_are_in_british_spelling_and_a_hyphenated_word_is_one() -> None:
 
 def test_reasoning_before_the_answer_is_not_read() -> None:
     assert words("<think>Blue? Red?</think>\nRed.") == ["red"]
-    assert words("Red.</think>")[0] == "red", "with nothing after the reasoning, the reasoning is the answer"
+    assert words("Red.</think>") == [], "a thought alone is no answer"
 
 
 def test_a_sentence_ends_at_its_full_stop_or_at_a_semicolon_but_not_within_a_number() -> None:

@@ -1,0 +1,122 @@
+"""Answers that only look like a success, as the failures that they are.
+
+Then libraries ask again by themselves, and no cache keeps them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ltm_bench.adapters.overflow import is_rate_limit, is_too_long
+from ltm_bench.core.limits import json_of
+from ltm_bench.core.servers import Protocol, ending, is_about_money, row_for
+
+if TYPE_CHECKING:
+    import httpx2
+
+BROKEN = "the reply broke off"
+"""How the message begins of an answer whose reply did not end well."""
+
+_PATHS: Mapping[str, Protocol] = {
+    "/chat/completions": "chat",
+    "/responses": "responses",
+    "/messages": "messages",
+}
+_BAD_GATEWAY = 502
+_OVERLOADED = 529
+
+
+def ended(protocol: Protocol, body: Mapping[str, Any]) -> object:
+    """Return the word with which a reply ended. Raises KeyError if the body has no place for one."""
+    match protocol:
+        case "messages":
+            return body["stop_reason"]
+        case "responses":
+            why = body.get("incomplete_details")
+            reason = why.get("reason") if isinstance(why, dict) else None
+            return f"{body['status']}: {reason}" if reason else body["status"]
+    return _choice(body)["finish_reason"]
+
+
+def _choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else {}
+
+
+def honest(response: httpx2.Response) -> httpx2.Response:
+    """Return an answer about a model's reply; if it reports a failure with status 200, with a status of its own.
+
+    Where asking again is in vain, it says so in the header `x-should-retry`, which the SDKs obey: the account has no
+    credit, or a word that nobody knows came a second time.
+    """
+    status, body = response.status_code, _body(response)
+    vain = status >= 400 and is_about_money(response.text)
+    protocol = next((p for path, p in _PATHS.items() if response.request.url.path.endswith(path)), None)
+    if status == 200 and protocol is not None and body is not None:
+        again = response.request.headers.get("x-stainless-retry-count", "0") != "0"
+        status, error, vain = _failure(protocol, body, again=again)
+    if vain:
+        response.headers["x-should-retry"] = "false"
+    if status == response.status_code:
+        return response
+    library = sys.modules[type(response).__module__.partition(".")[0]]
+    changed: httpx2.Response = library.Response(
+        status,
+        headers=[(name, value) for name, value in response.headers.raw if name.lower() != b"content-length"],
+        content=json.dumps({"type": "error", "error": error}).encode(),
+        request=response.request,
+        extensions=response.extensions,
+        history=response.history,
+    )
+    return changed
+
+
+def _body(response: httpx2.Response) -> dict[str, Any] | None:
+    try:
+        body = json_of(response.content)
+    except ValueError:
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _failure(
+    protocol: Protocol, body: Mapping[str, Any], *, again: bool
+) -> tuple[int, Mapping[str, object], bool]:
+    """Return the status that an answer deserves, its error, and whether asking again is in vain.
+
+    Args:
+        protocol: The protocol.
+        body: The answer, with HTTP 200.
+        again: Whether it answers a second attempt.
+    """
+    given = body.get("error") or (_choice(body).get("error") if protocol == "chat" else None)
+    if given:
+        error = given if isinstance(given, dict) else {"message": str(given)}
+        code, kind, said = error.get("code"), error.get("type"), str(error.get("message") or error)
+        status = _status(said, code, kind)
+        return status, {**error, "message": said}, is_about_money(f"{said} {code} {kind}")
+    try:
+        word = ended(protocol, body)
+    except KeyError:
+        return 200, {}, False  # of another shape, and unreadable
+    means = ending(protocol, word)
+    if means not in (None, "fails"):
+        return 200, {}, False
+    why = row_for(protocol, word) if means is None else "no whole reply"
+    return _BAD_GATEWAY, {"message": f"{BROKEN}: it ended with {word!r}: {why}"}, means is None and again
+
+
+def _status(said: str, code: object, kind: object) -> int:
+    """Return the status of an error: what it says itself, or else what it speaks of."""
+    if is_too_long(400, said, code, kind):
+        return 400
+    if re.fullmatch(r"[45]\d\d", str(code)):
+        return int(str(code))
+    if "overloaded" in f"{code} {kind}":
+        return _OVERLOADED
+    return 429 if is_rate_limit(None, f"{said} {code} {kind}".replace("_", " ")) else _BAD_GATEWAY

@@ -1,0 +1,154 @@
+"""What servers really send: a table of observed behaviour, `core/tables/servers.toml`, and your own `./servers.toml`.
+
+Nobody else knows how a reply ends, where a usage has its figures, how an error speaks of money, and what of a text was
+only thought.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import toml_in
+
+Protocol = Literal["chat", "responses", "messages"]
+"""OpenAI's Chat Completions and Responses, and Anthropic's Messages."""
+
+Ending = Literal["stop", "tools", "length", "refusal", "overflow", "fails"]
+"""What the word means with which a reply ends; `fails`: it broke off."""
+
+OWN = "servers.toml"
+"""A file of rows in the current folder, which come before ours; not of thoughts, on which verdicts depend."""
+
+KINDS: Mapping[str, Mapping[str, object]] = {
+    "endings": {
+        "protocol": ("chat", "responses", "messages"),
+        "words": list,
+        "means": ("stop", "tools", "length", "refusal", "overflow", "fails"),
+    },
+    "figures": {
+        "protocol": ("chat", "messages"),
+        "figure": (
+            *("prompt", "uncached", "cache_read", "cache_write", "cache_write_1h"),
+            *("output", "reasoning", "total"),
+        ),
+        "fields": list,
+    },
+    "money": {"pattern": str},
+    "thoughts": {"begins": str, "ends": str},
+}
+"""The kinds of rows; what each needs, besides `servers`, `known` and `source`."""
+
+KNOWN = ("seen", "types", "reported")
+"""How a row is known: by us, from the types of an SDK, from a public report."""
+
+
+@cache
+def rows(kind: str, own: Path | None = None) -> tuple[Mapping[str, Any], ...]:
+    """Return the rows of a kind, those of a user's file first. Raises ConfigError."""
+    shipped = toml_in(Path(__file__).parent / "tables" / "servers.toml")
+    if own is None:
+        return tuple(shipped[kind])
+    try:
+        return (*_checked(toml_in(own), own).get(kind, ()), *shipped[kind])
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{own}: {error}") from error
+
+
+def _checked(table: Mapping[str, Any], path: Path) -> Mapping[str, list[Mapping[str, Any]]]:
+    for kind, each in ((kind, row) for kind, found in table.items() for row in found):
+        if kind not in KINDS or kind == "thoughts":
+            raise ConfigError(f"{path}: {kind!r} is no kind of row; there are endings, figures and money")
+        for name, wanted in KINDS[kind].items():
+            value = each.get(name)
+            fits = value in wanted if isinstance(wanted, tuple) else isinstance(value, wanted)  # type: ignore[arg-type]
+            if not fits:
+                says = (
+                    f"one of {', '.join(wanted)}"
+                    if isinstance(wanted, tuple)
+                    else "missing, or of another type"
+                )
+                raise ConfigError(f"{path}: [[{kind}]] {name} = {value!r}: it is {says}")
+    return table
+
+
+def _own() -> Path | None:
+    return path if (path := Path.cwd() / OWN).is_file() else None
+
+
+def ending(protocol: Protocol, word: object) -> Ending | None:
+    """Return what the word means with which a reply ended; None if no row has it."""
+    found = (row for row in rows("endings", _own()) if row["protocol"] == protocol and word in row["words"])
+    row = next(found, None)
+    return None if row is None else row["means"]
+
+
+def row_for(protocol: Protocol, word: object) -> str:
+    """Return the advice about a word that no row has."""
+    return (
+        f"no known ending; if the reply is whole, add to ./{OWN}: [[endings]] protocol = {protocol!r}, "
+        f"words = [{word!r}], means = 'stop'"
+    )
+
+
+def figure(protocol: Protocol, name: str, usage: Mapping[str, Any]) -> Any:
+    """Return a figure of a usage as the server gives it; None if no row's field is there."""
+    for row in rows("figures", _own()):
+        if row["figure"] != name or row["protocol"] != ("messages" if protocol == "messages" else "chat"):
+            continue
+        for path in row["fields"]:
+            value: Any = usage
+            for part in path.split("."):
+                value = value.get(part) if isinstance(value, Mapping) else None
+            if value is not None:
+                return value
+    return None
+
+
+def is_about_money(text: str) -> bool:
+    """Whether an error says that the account has no credit, so that asking again is in vain."""
+    return any(re.search(row["pattern"], text, re.IGNORECASE) for row in rows("money", _own()))
+
+
+_SIGNS = ("<", "[", "◁", "analysis", "assistantfinal")
+"""One of these is in every mark of a thought; most texts have none."""
+
+
+@cache
+def _thoughts() -> tuple[re.Pattern[str], list[tuple[re.Pattern[str], ...]]]:
+    known = rows("thoughts")
+    marks = "|".join(row[name] for row in known for name in ("begins", "ends"))
+    each = [
+        tuple(re.compile(row.get(n, r"\Z"), re.IGNORECASE) for n in ("begins", "ends", "stops"))
+        for row in known
+    ]
+    return re.compile(marks, re.IGNORECASE), each
+
+
+def without_thinking(text: str) -> str:
+    """Return a text without what the model only thought.
+
+    What follows the last end of a thought counts; if nothing does, what stands before its beginning. A thought that
+    does not end has nothing after it. Linear in the length of the text.
+    """
+    if not any(sign in text for sign in _SIGNS):
+        return text
+    marks, known = _thoughts()
+    if marks.search(text) is None:
+        return text
+    for begins, ends, stops in known:
+        if not (begun := begins.search(text)) and not ends.search(text):
+            continue
+        ended = list(ends.finditer(text))
+        after = ended[-1].end() if ended else 0
+        again = begins.search(text, after)
+        stop = stops.search(text, after)
+        rest = text[after : min(len(text) if each is None else each.start() for each in (again, stop))]
+        if ended and not rest.strip():
+            rest = text[: begun.start()] if begun is not None and begun.start() < ended[0].start() else ""
+        text = rest
+    return text
