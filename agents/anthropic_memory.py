@@ -203,12 +203,8 @@ class AnthropicMemory(DurableAgent, AnthropicChat):
             return self._unused()
         requests = self._rounds + 1
         each = prompt + self._spare + self._max_output + _PROMPTED
-        return Usage(
-            cache_write=requests * each,
-            output=requests * self._max_output,
-            model=self.model,
-            provider=self.provider,
-        )
+        one = Usage(cache_write=each, output=self._max_output, model=self.model, provider=self.provider)
+        return Usage.of([one] * requests)
 
     def usage_model(self) -> None:
         """Return nothing: how often a model uses its memory cannot be simulated; `reserve` gives the upper bound."""

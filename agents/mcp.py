@@ -386,7 +386,7 @@ class Mcp(DurableAgent):
             return None
         requests = self._rounds + 1
         prompt = most.prompt and most.prompt + self._spare + _DESCRIBED + most.output
-        return replace(most, cache_write=requests * prompt, uncached=0, output=requests * most.output)
+        return Usage.of([replace(most, cache_write=prompt, uncached=0)] * requests)
 
     # Its memory
 

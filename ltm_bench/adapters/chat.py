@@ -275,7 +275,7 @@ class SdkChatModel(ChatModel):
         most = super().reserve(message)
         if self.compact_at is None or most.prompt < self.compact_at:
             return most
-        return most + replace(most, output=SUMMARY)
+        return Usage.of([most, replace(most, output=SUMMARY)])
 
     def usage_model(self) -> UsageModel | None:
         """Return what a simulation needs; None if the provider compacts, to an unpredictable length."""
@@ -381,10 +381,9 @@ class SdkChatModel(ChatModel):
 
 def _summed(spent: Sequence[Usage | None], reply: Reply) -> Reply:
     """Return a reply whose usage includes the requests before it; unknown if that of any of them is."""
-    usage = reply.usage
-    for each in spent:
-        usage = None if usage is None or each is None else each + usage
-    return replace(reply, usage=usage)
+    calls = [*spent, reply.usage]
+    known = [each for each in calls if each is not None]
+    return replace(reply, usage=Usage.of(known) if len(known) == len(calls) else None)
 
 
 def sdk_client(client_class: type[Any], http_class: type[Any], endpoint: Endpoint) -> Any:

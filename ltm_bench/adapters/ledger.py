@@ -162,13 +162,13 @@ def _together(calls: Sequence[Usage | None], reply: Usage | None) -> Usage | Non
     known = [usage for usage in calls if usage is not None]
     if reply is None or len(known) < len(calls):
         return None
-    total, beside = reply, dict[str | None, Usage]()
+    own, beside = [reply], dict[str | None, list[Usage]]()
     for usage in known:
-        if usage.output or usage.model == reply.model:
-            total += usage
-        else:
-            beside[usage.model] = beside[usage.model] + usage if usage.model in beside else usage
-    return replace(total, besides=(*total.besides, *beside.values()))
+        (own if usage.output or usage.model == reply.model else beside.setdefault(usage.model, [])).append(
+            usage
+        )
+    total = Usage.of(own)
+    return replace(total, besides=(*total.besides, *map(Usage.of, beside.values())))
 
 
 def _line(row: list[Any]) -> str:

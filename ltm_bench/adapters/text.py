@@ -24,10 +24,11 @@ def spoken(content: object) -> str:
         if not isinstance(content, str | None):
             raise TypeError(f"the text of the reply is not a string: {content!r:.60}")
         return content or ""
-    parts = [
-        part for part in content if isinstance(part, dict) and part.get("type") in ("text", "output_text")
-    ]
-    return "".join(str(part.get("text") or "") for part in parts)
+    if odd := [part for part in content if not isinstance(part, dict)]:
+        raise TypeError(f"a part of the reply is not an object: {odd[0]!r:.60}")
+    return "".join(
+        str(part.get("text") or "") for part in content if part.get("type") in ("text", "output_text")
+    )
 
 
 def stamped(message: Message) -> str:

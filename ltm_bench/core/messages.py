@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
@@ -57,6 +57,17 @@ class Usage:
     """What other models used for the same reply, such as an embedder; not included above."""
     cache_write_1h: int = 0
     """The part of `cache_write` that is kept for an hour, at a price of its own."""
+    parts: tuple[Usage, ...] = field(default=(), compare=False)
+    """The calls that these figures are the sum of, if there were several: a price depends on a single call's length."""
+
+    @classmethod
+    def of(cls, calls: Sequence[Usage]) -> Usage:
+        """Return the sum of one or more calls, which keep their own prices."""
+        total, *others = calls
+        for each in others:
+            total += each
+        each_call = [replace(part, besides=()) for each in calls for part in (each.parts or (each,))]
+        return replace(total, parts=tuple(each_call) if len(each_call) > 1 else ())
 
     @property
     def prompt(self) -> int:
@@ -64,7 +75,7 @@ class Usage:
         return self.uncached + self.cache_read + self.cache_write
 
     def __add__(self, other: Usage) -> Usage:
-        """Add the token figures; model and provider are kept where both agree."""
+        """Add the token figures, not the parts; model and provider are kept where both agree."""
         return Usage(
             uncached=self.uncached + other.uncached,
             cache_read=self.cache_read + other.cache_read,

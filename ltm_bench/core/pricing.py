@@ -16,16 +16,16 @@ def price_list(on: datetime | None = None) -> str:
 
 
 def dollars(usage: Usage, on: datetime | None = None) -> Decimal | None:
-    """Return the price of a call, including what it used `besides`; None if any of these prices is unknown.
+    """Return the price of one or more calls, and of what they used `besides`; None if any of these prices is unknown.
 
     Args:
         usage: What was used.
         on: The day whose prices apply; None for today's.
     """
-    own = _price(usage, on)
-    others = [dollars(each, on) for each in usage.besides]
-    known = [price for price in others if price is not None]
-    return None if own is None or len(known) < len(others) else sum(known, own)
+    prices = [_price(each, on) for each in usage.parts or (usage,)]
+    prices += [dollars(each, on) for each in usage.besides]
+    known = [price for price in prices if price is not None]
+    return sum(known, Decimal()) if len(known) == len(prices) else None
 
 
 def _price(usage: Usage, on: datetime | None) -> Decimal | None:

@@ -26,7 +26,11 @@ class NotAnEvent(ValueError):
 
 def is_usage(usage: object) -> bool:
     """Whether this is a usage whose figures are all non-negative integers."""
-    if not isinstance(usage, Usage) or not isinstance(usage.besides, tuple):
+    if (
+        not isinstance(usage, Usage)
+        or not isinstance(usage.besides, tuple)
+        or not isinstance(usage.parts, tuple)
+    ):
         return False
     figures = [getattr(usage, each.name) for each in fields(Usage) if each.type == "int"]
     names = (usage.model, usage.provider)
@@ -34,7 +38,7 @@ def is_usage(usage: object) -> bool:
         # Not isinstance: a bool is an int, and would be written as `true`.
         all(type(n) is int and 0 <= n < LARGEST for n in figures)
         and all(name is None or isinstance(name, str) for name in names)
-        and all(map(is_usage, usage.besides))
+        and all(map(is_usage, (*usage.besides, *usage.parts)))
     )
 
 
@@ -250,10 +254,13 @@ def decode(line: bytes) -> Event:
 _BESIDES = 20
 """Maximum nesting of `besides` in a usage; each level is an agent within an agent."""
 
+_NESTED = ("besides", "parts")
+"""The fields of a usage that hold usages."""
+
 
 def _read(line: bytes) -> Event:
     # Before it is parsed: nesting without a limit would exhaust the stack.
-    if line.count(b'"besides"') > _BESIDES:
+    if line.count(b'"besides"') > _BESIDES or line.count(b'"parts"') > _BESIDES:
         raise NotAnEvent(f"damaged event, replied: usage has besides in more than {_BESIDES} levels")
     event = _EVENTS.validate_json(line)
     if isinstance(event, Sent):
@@ -298,9 +305,9 @@ def _items(event: Event) -> Iterator[tuple[str, object]]:
 
 def usage_data(usage: Usage) -> Mapping[str, Any]:
     """Return the JSON form of a usage: figures of 0 and unknown names are left out."""
-    data = {name: getattr(usage, name) for name in _FIELDS[Usage] if name != "besides"}
-    if usage.besides:
-        data["besides"] = [usage_data(each) for each in usage.besides]
+    data = {name: getattr(usage, name) for name in _FIELDS[Usage]}
+    for name in _NESTED:
+        data[name] = [usage_data(each) for each in data.pop(name)]
     return {name: value for name, value in data.items() if value}
 
 
@@ -308,8 +315,12 @@ def usage_of(data: object) -> Usage | None:
     """Return the usage of a JSON form; None if it is not one."""
     if not isinstance(data, dict) or not set(data) <= set(_FIELDS[Usage]):
         return None
-    besides = data.get("besides", [])
-    others = [usage_of(each) for each in besides] if isinstance(besides, list) else [None]
-    known = tuple(each for each in others if each is not None)
-    usage = Usage(**{**data, "besides": known})
-    return usage if len(known) == len(others) and is_usage(usage) else None
+    nested = {}
+    for name in _NESTED:
+        given = data.get(name, [])
+        found = [usage_of(each) for each in given] if isinstance(given, list) else [None]
+        nested[name] = tuple(each for each in found if each is not None)
+        if len(nested[name]) < len(found):
+            return None
+    usage = Usage(**{**data, **nested})
+    return usage if is_usage(usage) else None

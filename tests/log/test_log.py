@@ -14,7 +14,17 @@ from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged, Run
 from ltm_bench.core.messages import Finish, Usage
 from ltm_bench.log import recorder
 from ltm_bench.log.differences import differences
-from ltm_bench.log.events import Event, Finished, Replied, Sent, decode, encode, usage_data
+from ltm_bench.log.events import (
+    Event,
+    Finished,
+    NotAnEvent,
+    Replied,
+    Sent,
+    decode,
+    encode,
+    usage_data,
+    usage_of,
+)
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.lines import mend, to_line, write_whole
 from ltm_bench.log.manifest import (
@@ -337,6 +347,19 @@ def test_usage_keeps_what_other_models_used() -> None:
     event = Replied(turn=0, reply="", tokens=0, finish=Finish.STOP, usage=usage)
     assert decode(encode(event)) == event
     assert (usage + usage).besides == usage.besides * 2
+
+
+def test_usage_keeps_its_single_calls() -> None:
+    calls = (Usage(uncached=1, model="a"), Usage(output=2, model="a"))
+    event = Replied(turn=0, reply="", tokens=0, finish=Finish.STOP, usage=Usage.of(calls))
+    read = decode(encode(event))
+    assert isinstance(read, Replied)
+    assert read.usage is not None
+    assert read.usage.parts == calls
+    assert usage_of(usage_data(read.usage)) == read.usage
+    deep = b'{"parts":[' * 30 + b"{}" + b"]}" * 30
+    with pytest.raises(NotAnEvent, match="levels"):
+        decode(encode(event).replace(b'"usage":{', b'"usage":{"besides":[' + deep + b"],"))
 
 
 @pytest.mark.parametrize("counts", [[1_000_000], [20_001], [10_001, 10_000]])

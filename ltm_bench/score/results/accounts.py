@@ -211,11 +211,10 @@ def spent_beside(replies: Iterable[Reply], seen: GatewayCalls, *, free: bool) ->
 
 def used_by(calls: Sequence[GatewayCall]) -> Usage | None:
     """Return what calls used together, other models `besides` the first one; None if any of them did not say."""
-    models: dict[str | None, Usage] = {}
+    models: dict[str | None, list[Usage]] = {}
     for each in calls:
         if each.usage is None:
             return None
-        model = each.usage.model
-        models[model] = models[model] + each.usage if model in models else each.usage
-    first, *others = models.values() or [Usage()]
+        models.setdefault(each.usage.model, []).append(each.usage)
+    first, *others = map(Usage.of, models.values() or [[Usage()]])
     return replace(first, besides=tuple(others))
