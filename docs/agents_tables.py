@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ltm_bench.core.agent import Agent
+from ltm_bench.core.servers import KINDS, KNOWN, rows
 from ltm_bench.plugins.agents import agent_class
 from ltm_bench.plugins.driven import Driven, driven
 from ltm_bench.plugins.files import bundled, summary
@@ -44,6 +45,28 @@ def tried() -> str:
         for name, known in driven().items()
     ]
     return _table(head, *rows)
+
+
+def servers() -> str:
+    """Return every row of the table of servers, kind by kind, and how many are known in which way."""
+    texts = []
+    for kind, needs in KINDS.items():
+        known = rows(kind)
+        table = [
+            (*(_cell(row[name]) for name in needs), row["servers"], row["known"], _cell(row["source"]))
+            for row in known
+        ]
+        counts = ", ".join(f"{sum(row['known'] == way for row in known)} {way}" for way in KNOWN)
+        texts += [
+            f"`{kind}`: {len(known)} rows ({counts})",
+            _table((*needs, "servers", "known", "source"), *table),
+        ]
+    return "\n\n".join(texts)
+
+
+def _cell(value: object) -> str:
+    said = value if isinstance(value, list) else [value]
+    return ", ".join(f"`{each}`".replace("|", "\\|") for each in said)
 
 
 ABILITIES = ("observe", "recall", "settle", "memories", "forget", "fork", "users", "resumed", "cost")
@@ -150,5 +173,6 @@ TEXTS: Mapping[str, Callable[[], str]] = {
     "products": products,
     "starting": starting,
     "settings": settings,
+    "servers": servers,
 }
 """The texts, by the names that pages use for them."""

@@ -24,7 +24,7 @@ Ending = Literal["stop", "tools", "length", "refusal", "overflow", "fails"]
 OWN = "servers.toml"
 """A file of rows in the current folder, which come before ours; not of thoughts, on which verdicts depend."""
 
-KINDS: Mapping[str, Mapping[str, object]] = {
+KINDS: Mapping[str, Mapping[str, type | tuple[str, ...]]] = {
     "endings": {
         "protocol": ("chat", "responses", "messages"),
         "words": list,
@@ -39,6 +39,9 @@ KINDS: Mapping[str, Mapping[str, object]] = {
         "fields": list,
     },
     "money": {"pattern": str},
+    "too_long": {"pattern": str},
+    "too_long_codes": {"code": str},
+    "not_too_long": {"pattern": str},
     "thoughts": {"begins": str, "ends": str},
 }
 """The kinds of rows; what each needs, besides `servers`, `known` and `source`."""
@@ -62,10 +65,10 @@ def rows(kind: str, own: Path | None = None) -> tuple[Mapping[str, Any], ...]:
 def _checked(table: Mapping[str, Any], path: Path) -> Mapping[str, list[Mapping[str, Any]]]:
     for kind, each in ((kind, row) for kind, found in table.items() for row in found):
         if kind not in KINDS or kind == "thoughts":
-            raise ConfigError(f"{path}: {kind!r} is no kind of row; there are endings, figures and money")
+            raise ConfigError(f"{path}: {kind!r} is no kind of row; there are {', '.join(KINDS)}")
         for name, wanted in KINDS[kind].items():
             value = each.get(name)
-            fits = value in wanted if isinstance(wanted, tuple) else isinstance(value, wanted)  # type: ignore[arg-type]
+            fits = value in wanted if isinstance(wanted, tuple) else isinstance(value, wanted)
             if not fits:
                 says = (
                     f"one of {', '.join(wanted)}"
@@ -76,13 +79,14 @@ def _checked(table: Mapping[str, Any], path: Path) -> Mapping[str, list[Mapping[
     return table
 
 
-def _own() -> Path | None:
-    return path if (path := Path.cwd() / OWN).is_file() else None
+def rows_here(kind: str) -> tuple[Mapping[str, Any], ...]:
+    """Return the rows of a kind, those in the current folder first. Raises ConfigError."""
+    return rows(kind, path if (path := Path.cwd() / OWN).is_file() else None)
 
 
 def ending(protocol: Protocol, word: object) -> Ending | None:
     """Return what the word means with which a reply ended; None if no row has it."""
-    found = (row for row in rows("endings", _own()) if row["protocol"] == protocol and word in row["words"])
+    found = (row for row in rows_here("endings") if row["protocol"] == protocol and word in row["words"])
     row = next(found, None)
     return None if row is None else row["means"]
 
@@ -97,7 +101,7 @@ def row_for(protocol: Protocol, word: object) -> str:
 
 def figure(protocol: Protocol, name: str, usage: Mapping[str, Any]) -> Any:
     """Return a figure of a usage as the server gives it; None if no row's field is there."""
-    for row in rows("figures", _own()):
+    for row in rows_here("figures"):
         if row["figure"] != name or row["protocol"] != ("messages" if protocol == "messages" else "chat"):
             continue
         for path in row["fields"]:
@@ -111,7 +115,7 @@ def figure(protocol: Protocol, name: str, usage: Mapping[str, Any]) -> Any:
 
 def is_about_money(text: str) -> bool:
     """Whether an error says that the account has no credit, so that asking again is in vain."""
-    return any(re.search(row["pattern"], text, re.IGNORECASE) for row in rows("money", _own()))
+    return any(re.search(row["pattern"], text, re.IGNORECASE) for row in rows_here("money"))
 
 
 _SIGNS = ("<", "[", "◁", "analysis", "assistantfinal")

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ltm_bench.adapters.overflow import NOT_TOO_LONG, TOO_LONG, is_rate_limit, is_too_long
+from ltm_bench.adapters.overflow import is_rate_limit, is_too_long
+from ltm_bench.core.servers import rows
 
 SAID: list[dict[str, Any]] = json.loads(Path(__file__).with_name("overflows.json").read_text("utf-8"))
 """Errors with their sources; some are cut, or without the names of accounts."""
@@ -29,9 +30,8 @@ def test_an_error_is_what_its_provider_means(said: dict[str, Any]) -> None:
 
 def test_every_provider_and_every_wording_has_an_example_and_a_source() -> None:
     assert {said["provider"] for said in SAID if said["is"] == "overflow"} >= PROVIDERS
-    assert all(re.match(r"[\w.-]+/[\w.-]+[#:]|https://", each.source) for each in (*TOO_LONG, *NOT_TOO_LONG))
     assert all(said["source"].startswith("https://") for said in SAID)
-    for wordings, overflows in ((TOO_LONG, True), (NOT_TOO_LONG, False)):
+    for kind, overflows in (("too_long", True), ("not_too_long", False)):
         texts = [said["text"] for said in SAID if (said["is"] == "overflow") == overflows]
-        for wording in wordings:
-            assert any(re.search(wording.pattern, text, re.IGNORECASE) for text in texts), wording
+        for row in rows(kind):
+            assert any(re.search(row["pattern"], text, re.IGNORECASE) for text in texts), row

@@ -22,7 +22,7 @@ def test_every_row_says_what_was_seen_where_and_how_it_is_known(kind: str, row: 
         r"[\w.-]+/[\w.-]+#\d+|https://|(openai|anthropic) \d|[\w.-]+/[\w.-]+: ", str(row["source"])
     )
     for name, wanted in KINDS[kind].items():
-        assert row[name] in wanted if isinstance(wanted, tuple) else isinstance(row[name], wanted)  # type: ignore[arg-type]
+        assert row[name] in wanted if isinstance(wanted, tuple) else isinstance(row[name], wanted)
 
 
 def test_no_word_has_two_meanings() -> None:
