@@ -4,6 +4,7 @@ Prompts are append-only, except when the window drops its oldest turns. The date
 into the system message, so that the provider's prompt cache holds.
 """
 
+import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -35,6 +36,12 @@ SYSTEM = (
 
 _NOT_TOLD = (400, 404, 405, 501)
 """Statuses of servers that do not describe single models."""
+
+_FAR = 2
+"""How many times as many tokens our counter finds in a prompt that a server has surely cut."""
+
+_SHORT = 1000
+"""Prompts of fewer tokens, times `_FAR`, are not compared."""
 
 _SOME = 8
 """Number of models that an error lists."""
@@ -87,6 +94,7 @@ class ChatModel(Agent):
         self._max_output = min(self.usual_output, self._window // 4) if max_output is None else max_output
         self._ratio, self._truncate, self._keep = ratio, truncate, keep
         self._conversation = self._new_conversation()
+        self._cut = False
 
     def _new_conversation(self) -> Window:
         return Window(
@@ -116,10 +124,30 @@ class ChatModel(Agent):
     async def reply(self, message: Message) -> Reply:
         """Send the conversation with this message at its end. If that fails, neither is remembered."""
         said = stamped(message)
+        sent = self._conversation.most_tokens(said) / self._ratio
         prompt = self._conversation.prompt(said, continues=True)
         reply = self._overflow() if prompt is None else await self.ask_next(prompt)
         self._conversation.take(said, reply)
+        self._look_for_cuts(message.turn, sent, reply.usage)
         return reply
+
+    def _look_for_cuts(self, turn: int, sent: float, usage: Usage | None) -> None:
+        """Warn, once, if the server counts far fewer tokens than were sent: it has cut the prompt without a word."""
+        # A provider that compacts the conversation counts what it makes of it.
+        if (
+            self._cut
+            or self.usage_model() is None
+            or usage is None
+            or not _SHORT < usage.prompt * _FAR < sent
+        ):
+            return
+        self._cut = True
+        warnings.warn(
+            f"{self.endpoint!r} counted {usage.prompt:,} tokens in the prompt of turn {turn}, where about {sent:,.0f} "
+            "were sent: it cuts prompts, so the agent has not seen all that it was told; raise the server's window, or "
+            "set window=",
+            stacklevel=2,
+        )
 
     async def ask_next(self, prompt: Prompt) -> Reply:
         """Send the request whose reply becomes a part of the conversation; those of forks only go through `ask`."""

@@ -1,5 +1,6 @@
 """Features specific to OpenAI's protocol."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -237,3 +238,23 @@ def test_a_regional_server_is_the_vendors_but_has_other_prices(monkeypatch: pyte
     with pytest.raises(ConfigError, match=r"OPENAI_API_KEY is not set; .* eu\.api\.openai\.com"):
         make_agent("openai_chat", {"model": "some-model", "base_url": "https://eu.api.openai.com/v1"})
     assert make_agent("openai_chat", {"model": "m", "base_url": "https://api.openai.com.example.org/v1"})
+
+
+@pytest.mark.parametrize(("counted", "warned"), [(4096, 1), (9000, 0)])
+def test_a_server_that_cuts_prompts_without_a_word_is_named_once(
+    server: Provider, talk_to: Callable[..., "Talk"], counted: int, warned: int
+):
+    def edit(body: dict[str, Any]) -> dict[str, Any]:
+        return body | {"usage": {"prompt_tokens": counted, "completion_tokens": 3}}
+
+    server.edit = edit
+    talk = talk_to("openai_chat", model="some-model", base_url=server.openai_url)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(5):
+            talk.say("A long story about a boat. " * 500)
+    found = [str(each.message) for each in caught if each.category is UserWarning]
+    assert len(found) == warned
+    assert all(
+        "counted 4,096 tokens in the prompt of turn 2" in each and "it cuts prompts" in each for each in found
+    )
