@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+from base64 import b64decode
 from collections.abc import Callable, Sequence
+from struct import iter_unpack
 from typing import TYPE_CHECKING, Any, cast
 
 from ltm_bench.adapters import hashing, wordllama
@@ -29,7 +31,10 @@ _OURS: dict[str, tuple[Embedder, int]] = {
 
 _PYTHON = "python:"
 _BATCH = 256
-"""Texts per request."""
+"""Texts per request, unless the server refuses as many: some take 32 at most."""
+
+_TOO_MANY = (400, 413, 422)
+"""Statuses of a request with too many texts."""
 
 
 def is_local(name: str) -> bool:
@@ -86,6 +91,7 @@ class EmbeddingModel:
         self.tokens: int | None = 0
         """Tokens embedded according to the server; None once it did not say."""
         self._client: Any = None
+        self._most = _BATCH
 
     def usage(self, tokens: int) -> Usage:
         """Return the usage of embedding this many tokens."""
@@ -100,20 +106,34 @@ class EmbeddingModel:
             self._client = sdk_client(openai.AsyncOpenAI, openai.DefaultAsyncHttpxClient, self.endpoint)
         rows: list[list[float]] = []
         try:
-            for start in range(0, len(texts), _BATCH):
+            while len(rows) < len(texts):
                 # The API rejects empty texts.
-                batch = [text or " " for text in texts[start : start + _BATCH]]
-                with answers_of(BODY):  # vectors are longer than replies
-                    answer = await self._client.embeddings.create(
-                        input=batch, model=self.endpoint.model, encoding_format="float"
-                    )
-                rows += [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
-                self._count(answer)
-            if len(rows) != len(texts):
-                raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
+                rows += await self._batch([text or " " for text in texts[len(rows) : len(rows) + self._most]])
             return rows
         except (openai.OpenAIError, AttributeError, TypeError, ValueError) as error:
             raise self.endpoint.explain(error) from error
+
+    async def _batch(self, texts: Sequence[str]) -> list[list[float]]:
+        """Embed some texts; if the server refuses as many, embed the first half, and send no more from then on."""
+        import openai
+
+        try:
+            with answers_of(BODY):  # vectors are longer than replies
+                answer = await self._client.embeddings.create(
+                    input=texts, model=self.endpoint.model, encoding_format="float"
+                )
+        except openai.APIStatusError as error:
+            if len(texts) == 1 or error.status_code not in _TOO_MANY:
+                raise
+            self._most = len(texts) // 2
+            return await self._batch(texts[: self._most])
+        places = [getattr(item, "index", None) for item in answer.data]
+        if len(places) != len(texts):
+            raise ValueError(f"{len(places)} vectors for {len(texts)} texts")
+        self._count(answer)
+        found = list(map(_numbers, answer.data))
+        # Some servers leave out the places; then the vectors are in order.
+        return found if None in places else [found[places.index(n)] for n in range(len(texts))]
 
     def _count(self, answer: Any) -> None:
         spent = getattr(getattr(answer, "usage", None), "prompt_tokens", None)
@@ -174,6 +194,13 @@ class CountedEmbedder:
         """Close the connections."""
         if self._remote is not None:
             await self._remote.close()
+
+
+def _numbers(item: Any) -> list[float]:
+    """Return the vector of an answer; some servers send it as base64, whatever they are asked for."""
+    if not isinstance(item.embedding, str):
+        return list(item.embedding)
+    return [number for (number,) in iter_unpack("<f", b64decode(item.embedding, validate=True))]
 
 
 def _plain(rows: ArrayLike) -> list[list[float]]:
