@@ -2,6 +2,7 @@
 `--max-cost`."""
 
 import asyncio
+import itertools
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -98,16 +99,18 @@ def test_a_call_that_cannot_connect_costs_nothing(place: Path, command: "Command
     assert "sent twice" not in resumed.err
 
 
-def test_a_reply_without_usage_is_charged_its_reserve_and_the_run_continues(
-    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "usage",
+    [None, {}, [], "many", 7, {"prompt_tokens": "many", "completion_tokens": 1}]
+    + [{"prompt_tokens": 1, "completion_tokens": each} for each in (-1, None, [1], 10**200)],
+    ids=lambda usage: str(usage)[:40],
+)
+def test_a_reply_whose_usage_cannot_be_read_is_charged_its_reserve_and_the_run_continues(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch, usage: object
 ) -> None:
     monkeypatch.setattr(billing, "FAULTS", (("well", None),))
-
-    def silent(body: dict[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in body.items() if key != "usage"}
-
     with billing.billing(7) as provider:
-        provider.edit = silent
+        provider.edit = lambda body: body | {"usage": usage}
         words = ("--agent", "billed", "--base-url", provider.openai_url, "--max-cost", LIMIT)
         assert command(*RUN, *words).exit_code == 4
         assert len(provider.requests) > 1
@@ -116,6 +119,25 @@ def test_a_reply_without_usage_is_charged_its_reserve_and_the_run_continues(
         resumed = command("resume", "r", "--max-cost", "0.02")
         assert (resumed.exit_code, len(provider.requests) > asked) == (4, True)
         assert provider.bill <= billing.counted(Path("reports")) <= Decimal("0.02")
+
+
+def test_a_reply_that_broke_off_is_charged_its_reserve(
+    place: Path, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(billing, "FAULTS", (("well", None),))
+    answers = itertools.count()
+
+    def every_second(body: dict[str, Any]) -> dict[str, Any]:
+        choice = body["choices"][0]
+        word = "abort" if next(answers) % 2 else choice["finish_reason"]
+        return body | {"choices": [choice | {"finish_reason": word}]}
+
+    with billing.billing(7) as provider:
+        provider.edit = every_second
+        words = ("--agent", "billed", "--base-url", provider.openai_url, "--max-cost", LIMIT)
+        assert command(*RUN, *words).exit_code == 4
+        assert len(provider.requests) > 2
+        assert 0 < provider.bill <= billing.counted(Path("reports")) <= Decimal(LIMIT)
 
 
 def _payable(price: float) -> Any:

@@ -48,8 +48,10 @@ def _choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
-def honest(response: httpx2.Response) -> httpx2.Response:
-    """Return an answer about a model's reply; if it reports a failure with status 200, with a status of its own.
+def honest(response: httpx2.Response) -> tuple[httpx2.Response, bool]:
+    """Return an answer about a model's reply, and whether that broke off.
+
+    If it reports a failure with status 200, it gets the status that it deserves.
 
     Where asking again is in vain, it says so in the header `x-should-retry`, which the SDKs obey: the account has no
     credit, or a word that nobody knows came a second time.
@@ -63,7 +65,7 @@ def honest(response: httpx2.Response) -> httpx2.Response:
     if vain:
         response.headers["x-should-retry"] = "false"
     if status == response.status_code:
-        return response
+        return response, False
     library = sys.modules[type(response).__module__.partition(".")[0]]
     changed: httpx2.Response = library.Response(
         status,
@@ -73,7 +75,7 @@ def honest(response: httpx2.Response) -> httpx2.Response:
         extensions=response.extensions,
         history=response.history,
     )
-    return changed
+    return changed, BROKEN in str(error["message"])
 
 
 def _body(response: httpx2.Response) -> dict[str, Any] | None:

@@ -199,8 +199,13 @@ async def attempt(
         if whole.expired():
             raise late from error
         raise
+    taken = time.perf_counter() - begun
+    response, broke = (response, False) if streams else honest(response)
+    if broke:  # billed, perhaps, like one that never came
+        tell(Attempt(taken, error="BrokenReply"))
+        return response
     after = response.headers.get("retry-after", "") if response.status_code >= 400 else ""
-    tell(Attempt(time.perf_counter() - begun, response.status_code, retry_after=after))
+    tell(Attempt(taken, response.status_code, retry_after=after))
     if seconds is not None:
         _hurry(response, seconds)
     return response
@@ -250,7 +255,6 @@ def _watched(kind: type[Any]) -> type[Any]:
             response = await attempt(
                 partial(_staying, super().send, **how), request, seconds=seconds, streams=streams
             )
-            response = response if streams else honest(response)
             if traffic is not None and key is not None and response.status_code == 200:
                 traffic.answers[key] = response.content
             return response
