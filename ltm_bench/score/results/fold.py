@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 
-from ltm_bench.core.messages import Matcher, Reply, Turn, Usage, Verdict
+from ltm_bench.core.messages import Finish, Matcher, Reply, Turn, Usage, Verdict
+from ltm_bench.core.servers import without_thinking
 from ltm_bench.log.events import Answered, Ended, Finished, Forked, Jumped, PublishedScore, Replied, Sent
 from ltm_bench.log.journal import retrieval_trace_of, written_of
 from ltm_bench.log.manifest import Manifest
@@ -86,6 +87,8 @@ class Fold:
         self.positions: dict[int, int] = {}
         """Tokens before each turn and fork; empty in isolated runs."""
         self.turns = self.tokens = self.forks = self.fork_tokens = 0
+        self.silent = 0
+        """Replies of the agent that say nothing, or were only thought."""
         self.time = timedelta()
         self.users: dict[str, None] = {}
         self.hearing = Hearing(manifest)
@@ -231,6 +234,7 @@ class Fold:
 
     def _called(self, sent: Sent, replied: Replied) -> None:
         """Take the cost of a reply; what a gateway saw is in the books already."""
+        self.silent += replied.finish is Finish.STOP and not without_thinking(replied.reply).strip()
         usage, price = self._used(sent, replied)
         if sent.turn in self._seen:
             self.books.answered()

@@ -42,6 +42,7 @@ def remarks(
     examples: Sequence[ExampleResult],
     *,
     missed: int,
+    silent: int,
     untold: Sequence[int],
     environment: Mapping[str, Any],
 ) -> list[str]:
@@ -51,6 +52,7 @@ def remarks(
         manifest: The run's manifest.
         examples: All examples.
         missed: Tokens of the conversation that never reached the agent.
+        silent: How many replies of the agent say nothing.
         untold: The turns from which the run continued with an agent that could not be restored.
         environment: Where it ran: what was said of the agent's window and its model, and by which version it was ended.
     """
@@ -68,6 +70,11 @@ def remarks(
         )
     if missed:
         found.append("filler never reached the agent, which made remembering easier for it than for others")
+    if silent:
+        found.append(
+            f"{silent} of the agent's replies {'was' if silent == 1 else 'were'} empty or only thought; a chat adapter "
+            "asks once more, and then such a reply counts"
+        )
     if untold:
         turns = f"turn{'s' * (len(untold) > 1)} {', '.join(map(str, untold[:4]))}{', …' * (len(untold) > 4)}"
         found.append(

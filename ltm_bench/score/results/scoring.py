@@ -117,6 +117,7 @@ def results_of(
             manifest,
             examples,
             missed=0 if heard is None else heard.missed,
+            silent=fold.silent,
             untold=files.timings.untold,
             environment=files.environment,
         ),

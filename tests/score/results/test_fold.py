@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,3 +87,25 @@ def test_latency_comes_from_the_timings_and_is_unknown_without_them(
     assert (latency.total, latency.median, latency.p95) == (200.0, 10.0, 18.55)
     (run / "timings.jsonl").unlink()
     assert score_run(run).latency is None
+
+
+def test_replies_that_say_nothing_are_counted_and_named(hostile_run: Path, tmp_path: Path) -> None:
+    run = cut(hostile_run, tmp_path / "silent", 10_000)
+    lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
+    events = [json.loads(line) for line in lines]
+    spoken = [
+        n for n, event in enumerate(events) if len(event.get("reply", "")) > 20 and "answered" not in event
+    ]
+    for n, said in zip(
+        spoken, ["", "<think>It was red.</think>", "<think>It was red.</think>Red."], strict=False
+    ):
+        lines[n] = json.dumps(events[n] | {"reply": said, "finish": "stop"}).encode() + b"\n"
+    before = silent(run)
+    (run / "events.jsonl").write_bytes(b"".join(lines))
+    assert silent(run) == before + 2
+
+
+def silent(run: Path) -> int:
+    """Return how many replies the remarks call empty."""
+    [found] = [each for each in score_run(run).remarks if "empty or only thought" in each] or ["0"]
+    return int(found.split()[0])
