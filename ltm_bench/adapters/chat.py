@@ -23,7 +23,7 @@ from ltm_bench.adapters.window import KEPT, MESSAGE_OVERHEAD, Prompt, Window
 from ltm_bench.core.agent import Agent, Finding, UsageModel
 from ltm_bench.core.errors import AgentError, ConfigError, nearest
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.core.servers import Protocol
+from ltm_bench.core.servers import Protocol, says
 from ltm_bench.core.tokens import counter
 
 SYSTEM = (
@@ -33,6 +33,9 @@ SYSTEM = (
 )
 """The default system message of chat adapters."""
 
+
+_DECLINED = (400, 403, 422)
+"""Statuses of a prompt that a filter declines."""
 
 _NOT_TOLD = (400, 404, 405, 501)
 """Statuses of servers that do not describe single models."""
@@ -331,9 +334,10 @@ class SdkChatModel(ChatModel):
         except (self.sdk_error, ValueError, ExceptionGroup) as error:  # the JSON decoder's, and anyio's
             status = getattr(error, "status_code", None)
             code, kind = (getattr(error, name, None) for name in ("code", "type"))
-            if is_too_long(status, getattr(error, "message", ""), code, kind):
+            told = f"{getattr(error, 'message', '')} {getattr(error, 'body', '')}"
+            if is_too_long(status, told, code, kind):
                 return _summed(spent, self._overflow())
-            if code == "content_filter":
+            if code == "content_filter" or (status in _DECLINED and says("refused", told)):
                 return _summed(spent, self._refusal())
             raise self.endpoint.explain(error) from error
 

@@ -18,12 +18,15 @@ from ltm_bench.adapters.routing import route
 from ltm_bench.core.errors import AgentError, ConfigError, LtmBenchError
 from ltm_bench.core.keys import read_key, scrubbed
 from ltm_bench.core.messages import Finish
-from ltm_bench.core.servers import Protocol, ending, is_about_money, row_for
+from ltm_bench.core.servers import Protocol, ending, row_for, says
 
 EXAMINING = 10.0
 """Seconds that `doctor` waits for a server."""
 
 _DETAIL = 200
+
+_BARE = r"Error code: \d+"
+"""An error's message that says only its status."""
 
 _ENDS = ("/chat/completions", "/responses", "/messages")
 """Paths of requests, which are no part of a base URL."""
@@ -141,6 +144,11 @@ class Endpoint:
                 401  # LiteLLM's proxy, of an unknown key: https://github.com/BerriAI/litellm/issues/12273
             )
         match status:
+            case _ if says("money", detail):
+                return self._error(
+                    f"HTTP {status}, the account has no credit left{self._quoted(detail)}",
+                    "add credit or raise the account's limit, then resume the run",
+                )
             case 401 | 403:
                 # Providers repeat parts of the key here, so their message is left out.
                 own = "" if self.is_vendor else "; behind a gateway, the gateway's own key may be wrong"
@@ -162,11 +170,6 @@ class Endpoint:
                 return self._error(
                     f"{detail[detail.index(BROKEN) :][: 2 * _DETAIL]}, {self._retries}",
                     "resume the run later",
-                )
-            case _ if is_about_money(detail):
-                return self._error(
-                    f"HTTP {status}, the account has no credit left{self._quoted(detail)}",
-                    "add credit or raise the account's limit, then resume the run",
                 )
             case _ if is_rate_limit(status, detail):
                 return self._error(
@@ -243,8 +246,10 @@ class Endpoint:
             if isinstance(status, int) and 300 <= status < 400 and answered is not None:
                 return self.moved(answered)
             if isinstance(status, int) and status >= 400:
-                said = (getattr(cause, name, None) for name in ("api_message", "message", "body"))
-                return self.rejected(status, str(next(filter(None, said), "")))
+                said = [getattr(cause, name, None) for name in ("api_message", "message", "body")]
+                # OpenAI's SDK quotes an error's message only where it has a field of that name.
+                told = [str(each) for each in said if each and not re.fullmatch(_BARE, str(each))]
+                return self.rejected(status, next(iter(told), ""))
             if isinstance(cause, ExceptionGroup):
                 return self.unreachable(cause)
             if "Timeout" in kinds:

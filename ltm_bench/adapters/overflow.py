@@ -6,7 +6,7 @@ take is not: the run stops, and can be resumed.
 
 import re
 
-from ltm_bench.core.servers import rows_here
+from ltm_bench.core.servers import rows_here, says
 
 _REJECTED = (400, 413, 422, 500)
 """Statuses of a prompt that is too long: Together sends 422, and llama.cpp sometimes 500."""
@@ -21,18 +21,14 @@ def is_too_long(status: object, text: str, *codes: object) -> bool:
         codes: Its code and type, as far as known.
     """
     codes_known = [row["code"] for row in rows_here("too_long_codes")]
-    if status not in _REJECTED or "rate_limit_exceeded" in codes or _says("not_too_long", text):
+    if status not in _REJECTED or "rate_limit_exceeded" in codes or says("not_too_long", text):
         return False
-    return status == 413 or any(code in codes_known for code in codes) or _says("too_long", text)
+    return status == 413 or any(code in codes_known for code in codes) or says("too_long", text)
 
 
 def is_rate_limit(status: object, text: str) -> bool:
     """Whether an error is a rate limit, whatever its status."""
     return status == 429 or re.search(_RATE, text, re.IGNORECASE) is not None
-
-
-def _says(kind: str, text: str) -> bool:
-    return any(re.search(row["pattern"], text, re.IGNORECASE) for row in rows_here(kind))
 
 
 _RATE = r"tokens per (min|hour|day)|rate.?limit"

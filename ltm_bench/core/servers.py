@@ -39,6 +39,7 @@ KINDS: Mapping[str, Mapping[str, type | tuple[str, ...]]] = {
         "fields": list,
     },
     "money": {"pattern": str},
+    "refused": {"pattern": str},
     "too_long": {"pattern": str},
     "too_long_codes": {"code": str},
     "not_too_long": {"pattern": str},
@@ -113,9 +114,9 @@ def figure(protocol: Protocol, name: str, usage: Mapping[str, Any]) -> Any:
     return None
 
 
-def is_about_money(text: str) -> bool:
-    """Whether an error says that the account has no credit, so that asking again is in vain."""
-    return any(re.search(row["pattern"], text, re.IGNORECASE) for row in rows_here("money"))
+def says(kind: Literal["money", "refused", "too_long", "not_too_long"], text: str) -> bool:
+    """Whether the text of an error fits a row of a kind."""
+    return any(re.search(row["pattern"], text, re.IGNORECASE) for row in rows_here(kind))
 
 
 _SIGNS = ("<", "[", "◁", "analysis", "assistantfinal")

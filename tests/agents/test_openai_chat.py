@@ -144,9 +144,7 @@ def test_usage_is_normalised(
     "body",
     [
         {},
-        {"choices": []},
         {"choices": [{"index": 0}]},
-        {"choices": None},
         {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": ["a", "list"]}}]},
         {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": {"a": 1}}}]},
         {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": 7}}]},

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.servers import KINDS, KNOWN, ending, figure, is_about_money, rows, without_thinking
+from ltm_bench.core.servers import KINDS, KNOWN, ending, figure, rows, says, without_thinking
 
 TABLE = [(kind, row) for kind in KINDS for row in rows(kind)]
 
@@ -47,7 +47,7 @@ def test_a_file_in_the_current_folder_adds_rows_and_goes_first(
     )
     assert (ending("chat", "done"), ending("chat", "length"), ending("chat", "stop")) == ("stop",) * 3
     assert figure("chat", "output", {"written": {"tokens": 7}, "completion_tokens": 1}) == 7
-    assert is_about_money("Your Wallet is empty.")
+    assert says("money", "Your Wallet is empty.")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltm_bench.adapters.overflow import is_rate_limit, is_too_long
 from ltm_bench.core.limits import json_of
-from ltm_bench.core.servers import Protocol, ending, is_about_money, row_for
+from ltm_bench.core.servers import Protocol, ending, row_for, says
 
 if TYPE_CHECKING:
     import httpx2
@@ -57,7 +57,7 @@ def honest(response: httpx2.Response) -> tuple[httpx2.Response, bool]:
     credit, or a word that nobody knows came a second time.
     """
     status, body = response.status_code, _body(response)
-    vain = status >= 400 and is_about_money(response.text)
+    vain = status >= 400 and says("money", response.text)
     protocol = next((p for path, p in _PATHS.items() if response.request.url.path.endswith(path)), None)
     if status == 200 and protocol is not None and body is not None:
         again = response.request.headers.get("x-stainless-retry-count", "0") != "0"
@@ -101,12 +101,17 @@ def _failure(
         error = given if isinstance(given, dict) else {"message": str(given)}
         code, kind, said = error.get("code"), error.get("type"), str(error.get("message") or error)
         status = _status(said, code, kind)
-        return status, {**error, "message": said}, is_about_money(f"{said} {code} {kind}")
+        return status, {**error, "message": said}, says("money", f"{said} {code} {kind}")
     try:
         word = ended(protocol, body)
     except KeyError:
+        if protocol == "chat" and body.get("choices", {}) in ([], None):  # routers lose a reply in this way
+            return _BAD_GATEWAY, {"message": f"{BROKEN}: it came without a choice"}, False
         return 200, {}, False  # of another shape, and unreadable
+    called = _choice(body).get("message") if protocol == "chat" else None
     means = ending(protocol, word)
+    if means is None and isinstance(called, dict) and called.get("tool_calls"):
+        means = "tools"  # calls are whole, or would not be there
     if means not in (None, "fails"):
         return 200, {}, False
     why = row_for(protocol, word) if means is None else "no whole reply"
