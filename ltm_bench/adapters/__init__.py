@@ -32,8 +32,8 @@ An adapter is one file with one subclass of `Agent`; only `reply` is required. E
 
 By module:
 
-- `chat`: `ChatModel`, a conversation in a window, and `SdkChatModel` for OpenAI's and Anthropic's SDKs; the usual
-  system message, and `stamped`, which puts the date in front of a message.
+- `chat`: `ChatModel`, a conversation in a window; the usual system message, and `stamped`, which puts the date in front
+  of a message. `sdk_chat`: `SdkChatModel` for OpenAI's and Anthropic's SDKs.
 - `gateway`: the endpoint on this machine through which a black box calls its providers. `routing`: `through_gateway`,
   address and key for an SDK's client in this process, and `program_environment`, the same for a program.
 - `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for every failure.
@@ -90,8 +90,6 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.answerer import core_agent as core_agent
     from ltm_bench.adapters.chat import SYSTEM as SYSTEM
     from ltm_bench.adapters.chat import ChatModel as ChatModel
-    from ltm_bench.adapters.chat import SdkChatModel as SdkChatModel
-    from ltm_bench.adapters.chat import sdk_client as sdk_client
     from ltm_bench.adapters.chroma_store import ChromaIndex as ChromaIndex
     from ltm_bench.adapters.chroma_store import ChromaStore as ChromaStore
     from ltm_bench.adapters.compaction import Compacted as Compacted
@@ -158,6 +156,8 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.scratchpad import WRITE_QUERIES as WRITE_QUERIES
     from ltm_bench.adapters.scratchpad import Scratchpad as Scratchpad
     from ltm_bench.adapters.scratchpad import read_queries as read_queries
+    from ltm_bench.adapters.sdk_chat import SdkChatModel as SdkChatModel
+    from ltm_bench.adapters.sdk_chat import sdk_client as sdk_client
     from ltm_bench.adapters.served import Patience as Patience
     from ltm_bench.adapters.served import ServedProduct as ServedProduct
     from ltm_bench.adapters.settings import Inheriting as Inheriting

@@ -10,9 +10,9 @@ from struct import iter_unpack
 from typing import TYPE_CHECKING, Any, cast
 
 from ltm_bench.adapters import hashing, wordllama
-from ltm_bench.adapters.chat import sdk_client
 from ltm_bench.adapters.endpoint import Endpoint
 from ltm_bench.adapters.ledger import Tally
+from ltm_bench.adapters.sdk_chat import sdk_client
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import BODY, answers_of
 from ltm_bench.core.messages import Usage
