@@ -60,7 +60,6 @@ async def publish(
     Raises:
         ConfigError: The reference is unknown, or can no longer be played.
     """
-    from ltm_bench.judge.background import Background
     from ltm_bench.report.publishing import read_to_publish
 
     if unknown := [name for name in besides if name not in ON_DEMAND]:
@@ -83,7 +82,11 @@ async def publish(
         }
         for name in besides:
             references[name] = total(await _played(manifest, examples, agent_class(name)))
-        background = Background() if judges or reader is not None else None
+        background = None
+        if judges or reader is not None:
+            from ltm_bench.judge.background import Background
+
+            background = Background()
         with read_to_publish(files, verdicts=verdicts or {}, background=background) as publication:
             try:
                 if background is not None:
