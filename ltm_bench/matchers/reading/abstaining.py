@@ -4,6 +4,7 @@ An abstention counts only where nothing is asserted, so the matchers ask for it 
 """
 
 import re
+from functools import lru_cache
 
 from ltm_bench.matchers.reading.text import answer, plain, words
 
@@ -42,6 +43,7 @@ def in_own_words(reply: str) -> str:
     return left if any(map(str.isalnum, left)) else reply
 
 
+@lru_cache(maxsize=32)
 def abstains(reply: str) -> bool:
     """Whether a reply says anywhere that the answer is not known, or says nothing in so many words (`null`)."""
     text = plain(reply)
@@ -58,6 +60,7 @@ def is_abstention(sentence: str) -> bool:
     return bare or (gives_up(sentence) and _BESIDES.isdisjoint(words(sentence)[1:]))
 
 
+@lru_cache(maxsize=32)
 def gives_up(reply: str) -> bool:
     """Whether a reply says that it does not know at all, which is more than being unsure of what it says."""
     return _HARD.search(plain(reply)) is not None
