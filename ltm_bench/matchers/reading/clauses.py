@@ -76,14 +76,14 @@ def sentences(block: Block, lexicon: Lexicon, *, silent: bool = True) -> Iterato
     clauses = [Clause("")]
     i = begun = 0
     while i < len(tokens):
-        kind, text, start, stop = tokens[i]
+        kind, text, (start, stop) = tokens[i].lastgroup or "", tokens[i][0], tokens[i].span()
         last = clauses[-1]
         if i in heard:
             end, named = heard[i]
             if len(last.named) >= _HEAP:
                 last = Clause("")
                 clauses.append(last)
-            last.named.append((len(last.said), named, start, tokens[end - 1][3]))
+            last.named.append((len(last.said), named, start, tokens[end - 1].end()))
             last.said.append("")
             i = end
             continue
@@ -110,10 +110,10 @@ def sentences(block: Block, lexicon: Lexicon, *, silent: bool = True) -> Iterato
 
 
 @lru_cache(maxsize=8)  # a matcher of several lexicons reads a block with each
-def _read(text: str) -> tuple[Sequence[tuple[str, str, int, int]], Sequence[str]]:
-    """Return the tokens of a text, each with its kind and place, and their words; a sign is an empty word."""
-    tokens = [(each.lastgroup or "", each[0], *each.span()) for each in _TOKEN.finditer(text)]
-    return tokens, [spelt(text.rstrip(".")) if kind == "word" else "" for kind, text, _, _ in tokens]
+def _read(text: str) -> tuple[Sequence[re.Match[str]], Sequence[str]]:
+    """Return the tokens of a text, and their words; a sign is an empty word."""
+    tokens = list(_TOKEN.finditer(text))
+    return tokens, [spelt(each[0].rstrip(".")) if each.lastgroup == "word" else "" for each in tokens]
 
 
 def _opens(word: str, last: Clause) -> bool:
