@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ltm_bench.api.options import Options
 from ltm_bench.api.runs import Run
@@ -18,9 +19,11 @@ from ltm_bench.plan.planning import Plan, read_bank, reference_examples
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
 from ltm_bench.runner.references import Played, play, play_alone, total
-from ltm_bench.runner.sweep import Job
 from ltm_bench.score.results.files import RunFiles
 from ltm_bench.script.scenario import Example
+
+if TYPE_CHECKING:
+    from ltm_bench.runner.sweep import Job
 
 REFERENCES = ("goldfish", "perfect")
 """The baseline and the oracle, whose scores accompany every run's."""
@@ -107,7 +110,7 @@ async def publish(
 
 
 async def publish_job(
-    job: Job, verdicts: Mapping[tuple[str, int], Verdict] | None, options: Options, *, ask: bool = True
+    job: "Job", verdicts: Mapping[tuple[str, int], Verdict] | None, options: Options, *, ask: bool = True
 ) -> Run:
     """Publish a run of many: with its tags, what was foretold of it, and the reader and judges that options name.
 

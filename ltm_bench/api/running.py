@@ -151,7 +151,7 @@ def equipped(options: Options) -> Iterator[None]:
     cache = options.reports / CACHE if options.cache else None
     with ExitStack() as equipment:
         if cache is not None:
-            from ltm_bench.adapters.http import caching
+            from ltm_bench.adapters.http.answers import caching
 
             equipment.enter_context(caching(cache))
         if options.gateway:
