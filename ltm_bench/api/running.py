@@ -36,7 +36,7 @@ from ltm_bench.runner.standing import cost_before, finished
 from ltm_bench.score.audits.judgements import blind_readings, judgements, ratings
 
 if TYPE_CHECKING:
-    from ltm_bench.adapters.gateway import Gateway
+    from ltm_bench.adapters.gateway.server import Gateway
 
 CACHE = "answers.sqlite"
 """The file in the reports folder that keeps providers' answers, if they are kept."""
@@ -155,7 +155,8 @@ def equipped(options: Options) -> Iterator[None]:
 
             equipment.enter_context(caching(cache))
         if options.gateway:
-            from ltm_bench.adapters.gateway import Gateway, upstreams
+            from ltm_bench.adapters.gateway.server import Gateway
+            from ltm_bench.adapters.gateway.upstreams import upstreams
 
             through = Gateway(upstreams(options.upstream), options.budget, cache=cache)
             equipment.enter_context(serving(through, options.gateway_port))
