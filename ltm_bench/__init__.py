@@ -41,9 +41,8 @@ from ltm_bench.script.scenario import content as content
 from ltm_bench.script.scenario import scenario as scenario
 
 _LATE = {
-    **dict.fromkeys(
-        ("Run", "aresume", "arun", "compare", "frame", "load_run", "plot", "resume", "run"), "ltm_bench.api"
-    ),
+    **dict.fromkeys(("Run", "compare", "frame", "load_run", "plot"), "ltm_bench.api"),
+    **dict.fromkeys(("aresume", "arun", "resume", "run"), "ltm_bench.api.calling"),
     **dict.fromkeys(("arace", "race"), "ltm_bench.api.racing"),
     "Comparison": "ltm_bench.score.comparison.runs",
     "Environment": "ltm_bench.api.environment",
@@ -58,14 +57,14 @@ _LATE = {
 if typing.TYPE_CHECKING:
     # What is imported late, for type checkers alone: written by `python -m tests.test_house`.
     from ltm_bench.api import Run as Run
-    from ltm_bench.api import aresume as aresume
-    from ltm_bench.api import arun as arun
     from ltm_bench.api import compare as compare
     from ltm_bench.api import frame as frame
     from ltm_bench.api import load_run as load_run
     from ltm_bench.api import plot as plot
-    from ltm_bench.api import resume as resume
-    from ltm_bench.api import run as run
+    from ltm_bench.api.calling import aresume as aresume
+    from ltm_bench.api.calling import arun as arun
+    from ltm_bench.api.calling import resume as resume
+    from ltm_bench.api.calling import run as run
     from ltm_bench.api.environment import Environment as Environment
     from ltm_bench.api.racing import arace as arace
     from ltm_bench.api.racing import race as race

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import openai
 
-from ltm_bench.adapters.gateway import PUBLIC, Gateway, Upstream
+from ltm_bench.adapters.gateway.server import PUBLIC, Gateway
+from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.routing import Route
 from ltm_bench.adapters.testing import provider
 from ltm_bench.core.budget import Budget

@@ -6,9 +6,9 @@ import asyncio
 import os
 import secrets
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -291,3 +291,34 @@ def through_gateway(family: Family) -> dict[str, str]:
     """
     through = route()
     return {} if through is None else through.client(family)
+
+
+_gateway: ContextVar[Any] = ContextVar("gateway", default=None)
+"""The `Gateway` of the runs here, if any; its server takes a while to import, and most runs have none."""
+
+
+@contextmanager
+def serving(through: Any, port: int = 0) -> Iterator[None]:
+    """Listen inside the block, as the `Gateway` of all runs there; None: they have none. Raises ConfigError."""
+    with nullcontext() if through is None else through.listening(port):
+        token = _gateway.set(through)
+        try:
+            yield
+        finally:
+            _gateway.reset(token)
+
+
+@asynccontextmanager
+async def conversing(journal: Journal, conversation: str | None = None) -> AsyncIterator[Route | None]:
+    """Give a conversation inside the block a route, if the runs here have a gateway, and yield it.
+
+    Args:
+        journal: The side file for its calls.
+        conversation: The conversation's name, if the run has several.
+    """
+    if (through := _gateway.get()) is None:
+        yield None
+        return
+    async with through.route(journal, conversation) as found:
+        with routed(found):
+            yield found

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ltm_bench.api.options import Options
 from ltm_bench.api.runs import Run
@@ -18,9 +19,11 @@ from ltm_bench.plan.planning import Plan, read_bank, reference_examples
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
 from ltm_bench.runner.references import Played, play, play_alone, total
-from ltm_bench.runner.sweep import Job
 from ltm_bench.score.results.files import RunFiles
 from ltm_bench.script.scenario import Example
+
+if TYPE_CHECKING:
+    from ltm_bench.runner.sweep import Job
 
 REFERENCES = ("goldfish", "perfect")
 """The baseline and the oracle, whose scores accompany every run's."""
@@ -60,7 +63,6 @@ async def publish(
     Raises:
         ConfigError: The reference is unknown, or can no longer be played.
     """
-    from ltm_bench.judge.background import Background
     from ltm_bench.report.publishing import read_to_publish
 
     if unknown := [name for name in besides if name not in ON_DEMAND]:
@@ -83,7 +85,11 @@ async def publish(
         }
         for name in besides:
             references[name] = total(await _played(manifest, examples, agent_class(name)))
-        background = Background() if judges or reader is not None else None
+        background = None
+        if judges or reader is not None:
+            from ltm_bench.judge.background import Background
+
+            background = Background()
         with read_to_publish(files, verdicts=verdicts or {}, background=background) as publication:
             try:
                 if background is not None:
@@ -104,7 +110,7 @@ async def publish(
 
 
 async def publish_job(
-    job: Job, verdicts: Mapping[tuple[str, int], Verdict] | None, options: Options, *, ask: bool = True
+    job: "Job", verdicts: Mapping[tuple[str, int], Verdict] | None, options: Options, *, ask: bool = True
 ) -> Run:
     """Publish a run of many: with its tags, what was foretold of it, and the reader and judges that options name.
 

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ltm_bench.api import blocking
+from ltm_bench.api.calling import blocking
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish_job
 from ltm_bench.api.running import check_price, equipped

@@ -5,8 +5,9 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ltm_bench.adapters.gateway import Gateway, serving, upstreams
+from ltm_bench.adapters.routing import serving
 from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish
@@ -33,6 +34,9 @@ from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.progress import Tracker
 from ltm_bench.runner.standing import cost_before, finished
 from ltm_bench.score.audits.judgements import blind_readings, judgements, ratings
+
+if TYPE_CHECKING:
+    from ltm_bench.adapters.gateway.server import Gateway
 
 CACHE = "answers.sqlite"
 """The file in the reports folder that keeps providers' answers, if they are kept."""
@@ -144,12 +148,16 @@ def equipped(options: Options) -> Iterator[None]:
 
     Raises ConfigError if one of them cannot be used.
     """
-    from ltm_bench.adapters.http import caching
-
     cache = options.reports / CACHE if options.cache else None
     with ExitStack() as equipment:
-        equipment.enter_context(caching(cache))
+        if cache is not None:
+            from ltm_bench.adapters.http.answers import caching
+
+            equipment.enter_context(caching(cache))
         if options.gateway:
+            from ltm_bench.adapters.gateway.server import Gateway
+            from ltm_bench.adapters.gateway.upstreams import upstreams
+
             through = Gateway(upstreams(options.upstream), options.budget, cache=cache)
             equipment.enter_context(serving(through, options.gateway_port))
             equipment.callback(_note_unseen, through, options.notify)
@@ -158,7 +166,7 @@ def equipped(options: Options) -> Iterator[None]:
         yield
 
 
-def _note_unseen(through: Gateway, notify: Callable[[str], None]) -> None:
+def _note_unseen(through: "Gateway", notify: Callable[[str], None]) -> None:
     if through.unseen:
         notify(
             f"No call arrived at the gateway in {plural(through.unseen, 'conversation')}: if the agent calls a "

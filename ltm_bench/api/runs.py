@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -134,6 +133,8 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Show the run's page in a notebook."""
+        from html import escape
+
         return (
             f'<iframe title="{escape(self.name)}" srcdoc="{escape(self._page)}" sandbox="allow-scripts" '
             'style="width: 100%; height: 40rem; border: 1px solid #ccc"></iframe>'

@@ -51,7 +51,7 @@ def memory_run(
         given |= marker.kwargs
 
     def start(agent: Any, **arguments: Any) -> "Run":
-        from ltm_bench.api import run
+        from ltm_bench.api.calling import run
         from ltm_bench.api.playing import play
 
         place, asked = tmp_path_factory.mktemp("memory"), given | arguments

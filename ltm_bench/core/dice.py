@@ -6,6 +6,7 @@ Python guarantees the same numbers across versions only for `random()`, so every
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from random import Random
 from typing import TypeVar
 
@@ -77,8 +78,8 @@ class Dice:
         shuffle, place = divmod(index, hands)
         if shuffle:
             self.spent[deck] = hands
-        order = Dice(f"{scenario}/deck {deck}/{shuffle}").shuffled(items)
-        return order[place * count : (place + 1) * count]
+        order = _order(f"{scenario}/deck {deck}/{shuffle}", len(items))
+        return [items[i] for i in order[place * count : (place + 1) * count]]
 
     def card(self, deck: str, items: Sequence[T]) -> T:
         """Deal a single item, as `hand` does."""
@@ -104,3 +105,9 @@ class Dice:
     def child(self, name: str) -> "Dice":
         """Return an independent stream, `<this name>/<name>`."""
         return Dice(f"{self.name}/{name}")
+
+
+@lru_cache(maxsize=128)
+def _order(name: str, items: int) -> Sequence[int]:
+    """Return the order of a deck of so many items; every example deals from it, and is played several times."""
+    return Dice(name).shuffled(range(items))

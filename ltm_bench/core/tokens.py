@@ -1,11 +1,15 @@
 """Counts tokens. A span is the sum of its messages' counts: exact, incremental, and the same for every agent.
 
 The default is tiktoken's `cl100k_base`, built from a table that ships with the package, so it needs no network and no
-environment variable. Other encodings use tiktoken's own loader, under a deadline.
+environment variable. Building it takes longer than a short run counts: texts of plain characters are counted here, by
+the same rules. Other encodings use tiktoken's own loader, under a deadline.
 """
 
+import re
 import threading
+from collections.abc import Mapping
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -30,6 +34,15 @@ _CL100K_SPECIAL = {
     "<|endofprompt|>": 100276,
 }
 _DOWNLOAD_SECONDS = 5.0
+# Characters whose kind no version of Unicode has changed, in words and gaps that are not long: a word that no table
+# holds takes a time that grows with the square of its length.
+_PLAIN = re.compile(r"(?:[\t\n\r ]{0,64}+[!-~À-ÖØ-öø-ÿ‐-‧★]{1,64}+(?![!-~À-ÖØ-öø-ÿ‐-‧★]))*+[\t\n\r ]{0,64}+")
+# `_CL100K_PATTERN` for these characters; a test compares what the two count.
+_PLAIN_PIECE = re.compile(
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n0-9A-Za-zÀ-ÖØ-öø-ÿ]?+[A-Za-zÀ-ÖØ-öø-ÿ]++|[0-9]{1,3}+"
+    r"| ?[^\s0-9A-Za-zÀ-ÖØ-öø-ÿ]++[\r\n]*+|\s++\Z|\s*[\r\n]|\s+(?!\S)|\s",
+    re.ASCII,
+)
 
 
 class Counter(Protocol):
@@ -50,21 +63,22 @@ class Counter(Protocol):
 class TiktokenCounter:
     """Counts with a tiktoken encoding."""
 
-    def __init__(self, name: str, encoding: "Encoding") -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self._encode = encoding.encode_ordinary
-        self._decode = encoding.decode
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`."""
-        return len(self._encode(text))
+        if self.name == DEFAULT and _PLAIN.fullmatch(text):
+            return sum(map(_tokens, _PLAIN_PIECE.findall(text)))
+        return len(_encoding(self.name).encode_ordinary(text))
 
     def ends(self, text: str, head: int, tail: int) -> tuple[str, str]:
         """Return the first and the last tokens of `text`; a character cut in half is dropped."""
-        tokens = self._encode(text)
+        encoding = _encoding(self.name)
+        tokens = encoding.encode_ordinary(text)
         return (
-            self._decode(tokens[:head], errors="ignore"),
-            self._decode(tokens[max(head, len(tokens) - tail) :], errors="ignore"),
+            encoding.decode(tokens[:head], errors="ignore"),
+            encoding.decode(tokens[max(head, len(tokens) - tail) :], errors="ignore"),
         )
 
 
@@ -78,17 +92,33 @@ def counter(name: str = DEFAULT) -> TiktokenCounter:
 
 @cache  # cached here: on `counter` it would keep `counter()` and `counter(DEFAULT)` apart
 def _counter(name: str) -> TiktokenCounter:
-    return TiktokenCounter(name, _shipped_cl100k() if name == DEFAULT else _downloaded(name))
-
-
-def knows(text: str) -> bool:
-    """Whether a text is one token in the shipped table. Does not build the counter, which takes longer."""
-    from binascii import b2a_base64
-
-    return b"\n%b " % b2a_base64(text.encode("utf-8", "replace"), newline=False) in _shipped_table()
+    _ranks() if name == DEFAULT else _encoding(
+        name
+    )  # here, so that a table which cannot be had is said at once
+    return TiktokenCounter(name)
 
 
 @cache
+def _encoding(name: str) -> "Encoding":
+    return _shipped_cl100k() if name == DEFAULT else _downloaded(name)
+
+
+def knows(text: str) -> bool:
+    """Whether a text is one token in the shipped table."""
+    return text.encode("utf-8", "replace") in _ranks()
+
+
+@cache
+def _tokens(piece: str) -> int:
+    """Return the number of tokens of a piece: its neighbours are joined, the most common pair first."""
+    ranks, encoded = _ranks(), piece.encode()
+    parts = [encoded] if encoded in ranks else [encoded[i : i + 1] for i in range(len(encoded))]
+    while joint := [(ranks[a + b], i) for i, (a, b) in enumerate(pairwise(parts)) if a + b in ranks]:
+        first = min(joint)[1]
+        parts[first : first + 2] = [parts[first] + parts[first + 1]]
+    return len(parts)
+
+
 def _shipped_table() -> bytes:
     """Return the shipped table: a line per token, in base64, with its rank. Raises ConfigError if it is damaged."""
     import gzip
@@ -103,7 +133,7 @@ def _shipped_table() -> bytes:
             f"the token table ltm_bench/core/tables/cl100k_base.tiktoken.gz is damaged: its SHA-256 is {found}, "
             f"not {_CL100K_SHA256}; reinstall ltm-bench"
         )
-    return b"\n" + table
+    return table
 
 
 def keep_table(folder: Path) -> None:
@@ -111,18 +141,23 @@ def keep_table(folder: Path) -> None:
     from hashlib import sha1
 
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / sha1(_CL100K_URL.encode(), usedforsecurity=False).hexdigest()).write_bytes(_shipped_table()[1:])
+    (folder / sha1(_CL100K_URL.encode(), usedforsecurity=False).hexdigest()).write_bytes(_shipped_table())
+
+
+@cache
+def _ranks() -> Mapping[bytes, int]:
+    """Return the rank of every token of the shipped table: the number of its line."""
+    from binascii import a2b_base64
+
+    tokens = _shipped_table().split()[::2]
+    return dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
 
 
 def _shipped_cl100k() -> "Encoding":
-    from binascii import a2b_base64
-
     import tiktoken
 
-    tokens = _shipped_table().split()[::2]  # a token's rank equals the number of its line
-    ranks = dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
     return tiktoken.Encoding(
-        DEFAULT, pat_str=_CL100K_PATTERN, mergeable_ranks=ranks, special_tokens=_CL100K_SPECIAL
+        DEFAULT, pat_str=_CL100K_PATTERN, mergeable_ranks=dict(_ranks()), special_tokens=_CL100K_SPECIAL
     )
 
 

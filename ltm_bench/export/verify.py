@@ -26,7 +26,7 @@ from ltm_bench.export.stored import (
 )
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import log_digest, read_manifest
-from ltm_bench.plugins.matchers import built_in
+from ltm_bench.plugins.matchers import versions
 from ltm_bench.report.words import counted
 from ltm_bench.score.audits.auditing import audits
 from ltm_bench.score.audits.judgements import (
@@ -285,7 +285,7 @@ def _spelt(value: Any) -> str:
 
 
 def _changed_scorers(results: Results) -> Mapping[str, str]:
-    today = {name: f"{name}@{kind.version}" for name, kind in built_in().items()}
+    today = {name: f"{name}@{version}" for name, version in versions().items()}
     used = dict.fromkeys(question.scorer for _, question in questions_of(results))
     return {
         scorer: today[name]

@@ -27,15 +27,16 @@ def same_word(said: str, meant: str) -> bool:
     letter makes another word (`range` and `orange`, `brownie` and `brown`), and so does a replaced one (`white` and
     `while`). A word of the language is not a typo (`create` and `crate`).
     """
-    shorter, longer = sorted((said, meant), key=len)
+    shorter, longer = (said, meant) if len(said) <= len(meant) else (meant, said)
     if len(longer) > _LONG and longer == f"{shorter}s" and not shorter.endswith("s"):
         return True  # `reserves`, whose `ves` does not come from `f`
     said, meant = singular(said), singular(meant)
     if said == meant:
         return True
     least = min(len(said), len(meant))
-    coded = any(map(str.isdigit, said + meant))  # a code with another letter is another code
-    if coded or least < _LONG or abs(len(said) - len(meant)) > 1:
+    if least < _LONG or abs(len(said) - len(meant)) > 1:
+        return False
+    if any(map(str.isdigit, said + meant)):  # a code with another letter is another code
         return False
     i = next((i for i in range(least) if said[i] != meant[i]), least)
     too_few = i > 0 and said[i:] == meant[i + 1 :]

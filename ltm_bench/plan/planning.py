@@ -47,7 +47,7 @@ from ltm_bench.plan.suites import Suite
 from ltm_bench.plan.values import parse_span, spell_span
 from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.catalogue import Catalogue
-from ltm_bench.plugins.matchers import built_in
+from ltm_bench.plugins.matchers import versions
 from ltm_bench.plugins.targets import target_of
 from ltm_bench.plugins.typed import annotations_of, mistyped
 from ltm_bench.schedule.fitting import Rehearsals, rehearse_all
@@ -142,7 +142,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         filler=FillerEntry(source=source, digest=bank.digest, mode=filled_by, max_tokens=filler.MAX_TOKENS),
         questions=mode.questions,
         acknowledge=mode.acknowledge,
-        scorers={name: kind.version for name, kind in built_in().items()},
+        scorers=versions(),
     )
     check_mode(mode, agent.entry.name, sample, public=each != "in-line")
     _check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})

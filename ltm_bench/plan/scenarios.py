@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, PluginError, nearest
 from ltm_bench.core.seeds import Seed
 from ltm_bench.log.manifest import Manifest, ScenarioEntry
-from ltm_bench.plan.dialogues import dialogue_suite, dialogue_suites
 from ltm_bench.plan.suites import Suite, read_suite, suites
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plan.values import spell_span
@@ -166,6 +165,8 @@ def find_suite(name: str, *, data: str | None = None, most: int | None = None, s
         )
     known = suites(config_folders())
     if name not in known:
+        from ltm_bench.plan.dialogues import dialogue_suite, dialogue_suites
+
         if (public := dialogue_suite(name, data, most, seed)) is not None:
             return public
         near = nearest(name, [*known, *dialogue_suites()])

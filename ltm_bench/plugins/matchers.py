@@ -10,11 +10,12 @@ A matcher in a user's file is known once its scenario has been loaded.
 """
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -23,24 +24,35 @@ from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher
 from ltm_bench.matchers.forms import Upgrade, build
 
+_MATCHER = re.compile(
+    r"(\w+)\((?:.*?\n    version: ClassVar\[int\] = (\d+)$|\w*Matcher\):)", re.DOTALL | re.MULTILINE
+)
+
 
 def modules() -> Iterator[ModuleType]:
     """Import and yield every module that can hold built-in matchers, those of datasets last."""
-    return map(import_module, _names())
+    return map(import_module, _texts())
 
 
 @cache
-def _names() -> tuple[str, ...]:
-    names = [f"{matchers.__name__}.{found.name}" for found in iter_modules(matchers.__path__)]
-    for dataset in iter_modules(datasets.__path__):
-        if dataset.ispkg:
-            package = import_module(f"{datasets.__name__}.{dataset.name}")
-            names += [
-                f"{package.__name__}.{found.name}"
-                for found in iter_modules(package.__path__)
-                if found.name == "matcher"
-            ]
-    return tuple(names)
+def _texts() -> Mapping[str, str]:
+    """Return the text of each of these modules: a run uses few of them, and importing all takes a while."""
+    own = {f"{matchers.__name__}.{each.stem}": each for each in _in(matchers, "[!_]*.py")}
+    theirs = {
+        f"{datasets.__name__}.{each.parent.name}.matcher": each for each in _in(datasets, "*/matcher.py")
+    }
+    return {name: path.read_text("utf-8") for name, path in (own | theirs).items()}
+
+
+def _in(package: ModuleType, pattern: str) -> list[Path]:
+    return sorted(path for folder in package.__path__ for path in Path(folder).glob(pattern))
+
+
+def versions() -> dict[str, int]:
+    """Return the version of every built-in matcher by its name, without importing it."""
+    classes = (each for text in _texts().values() for each in text.split("\nclass ")[1:])
+    given = {head[1]: int(head[2] or Matcher.version) for each in classes if (head := _MATCHER.match(each))}
+    return dict(sorted(given.items()))
 
 
 def built_in() -> Mapping[str, type[Matcher]]:
@@ -58,9 +70,10 @@ def examples() -> Mapping[str, tuple[Matcher, ...]]:
 def short_name(name: str) -> Callable[..., Matcher] | None:
     """Return the function of this name that makes a built-in matcher; None if there is none.
 
-    Imports modules only until one has it: a scenario names a few matchers, and importing all takes a while.
+    Imports only modules that define such a function.
     """
-    return next((found[name] for module in modules() if name in (found := _functions(module))), None)
+    places = (import_module(module) for module, text in _texts().items() if f"\ndef {name}(" in text)
+    return next((found[name] for module in places if name in (found := _functions(module))), None)
 
 
 def short_names() -> Mapping[str, Callable[..., Matcher]]:

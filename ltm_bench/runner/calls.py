@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from ltm_bench.adapters.http import Traffic
+from ltm_bench.adapters.http.traffic import Traffic
 from ltm_bench.adapters.operations import Done, Operation, noting
 from ltm_bench.adapters.routing import OpenTurn, route
 from ltm_bench.core.agent import Agent, SessionKey, session_of

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from ltm_bench.adapters.gateway import conversing
+from ltm_bench.adapters.routing import conversing
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import CannotCombine, ReplayDiverged, RunIncomplete
 from ltm_bench.core.messages import AnsweredBy, Ask, Chat, Kind, Line, Message, Reply, Tell, Turn

@@ -17,8 +17,8 @@ from functools import partial
 from itertools import takewhile
 from pathlib import Path
 
-from ltm_bench.adapters.gateway import serving
 from ltm_bench.adapters.prompt_cache import WORTH_WAITING
+from ltm_bench.adapters.routing import serving
 from ltm_bench.adapters.text import stamped
 from ltm_bench.adapters.window import Prompt, SentTurns, Window
 from ltm_bench.core.agent import Agent, UsageModel

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from ltm_bench.adapters.http import Traffic
+from ltm_bench.adapters.http.traffic import Traffic
 from ltm_bench.adapters.operations import Done
 from ltm_bench.adapters.routing import OpenTurn
 from ltm_bench.core.budget import NOTHING

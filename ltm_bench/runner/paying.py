@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, TypeVar
 
-from ltm_bench.adapters.http import Traffic, listening
+from ltm_bench.adapters.http.traffic import Traffic, listening
 from ltm_bench.adapters.operations import Done
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import NOTHING, Budget, Mark, Payment

@@ -16,8 +16,9 @@ import httpx2
 import openai
 import pytest
 
-from ltm_bench.adapters.gateway import PUBLIC, Gateway, Upstream, upstreams
 from ltm_bench.adapters.gateway.protocols import PROTOCOLS, ModelRequest
+from ltm_bench.adapters.gateway.server import PUBLIC, Gateway
+from ltm_bench.adapters.gateway.upstreams import Upstream, upstreams
 from ltm_bench.adapters.routing import Route
 from ltm_bench.adapters.testing import Calls, Provider
 from ltm_bench.core.budget import Budget

@@ -14,7 +14,8 @@ from time import perf_counter
 
 import pytest
 
-from ltm_bench.adapters.gateway import PUBLIC, Gateway, Upstream
+from ltm_bench.adapters.gateway.server import PUBLIC, Gateway
+from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.routing import Family, Route
 from ltm_bench.adapters.testing import Calls, Provider
 from ltm_bench.adapters.testing.faults import Said

@@ -4,13 +4,15 @@ import asyncio
 import json
 import sqlite3
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ltm_bench.adapters import SdkChatModel
-from ltm_bench.adapters.http import AnswerCache, Attempt, Traffic, caching, listening, tell
+from ltm_bench.adapters.http.answers import AnswerCache, caching
+from ltm_bench.adapters.http.traffic import Attempt, Traffic, listening, tell
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.adapters.text import sendable
 from ltm_bench.core.errors import AgentError, ConfigError
@@ -254,3 +256,14 @@ def test_flags_that_make_no_sense_are_reported_in_one_line(
     assert done.exit_code == 1
     assert complaint in done.err
     assert not (tmp_path / "reports").exists()
+
+
+def test_the_names_of_the_room_are_those_of_its_modules() -> None:
+    http = import_module("ltm_bench.adapters.http")
+    assert http.Answers is http.AnswerCache is AnswerCache
+    for (
+        name
+    ) in "LONGEST_PAUSE MOST_BYTES Again attempt begin bounded client passing read retrying tell".split():
+        assert getattr(http, name).__doc__
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        http.nonsense  # noqa: B018  # asking is the test

@@ -14,7 +14,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from ltm_bench.adapters.http import bounded, client, listening, read
+from ltm_bench.adapters.http.shared import bounded, client, read
+from ltm_bench.adapters.http.traffic import listening
 from ltm_bench.adapters.testing import provider
 from ltm_bench.core.messages import Message
 from ltm_bench.plugins.agents import make_agent

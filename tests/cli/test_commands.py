@@ -393,7 +393,7 @@ def test_help_is_instant_because_next_to_nothing_is_imported_for_it() -> None:
 
 def test_a_run_imports_what_it_needs_and_no_provider() -> None:
     # Decisive words are found by leaving each out, and the rest of a list must be repaired before it can be read.
-    needed = {"jinja2", "json_repair", "pydantic", "rapidfuzz", "rich", "tiktoken"}
+    needed = {"jinja2", "json_repair", "pydantic", "rapidfuzz", "rich"}
     needed |= {"asyncio", "filelock", "importlib.metadata", "importlib.resources"}
     assert loaded_by(of_command("run", "--span", "2k", "--agent", "perfect")) & HEAVY == needed
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from docs.generated import commands as documented
 from ltm_bench import aresume, arun, resume, run
-from ltm_bench.api import taking
+from ltm_bench.api.calling import taking
 from ltm_bench.cli.app import app
 from ltm_bench.cli.declared import command as command_of
 from ltm_bench.cli.declared import group

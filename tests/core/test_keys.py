@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from ltm_bench.adapters.compaction import Compacted
-from ltm_bench.adapters.http import Attempt
+from ltm_bench.adapters.http.traffic import Attempt
 from ltm_bench.core.agent import Finding, Memory
 from ltm_bench.core.keys import REMOVED, cleaned, key_in, read_key, scrubbed
 from ltm_bench.core.messages import Finish, Reply, Usage

@@ -41,6 +41,26 @@ def test_a_count_is_the_number_of_tiktokens_tokens_and_special_tokens_are_ordina
     assert counter().count(text) == len(ENCODING.encode(text, disallowed_special=()))
 
 
+@given(
+    text=st.lists(
+        st.sampled_from("abcTs'lLvVeErRdDmM019 \t\n\r.,!-_()[]{}éÀÿß‐’“”…★ſ×\x0b\xa0")
+        | st.sampled_from(["'ll", "'VE", "don't", "xqz", " " * 65, "-=" * 40, "naïveté", "\r\n\n", "1234"]),
+        max_size=40,
+    ).map("".join)
+)
+@settings(deadline=None, max_examples=500)
+def test_a_text_of_plain_characters_has_the_count_that_tiktoken_gives(text: str) -> None:
+    assert counter().count(text) == len(ENCODING.encode_ordinary(text))
+
+
+def test_a_plain_text_is_counted_without_building_the_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "_encoding", None)
+    text = "“It’s 12,345 – naïve…”\n\nstars: ★★\n"
+    assert counter().count(text) == len(ENCODING.encode_ordinary(text))
+    with pytest.raises(TypeError):
+        counter().count("x" * 1000)  # its time would grow with the square of its length
+
+
 def test_the_encoding_is_the_one_that_tiktoken_would_build(monkeypatch: pytest.MonkeyPatch) -> None:
     openai_public = import_module("tiktoken_ext.openai_public")
 
@@ -85,11 +105,9 @@ def test_a_damaged_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     table = gzip.decompress(packed).replace(b"IQ== 0\n", b"IQ== 1\n")
     (tmp_path / "tables/cl100k_base.tiktoken.gz").write_bytes(gzip.compress(table, compresslevel=1))
     monkeypatch.setattr(resources, "files", lambda _: tmp_path)
-    monkeypatch.setattr(
-        tokens, "_shipped_table", tokens._shipped_table.__wrapped__
-    )  # not the table read before
+    monkeypatch.setattr(tokens, "_ranks", tokens._ranks.__wrapped__)  # not the table read before
     with pytest.raises(ConfigError, match=r"cl100k_base\.tiktoken\.gz is damaged.*reinstall ltm-bench"):
-        tokens._shipped_cl100k()
+        tokens._counter.__wrapped__("cl100k_base")
 
 
 def test_an_unknown_encoding_names_the_nearest() -> None:

@@ -18,10 +18,18 @@ from ltm_bench.matchers.restraint import never_said
 from ltm_bench.matchers.routes import follows_route
 from ltm_bench.matchers.sequence import in_order
 from ltm_bench.matchers.tallies import tallies
+from ltm_bench.plugins.matchers import built_in
+from ltm_bench.score.audits import forms
 from ltm_bench.score.audits.blind import verdict_by_reading
 from ltm_bench.score.audits.forms import form_of, is_exact
 from ltm_bench.score.audits.judgements import BlindReading, Opinion, reply_hash
 from ltm_bench.score.audits.unread import is_for_reader, is_unread
+
+
+def test_every_name_that_has_a_form_is_that_of_a_matcher_of_ours() -> None:
+    ours = {name for name, kind in built_in().items() if kind.__module__.startswith("ltm_bench.matchers.")}
+    assert set(forms._FORMS) <= ours
+
 
 TWO = lists_all(["Ada", "Bob"], among=("Ada", "Bob", "Cy"))
 VEHICLES = ("bus", "ferry", "night train", "plane", "taxi", "tram")

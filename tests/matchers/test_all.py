@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ltm_bench
 from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn, Verdict
 from ltm_bench.matchers.forms import dump
-from ltm_bench.plugins.matchers import built_in, examples, load, modules, short_names
+from ltm_bench.plugins.matchers import built_in, examples, load, modules, short_names, versions
 
 TESTS = Path(__file__).parents[1]
 EXAMPLES = examples()
@@ -44,6 +44,10 @@ def test_a_matcher_is_exported_by_the_package_under_its_short_name() -> None:
         assert getattr(ltm_bench, name) is function
     with pytest.raises(AttributeError, match="has no attribute 'says_nothing'"):
         vars(ltm_bench)["__getattr__"]("says_nothing")
+
+
+def test_versions_are_read_from_the_text_of_the_modules_as_their_classes_have_them() -> None:
+    assert list(versions().items()) == [(name, kind.version) for name, kind in built_in().items()]
 
 
 def test_short_names_are_unique() -> None:

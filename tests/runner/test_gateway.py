@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.adapters.gateway import PORT
+from ltm_bench.adapters.gateway.server import PORT
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars

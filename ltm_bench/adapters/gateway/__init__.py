@@ -1,20 +1,6 @@
 """The gateway: what an agent's own calls cost, whatever the agent is.
 
-- `Gateway` is the endpoint; `serving` makes it that of all runs inside a block, `gateway` finds it there.
-- `conversing` gives a conversation its route.
-- `Upstream`, `upstreams`: where it forwards to.
+- `server.Gateway` is the endpoint; `routing.serving` makes it that of all runs inside a block.
+- `routing.conversing` gives a conversation its route.
+- `upstreams`: where it forwards to.
 """
-
-from ltm_bench.adapters.gateway.server import PORT, PUBLIC, Gateway, conversing, gateway, serving
-from ltm_bench.adapters.gateway.upstreams import Upstream, upstreams
-
-__all__ = [
-    "PORT",
-    "PUBLIC",
-    "Gateway",
-    "Upstream",
-    "conversing",
-    "gateway",
-    "serving",
-    "upstreams",
-]

@@ -14,8 +14,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextlib import asynccontextmanager, contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,7 @@ from ltm_bench.adapters.gateway.protocols import PROTOCOLS, Meter, ModelRequest
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.http.answers import AnswerCache, identity
 from ltm_bench.adapters.http.shared import proxies_from_environment
-from ltm_bench.adapters.routing import Family, PaidCall, Route, routed
+from ltm_bench.adapters.routing import Family, PaidCall, Route
 from ltm_bench.core.budget import NOTHING, Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError
 from ltm_bench.core.limits import BODY
@@ -309,38 +308,3 @@ class Gateway:
         if self._answers is not None and kept is not None:
             self._answers.keep({kept: answer.content})
         return returned(answer, sent, family, self.secret)
-
-
-_gateway: ContextVar[Gateway | None] = ContextVar("gateway", default=None)
-
-
-def gateway() -> Gateway | None:
-    """Return the gateway of the runs here; None if they have none."""
-    return _gateway.get()
-
-
-@contextmanager
-def serving(through: Gateway | None, port: int = 0) -> Iterator[None]:
-    """Listen inside the block, as the gateway of all runs there; None: they have none. Raises ConfigError."""
-    with nullcontext() if through is None else through.listening(port):
-        token = _gateway.set(through)
-        try:
-            yield
-        finally:
-            _gateway.reset(token)
-
-
-@asynccontextmanager
-async def conversing(journal: Journal, conversation: str | None = None) -> AsyncIterator[Route | None]:
-    """Give a conversation inside the block a route, if the runs here have a gateway, and yield it.
-
-    Args:
-        journal: The side file for its calls.
-        conversation: The conversation's name, if the run has several.
-    """
-    if (through := gateway()) is None:
-        yield None
-        return
-    async with through.route(journal, conversation) as found:
-        with routed(found):
-            yield found

@@ -8,38 +8,15 @@
 - `retrying`, `Again`, `passing`: retry what may succeed next time.
 """
 
-from ltm_bench.adapters.http.answers import AnswerCache, caching
-from ltm_bench.adapters.http.retries import LONGEST_PAUSE, Again, passing, retrying
-from ltm_bench.adapters.http.shared import (
-    MOST_BYTES,
-    attempt,
-    bounded,
-    client,
-    proxies_from_environment,
-    read,
-)
-from ltm_bench.adapters.http.traffic import Attempt, Traffic, begin, listening, tell
+from importlib import import_module
 
-Answers = AnswerCache
-"""Its name until 0.2.0."""
+_PLACES = ("traffic", "answers", "retries", "shared")
 
-__all__ = [
-    "LONGEST_PAUSE",
-    "MOST_BYTES",
-    "Again",
-    "AnswerCache",
-    "Answers",
-    "Attempt",
-    "Traffic",
-    "attempt",
-    "begin",
-    "bounded",
-    "caching",
-    "client",
-    "listening",
-    "passing",
-    "proxies_from_environment",
-    "read",
-    "retrying",
-    "tell",
-]
+
+def __getattr__(name: str) -> object:
+    """Find a name in its module once it is asked for (PEP 562): most runs need to count traffic, and nothing else."""
+    name = "AnswerCache" if name == "Answers" else name  # its name until 0.2.0
+    for module in (import_module(f"{__name__}.{place}") for place in _PLACES if not name.startswith("_")):
+        if name in vars(module):
+            return vars(module)[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,8 +11,9 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
-from ltm_bench.adapters.gateway import Gateway as Endpoint
-from ltm_bench.adapters.gateway import conversing, serving, upstreams
+from ltm_bench.adapters.gateway.server import Gateway as Endpoint
+from ltm_bench.adapters.gateway.upstreams import upstreams
+from ltm_bench.adapters.routing import conversing, serving
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.findings import print_finding
 from ltm_bench.core.agent import Agent, Finding

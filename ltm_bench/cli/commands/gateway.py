@@ -7,8 +7,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated
 
-from ltm_bench.adapters.gateway import PORT, PUBLIC, upstreams
-from ltm_bench.adapters.gateway import Gateway as Endpoint
+from ltm_bench.adapters.gateway.server import PORT, PUBLIC
+from ltm_bench.adapters.gateway.server import Gateway as Endpoint
+from ltm_bench.adapters.gateway.upstreams import upstreams
 from ltm_bench.adapters.routing import Route
 from ltm_bench.cli.console import out, safe, table_of
 from ltm_bench.cli.declared import command, group

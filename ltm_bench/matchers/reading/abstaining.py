@@ -4,6 +4,7 @@ An abstention counts only where nothing is asserted, so the matchers ask for it 
 """
 
 import re
+from functools import lru_cache
 
 from ltm_bench.matchers.reading.text import answer, plain, words
 
@@ -42,6 +43,7 @@ def in_own_words(reply: str) -> str:
     return left if any(map(str.isalnum, left)) else reply
 
 
+@lru_cache(maxsize=32)
 def abstains(reply: str) -> bool:
     """Whether a reply says anywhere that the answer is not known, or says nothing in so many words (`null`)."""
     text = plain(reply)
@@ -58,6 +60,7 @@ def is_abstention(sentence: str) -> bool:
     return bare or (gives_up(sentence) and _BESIDES.isdisjoint(words(sentence)[1:]))
 
 
+@lru_cache(maxsize=32)
 def gives_up(reply: str) -> bool:
     """Whether a reply says that it does not know at all, which is more than being unsure of what it says."""
     return _HARD.search(plain(reply)) is not None
@@ -88,7 +91,7 @@ def is_foreign(reply: str) -> bool:
     return other > max(1, 2 * ours) or (not ours and _IDEOGRAPH.search(reply) is not None)
 
 
-_KEPT_BACK = re.compile(
+_KEPT_BACK = (
     r"\b(?:(?:delet|eras|wip|discard|remov|clear)ed|forgot(?:ten)?|private|confiden\w+|personal|privacy|secret|"
     r"lips are sealed|no comment|in (?:trust|secrecy)|between (?:us|\w+ and (?:me|you|us))|not (?:my|mine)|"
     r"(?:some\w+ else's|his|her|their) business|for \w+ to (?:say|tell|share)|(?:stays?|remains?) (?:with|between)|"
@@ -104,7 +107,8 @@ _KEPT_BACK = re.compile(
     r"^\W*(?:(?:sorry|but|i'm|afraid|then|well|oh|unfortunately)\b\W*){0,6}(?:no|nope|nah)\b(?:\W*\b(?:sorry|i'm|"
     r"afraid|no|nope|not|way|please)\b){0,4}\W*$|(?:^|[.;,!] )(?:please |just )?(?:ask|check with) \w+\W*$"
 )
-"""Keeps something back. A bare no does, and so does a reply that sends the user to somebody else."""
+"""Keeps something back. A bare no does, and so does a reply that sends the user to somebody else. Compiled by the few
+matchers that ask, since that takes as long as most modules."""
 
 
 _CONFLICT = re.compile(
@@ -120,4 +124,4 @@ def notices_conflict(reply: str) -> bool:
 def keeps_back(reply: str) -> bool:
     """Whether a reply says anywhere that it does not know, has forgotten on request, or will not tell."""
     own = in_own_words(reply)
-    return abstains(own) or _KEPT_BACK.search(plain(own).replace("_", " ")) is not None  # `_deleted_`
+    return abstains(own) or re.search(_KEPT_BACK, plain(own).replace("_", " ")) is not None  # `_deleted_`

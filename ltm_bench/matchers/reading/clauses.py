@@ -3,17 +3,18 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ltm_bench.matchers.reading.lexicon import Lexicon, Named
 from ltm_bench.matchers.reading.structure import Block
 from ltm_bench.matchers.reading.text import spelt
 
 _TOKEN = re.compile(
-    r"(?P<word>[❌✅]|(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|[\u3400-\u9fff]+|\d+(?=[\u3400-\u9fff])"
+    r"(?=\S)(?:(?P<word>[❌✅]|(?:e\.g|i\.e|[ap]\.m|approx)\.(?=[\s,]|$)|[\u3400-\u9fff]+|\d+(?=[\u3400-\u9fff])"
     r"|\d+\.\d[^\W_]*(?:\.\d[^\W_]*)*|[^\W_]+(?:['-][^\W_]+){0,8}|%)"
     r"|(?P<arrow>[-=]{1,3}>|→|⇒|➡|⟶|➔|▶|»|(?<=\s)>(?=\s))"
     r"|(?P<dash>(?<=\s)-{1,3}(?=\s)|(?<=[^\W\d_])-{2,3}(?=[^\W\d_]))"
-    r"|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）←])"
+    r"|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）←]))"
 )
 _OPENERS = frozenset(
     "and or nor but though although while whereas however because since so then therefore thus hence until unless if "
@@ -68,22 +69,21 @@ def sentences(block: Block, lexicon: Lexicon, *, silent: bool = True) -> Iterato
         lexicon: What could be named.
         silent: Whether to yield the sentences of a block that names nothing of the lexicon.
     """
-    tokens = [(each.lastgroup or "", each[0], *each.span()) for each in _TOKEN.finditer(block.text)]
-    said = [spelt(text.rstrip(".")) if kind == "word" else "" for kind, text, _, _ in tokens]
+    tokens, said = _read(block.text)
     heard = {begin: (end, named) for begin, end, named in lexicon.hear(said)}
     if not heard and not silent:
         return
     clauses = [Clause("")]
     i = begun = 0
     while i < len(tokens):
-        kind, text, start, stop = tokens[i]
+        kind, text, (start, stop) = tokens[i].lastgroup or "", tokens[i][0], tokens[i].span()
         last = clauses[-1]
         if i in heard:
             end, named = heard[i]
             if len(last.named) >= _HEAP:
                 last = Clause("")
                 clauses.append(last)
-            last.named.append((len(last.said), named, start, tokens[end - 1][3]))
+            last.named.append((len(last.said), named, start, tokens[end - 1].end()))
             last.said.append("")
             i = end
             continue
@@ -107,6 +107,13 @@ def sentences(block: Block, lexicon: Lexicon, *, silent: bool = True) -> Iterato
                 clauses[-1].said.append(text)
     if any(clause.said for clause in clauses):
         yield _coordinated(clauses), "", (begun, len(block.text))
+
+
+@lru_cache(maxsize=8)  # a matcher of several lexicons reads a block with each
+def _read(text: str) -> tuple[Sequence[re.Match[str]], Sequence[str]]:
+    """Return the tokens of a text, and their words; a sign is an empty word."""
+    tokens = list(_TOKEN.finditer(text))
+    return tokens, [spelt(each[0].rstrip(".")) if each.lastgroup == "word" else "" for each in tokens]
 
 
 def _opens(word: str, last: Clause) -> bool:

@@ -12,6 +12,8 @@ from ltm_bench.matchers.reading.text import answer
 T = TypeVar("T")
 
 _BRACKET = re.compile(r"[\[{]")
+_SCALARS = '"-0123456789tfnNI'
+"""How JSON begins that is neither an object nor a list."""
 _DECODER = json.JSONDecoder()
 _REGIONS = 40
 _REPAIRABLE = 5_000
@@ -25,6 +27,8 @@ _DEPTH = 40
 def json_values(reply: str) -> Iterator[Any]:
     """Yield every JSON value in a reply: the whole, or else those within prose, then repaired ones."""
     text = answer(reply).strip().lstrip("\ufeff")
+    if text[:1] not in _SCALARS and _BRACKET.search(text) is None:
+        return  # prose, as most replies are
     yield from (whole := list(_strict(text)))
     if not any(isinstance(value, list | dict) for value in whole):
         yield from (value for value, *_ in embedded(text))

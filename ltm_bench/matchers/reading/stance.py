@@ -43,13 +43,20 @@ def mentions(reading: Reading, lexicon: Lexicon, question: str = "") -> tuple[Me
         lexicon: What could be named.
         question: What was asked; its own words are no cues (`where will she look first?`).
     """
-    heard = _Heard(frozenset(message_words(question)))
+    heard = _Heard(*_asked(question))
     for number, sentence in _sentences(reading, lexicon):
         heard.sentence += 1
         heard.hear(sentence, reading.blocks[number], number)
     if len(heard.found) > _MOST:
         return tuple(heard.found)
     return tuple(_placed(heard.found, reading, heard.sentence))
+
+
+@lru_cache(maxsize=64)
+def _asked(question: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words of a question, and these with the words that say nothing beside a value."""
+    asked = frozenset(message_words(question))
+    return asked, asked | LIGHT
 
 
 def places(reading: Reading, lexicon: Lexicon) -> list[tuple[int, int]]:
@@ -83,6 +90,7 @@ class _Heard:
     """What has been named so far."""
 
     asked: frozenset[str]
+    light: frozenset[str]
     found: list[Mention] = field(default_factory=list)
     sentence: int = 0
     taken: int = 0
@@ -93,8 +101,7 @@ class _Heard:
         clauses, ending, within = sentence
         own = [cues(tuple(clause.said), self.asked) for clause in clauses]
         above = [cue for title in block.path for cue in cues(tuple(words(title)), self.asked)]
-        light = self.asked | LIGHT
-        alone = _names_one(clauses) and all(light.issuperset(clause.words()) for clause in clauses)
+        alone = _names_one(clauses) and all(self.light.issuperset(clause.words()) for clause in clauses)
         stated = ending not in ("?", "？")
         force, bare = _force(clauses, ending, own), alone and stated
         whole = Mention("", -1, -1, number, self.sentence, within, force=force, bare=bare)
@@ -102,8 +109,10 @@ class _Heard:
         for clause, found in zip(clauses, own, strict=True):
             if self.found and stated:
                 self._look_back(clause, found)
-            alternative = clause.opener == "or" and bool(clause.named) and len(self.found) > begun
-            leads = leads and light.issuperset(clause.words())
+            leads = leads and self.light.issuperset(clause.words())
+            if not clause.named:
+                continue
+            alternative = clause.opener == "or" and len(self.found) > begun
             lead = leads and _names_one([clause])
             before = whole._replace(group=len(self.found), lead=lead, choice=alternative)
             first = self.found[begun : begun + 1]  # `it was first red, then blue`
@@ -111,7 +120,7 @@ class _Heard:
             for mention in _named(clause, found, block, before):
                 told = mention._replace(time=Time.PAST) if past and mention.next else mention
                 self.found.append(_settled(_titled(told, above)))
-            leads = leads and not clause.named
+            leads = False
         self._unlead(begun, [clause for clause in clauses if clause.named][1:2])
 
     def _unlead(self, begun: int, second: Sequence[Clause]) -> None:

@@ -63,6 +63,8 @@ _RULE = re.compile(
 _STRUCK = re.compile(r"~~(?=\S)(.{1,400}?)~~|<(?:del|s)>(.{1,400}?)</(?:del|s)>")
 _BOLD = re.compile(r"(\*\*|__)(?=\S).{1,400}?\1|<(b|strong)>.{1,400}?</\2>")
 _MARKS = re.compile(r"~~|\*+|`+|(?<!\w)_+|_+(?!\w)|</?(?:del|s|b|strong|i|em|u|br|p)\s*/?>|\\(?=[\[\]()*_|])")
+_MARK = re.compile(r"[~*`_<\\]")
+"""A sign without which a line has no marks."""
 _TITLE = 200
 """Maximum characters of a heading, label, column or key that are passed to the blocks below it."""
 _LABEL = re.compile(r"[^.!?]{1,60}:\s*$")
@@ -157,7 +159,7 @@ class _Layout:
             self.indented.append((depth, _titled(own)))
             return own
         own = _block(line, at, Form.PROSE, (*self.headings, *over), self.number)
-        if _LABEL.search(own.text):
+        if own.text.rstrip().endswith(":") and _LABEL.search(own.text):  # rarely, and the search is slow
             self.label = (_titled(own),)
         elif not over:
             self.label = ()
@@ -173,6 +175,8 @@ class _Layout:
 def _block(raw: str, start: int, form: Form, path: tuple[str, ...], line: int) -> Block:
     """Return a block of a line of text, with its marks of emphasis blanked out and remembered."""
     text = flat(raw)
+    if _MARK.search(text) is None:
+        return Block(text, start, form, path, line)
     struck = tuple(each.span() for each in _STRUCK.finditer(text))
     bold = tuple(each.span() for each in _BOLD.finditer(text))
     text = _MARKS.sub(lambda mark: " " * len(mark[0]), text)

@@ -76,7 +76,12 @@ def _flat(sign: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of a text, plain and in British spelling; a hyphenated word is one word."""
-    return [spelt(word) for word in _WORD.findall(plain(text))]
+    return list(_words(text))
+
+
+@lru_cache(maxsize=32)  # several functions ask for those of one reply, and of its parts
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_SPELLING.get(word, word) for word in _WORD.findall(plain(text)))
 
 
 def spelt(word: str) -> str:

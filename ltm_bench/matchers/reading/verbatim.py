@@ -78,6 +78,7 @@ def _read(reply: str) -> tuple[str, Sequence[tuple[str, int, int]]]:
     return text, [(word, each.start(), each.end()) for each in said for word in _kept([spelt(each[0])])]
 
 
+@lru_cache(maxsize=32)  # earlier replies are searched again where a word of the last one is left out
 def says(reply: str, phrase: str) -> Occurrence:
     """Return how, and where, a reply says a phrase; linear in the reply for a phrase of bounded length."""
     meant = _content(phrase)

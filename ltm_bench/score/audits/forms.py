@@ -9,22 +9,7 @@ from typing import Any
 
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Matcher, ReplyForm
-from ltm_bench.matchers.choices import Picks
-from ltm_bench.matchers.contradiction import BothSaid
-from ltm_bench.matchers.decoding import Decodes
-from ltm_bench.matchers.displacement import Displaced
-from ltm_bench.matchers.earlier import Formerly
-from ltm_bench.matchers.items import ItemCounts
-from ltm_bench.matchers.lists import ListsAll
-from ltm_bench.matchers.names import NamesOnly
-from ltm_bench.matchers.orders import Notices, Orders
-from ltm_bench.matchers.phrases import SaidIn, Says
-from ltm_bench.matchers.quotes import Retells
 from ltm_bench.matchers.reading import number, plain
-from ltm_bench.matchers.restraint import NeverSaid, Withholds
-from ltm_bench.matchers.routes import FollowsRoute
-from ltm_bench.matchers.sequence import InOrder
-from ltm_bench.matchers.tallies import Tallies
 
 FOR_JUDGES = ("quotation", "statement")
 """Kinds of forms that no code can compare."""
@@ -40,25 +25,26 @@ def _one_of(pool: tuple[str, ...]) -> ReplyForm:
     return ReplyForm("number or code") if coded else ReplyForm("one of a set", pool)
 
 
-_FORMS: Mapping[type[Matcher], Callable[[Any], ReplyForm]] = {
-    BothSaid: lambda _: ReplyForm("statement"),
-    Decodes: lambda m: ReplyForm(
+_FORMS: Mapping[str, Callable[[Any], ReplyForm]] = {
+    "BothSaid": lambda _: ReplyForm("statement"),
+    "Decodes": lambda m: ReplyForm(
         "fields", fields=tuple((group, tuple(words[0] for _, words in each)) for group, each in m.groups)
     ),
-    Displaced: lambda _: ReplyForm("displacement"),
-    FollowsRoute: lambda m: ReplyForm("route", m.among),
-    InOrder: lambda m: ReplyForm("order", m.among),
-    ItemCounts: lambda m: ReplyForm("quantities", m.among),
-    ListsAll: lambda m: ReplyForm("list", m.among),
-    NeverSaid: lambda m: _one_of((*m.among, *m.near)),
-    Notices: lambda m: ReplyForm("objection", (m.wanted, m.served)),
-    Orders: lambda m: ReplyForm("list", m.menu, terse="I would like the {}, please."),
-    Picks: lambda m: ReplyForm("choice", tuple(str(n + 1) for n in range(m.of))),
-    Tallies: lambda _: ReplyForm("number or code"),
-    **dict.fromkeys((Formerly, NamesOnly), lambda m: _one_of(m.among)),
-    **dict.fromkeys((Retells, SaidIn, Says), lambda _: ReplyForm("quotation")),
-    Withholds: lambda m: _one_of(m.among) if m.among else ReplyForm("statement"),
+    "Displaced": lambda _: ReplyForm("displacement"),
+    "FollowsRoute": lambda m: ReplyForm("route", m.among),
+    "InOrder": lambda m: ReplyForm("order", m.among),
+    "ItemCounts": lambda m: ReplyForm("quantities", m.among),
+    "ListsAll": lambda m: ReplyForm("list", m.among),
+    "NeverSaid": lambda m: _one_of((*m.among, *m.near)),
+    "Notices": lambda m: ReplyForm("objection", (m.wanted, m.served)),
+    "Orders": lambda m: ReplyForm("list", m.menu, terse="I would like the {}, please."),
+    "Picks": lambda m: ReplyForm("choice", tuple(str(n + 1) for n in range(m.of))),
+    "Tallies": lambda _: ReplyForm("number or code"),
+    **dict.fromkeys(("Formerly", "NamesOnly"), lambda m: _one_of(m.among)),
+    **dict.fromkeys(("Retells", "SaidIn", "Says"), lambda _: ReplyForm("quotation")),
+    "Withholds": lambda m: _one_of(m.among) if m.among else ReplyForm("statement"),
 }
+"""By the name of a matcher of ours: a run need not import those that it does not use."""
 
 
 def form_of(expect: Matcher) -> ReplyForm | None:
@@ -69,7 +55,10 @@ def form_of(expect: Matcher) -> ReplyForm | None:
         return None
     if told is not None:
         return told
-    make = next((_FORMS[kind] for kind in type(expect).__mro__ if kind in _FORMS), None)
+    ours = (
+        kind.__name__ for kind in type(expect).__mro__ if kind.__module__.startswith("ltm_bench.matchers.")
+    )
+    make = next((_FORMS[name] for name in ours if name in _FORMS), None)
     return None if make is None else make(expect)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from ltm_bench.core.limits import content_of
 from ltm_bench.core.pricing import price_list
 from ltm_bench.log.manifest import Manifest
-from ltm_bench.plugins.matchers import built_in
+from ltm_bench.plugins.matchers import versions
 from ltm_bench.score.results.run import SCHEMA, Results
 
 FILE = "results.json"
@@ -71,7 +71,7 @@ def results_in(content: bytes, name: str, manifest: Manifest) -> Results | None:
 @cache
 def _todays() -> frozenset[str]:
     """Return name and version of every built-in matcher: one of a user's own may change without a new version."""
-    return frozenset(f"{name}@{kind.version}" for name, kind in built_in().items())
+    return frozenset(f"{name}@{version}" for name, version in versions().items())
 
 
 def stored_results(run: Path, manifest: Manifest) -> Results | None:
