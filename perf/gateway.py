@@ -12,7 +12,7 @@ from pathlib import Path
 
 import openai
 
-from ltm_bench.adapters.gateway import PUBLIC, Gateway, Upstream
+from ltm_bench.adapters.gateway import Gateway, Upstream, drawn
 from ltm_bench.adapters.routing import Route
 from ltm_bench.adapters.testing import provider
 from ltm_bench.core.budget import Budget
@@ -37,11 +37,12 @@ def main(options: Arguments) -> None:
         gateway = Gateway(
             {"openai": upstream, "anthropic": upstream},
             budget,
-            adopt=lambda name: Route(gateway.url, name, PUBLIC, journal, budget),
+            adopt=lambda name: Route(gateway.url, name, gateway.key, journal, budget),
+            key=drawn(),
         )
         with journal, gateway.listening():
             straight = openai.OpenAI(base_url=server.openai_url, api_key="x")
-            through = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=PUBLIC)
+            through = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=gateway.key)
             times = [(_seconds(straight), _seconds(through)) for _ in range(options.pairs + 3)][3:]
             straight.close()
             through.close()

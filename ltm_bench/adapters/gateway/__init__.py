@@ -5,15 +5,16 @@
 - `Upstream`, `upstreams`: where it forwards to.
 """
 
-from ltm_bench.adapters.gateway.server import PORT, PUBLIC, Gateway, conversing, gateway, serving
+from ltm_bench.adapters.gateway.server import KEY_VARIABLE, PORT, Gateway, conversing, drawn, gateway, serving
 from ltm_bench.adapters.gateway.upstreams import Upstream, upstreams
 
 __all__ = [
+    "KEY_VARIABLE",
     "PORT",
-    "PUBLIC",
     "Gateway",
     "Upstream",
     "conversing",
+    "drawn",
     "gateway",
     "serving",
     "upstreams",
