@@ -12,7 +12,7 @@ from pathlib import Path
 
 import openai
 
-from ltm_bench.adapters.gateway.server import PUBLIC, Gateway
+from ltm_bench.adapters.gateway.server import Gateway, drawn
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.routing import Route
 from ltm_bench.adapters.testing import provider
@@ -38,11 +38,12 @@ def main(options: Arguments) -> None:
         gateway = Gateway(
             {"openai": upstream, "anthropic": upstream},
             budget,
-            adopt=lambda name: Route(gateway.url, name, PUBLIC, journal, budget),
+            adopt=lambda name: Route(gateway.url, name, gateway.key, journal, budget),
+            key=drawn(),
         )
         with journal, gateway.listening():
             straight = openai.OpenAI(base_url=server.openai_url, api_key="x")
-            through = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=PUBLIC)
+            through = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=gateway.key)
             times = [(_seconds(straight), _seconds(through)) for _ in range(options.pairs + 3)][3:]
             straight.close()
             through.close()

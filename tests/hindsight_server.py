@@ -39,6 +39,10 @@ SETTINGS = {
 }
 
 
+OWN_KEY = "a-key-of-the-tests-for-the-gateway"
+"""What the server and a run have in LTM_BENCH_GATEWAY_KEY."""
+
+
 @dataclass(frozen=True)
 class Running:
     """A server."""
@@ -69,7 +73,7 @@ def hindsight_server(program: str, model: Answer, gateway: str = "") -> Running:
         "DATABASE_URL": database(program, place, ending),
         "EMBEDDINGS_OPENAI_BASE_URL": answering.openai_url,
         "LLM_BASE_URL": gateway or answering.openai_url,
-        **({"LLM_API_KEY": "ltm-bench", "LLM_MODEL": "gpt-6-luna"} if gateway else {}),
+        **({"LLM_API_KEY": OWN_KEY, "LLM_MODEL": "gpt-6-luna"} if gateway else {}),
         "PORT": str(port),
     }
     environment = {f"HINDSIGHT_API_{name}": value for name, value in settings.items()}

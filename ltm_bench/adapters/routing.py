@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from ltm_bench.core.budget import NOTHING, Budget
 from ltm_bench.core.errors import BudgetReached
-from ltm_bench.core.keys import cleaned
+from ltm_bench.core.keys import betrays, cleaned
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import usage_data
@@ -76,6 +76,8 @@ class Route:
         self.name, self.key, self.budget = name, key, budget
         self._secret, self._replaces = secret, replaces
         self.root = f"{address}/c/{name}"
+        self.passed: Collection[str] = ()
+        """Environment variables that the agent gets although they hold a key or are named like one."""
         self.stopped: BudgetReached | None = None
         """Why a call was refused for lack of money."""
         self.arrived = 0
@@ -107,8 +109,12 @@ class Route:
         return f"{self.root}/v1" if family == "openai" else self.root
 
     def environment(self) -> dict[str, str]:
-        """Return this process's environment for a program: the conversation's address and key, no provider's."""
-        kept = {name: value for name, value in os.environ.items() if value.strip() not in self._secret}
+        """Return this process's environment for a program: the conversation's address and key, and no other key."""
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name in self.passed or not betrays(name, value, self._secret)
+        }
         direct = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1")))
         return {**kept, **self.variables, "NO_PROXY": direct, "no_proxy": direct}
 
@@ -178,13 +184,18 @@ class Route:
 
         Raises:
             BudgetReached: There is no money for it.
+            OSError: It cannot be recorded.
         """
         held = NOTHING if self.budget.limit is None else self.budget.take(most)
         opened = self._only()
         passage = PaidCall(self, opened, "" if opened is None else opened.operation, most, held)
         place = {} if opened is None else {"turn": opened.number}
         reserved = {} if most is None else {"reserved": float(most)}
-        self.put({"call": passage.id} | call | place | reserved)
+        try:
+            self.put({"call": passage.id} | call | place | reserved)
+        except OSError:  # a full disk
+            self.budget.release(held)
+            raise
         self._passing.add(passage.done)
         passage.done.add_done_callback(self._passing.discard)
         return passage
@@ -218,18 +229,13 @@ class PaidCall:
     done: Future[None] = field(default_factory=Future)
     """Done once it is charged."""
 
-    @property
-    def seconds(self) -> float:
-        """Seconds since it began."""
-        return time.perf_counter() - self.begun
-
     def end(self, usage: Usage | None, status: int, **more: Any) -> None:
-        """Charge what an answer says that it used; without that, or without a price, the reservation."""
-        if usage is None:
-            self.lose(status, **more)
-            return
-        price = dollars(usage)
-        self._end(price if price is not None or not self.held else self.most, usage, status, **more)
+        """Charge what an answer says that it used: without that, or a price, the reservation, which is the most."""
+        price = None if usage is None else dollars(usage)
+        if usage is None or (price is not None and self.most is not None and price > self.most):
+            self.lose(status, **more)  # more than it can have cost is nothing that a provider bills
+        else:
+            self._end(self.most if price is None else price, usage, status, **more)
 
     def lose(self, status: int, **more: Any) -> None:
         """Charge the reservation, since no usage came."""
@@ -247,17 +253,23 @@ class PaidCall:
         record = {
             "call": self.id,
             "status": status,
-            "seconds": round(self.seconds, 6),
+            "seconds": round(time.perf_counter() - self.begun, 6),
             **({} if price is None else {"dollars": float(price)}),
             **({} if usage is None else {"usage": usage_data(usage)}),
             **{name: value for name, value in more.items() if value},
         }
-        if not self.route.put(record):
-            price = self.most  # as whoever reads the file will count it
-        self.route.budget.charge(price or NOTHING, self.held)
-        if price is None:
-            self.route.budget.unknown = True
-        self.done.set_result(None)
+        written = False
+        try:
+            written = self.route.put(record)
+        except OSError:  # a full disk; the call has been paid for
+            pass
+        finally:
+            if not written:
+                price = self.most  # as whoever reads the file will count it
+            self.route.budget.charge(price or NOTHING, self.held)
+            if price is None:
+                self.route.budget.unknown = True
+            self.done.set_result(None)
 
 
 _route: ContextVar[Route | None] = ContextVar("route", default=None)

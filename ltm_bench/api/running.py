@@ -14,6 +14,7 @@ from ltm_bench.api.publication import publish
 from ltm_bench.api.runs import Run
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import BudgetReached, CannotCombine, ConfigError, RunIncomplete
+from ltm_bench.core.keys import read_key
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.judges import find_judges, find_reader
@@ -155,14 +156,20 @@ def equipped(options: Options) -> Iterator[None]:
 
             equipment.enter_context(caching(cache))
         if options.gateway:
-            from ltm_bench.adapters.gateway.server import Gateway
+            from ltm_bench.adapters.gateway.server import KEY_VARIABLE, Gateway
             from ltm_bench.adapters.gateway.upstreams import upstreams
 
-            through = Gateway(upstreams(options.upstream), options.budget, cache=cache)
+            served, key = upstreams(options.upstream), read_key(KEY_VARIABLE)
+            through = Gateway(served, options.budget, cache=cache, key=key, passed=options.gateway_env)
+            if options.gateway_port and not key:
+                options.notify(
+                    f"--gateway-port: an agent that is not started from here needs a key for the gateway; export "
+                    f"{KEY_VARIABLE} with one of your own, which is the agent's OPENAI_API_KEY then."
+                )
             equipment.enter_context(serving(through, options.gateway_port))
             equipment.callback(_note_unseen, through, options.notify)
-        elif options.upstream or options.gateway_port:
-            raise ConfigError("--upstream and --gateway-port are for a gateway; add --gateway")
+        elif options.upstream or options.gateway_port or options.gateway_env:
+            raise ConfigError("--upstream, --gateway-port and --gateway-env are for a gateway; add --gateway")
         yield
 
 

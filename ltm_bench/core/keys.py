@@ -11,13 +11,15 @@ import os
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
+
+from ltm_bench.core.limits import json_of
 
 T = TypeVar("T")
 
@@ -69,6 +71,15 @@ _BITS = 3.2
 _NO_WORDS = re.compile(r"\d.*\d|[a-z][A-Z]", re.DOTALL)
 """Two digits, or a capital inside a word: hyphenated words have neither."""
 
+_PLACES = ("/", "~", ".", "http:", "https:")
+"""How the value of a variable begins that says where a key is, not what it is."""
+
+_VARIABLES = re.compile(
+    r"(?:key|token)s?\d*(?:_|$)|secret|passw|passphrase|credential|(?:^|_)(?:auth|pass|pat)(?:_|$)|_pwd$|authorization",
+    re.IGNORECASE,
+)
+"""Names of environment variables that are no agent's to read: a place of a key or an open door is among them."""
+
 _read: dict[str, str] = {}
 """Keys that were read from the environment, and their variables."""
 
@@ -89,8 +100,7 @@ def read_key(variable: str) -> str:
 def known_values() -> dict[str, str]:
     """Map the environment's secrets to their variables: those that were read, and those whose names suggest one."""
     named = {name: value.strip() for name, value in os.environ.items() if _NAMES_INSIDE.search(name)}
-    places = ("/", "~", ".", "http:", "https:")  # of a key, not the key
-    named = {name: value for name, value in named.items() if not value.startswith(places)}
+    named = {name: value for name, value in named.items() if not value.startswith(_PLACES)}
     known = {value: name for name, value in named.items()} | _read
     return {value: name for value, name in known.items() if len(value) >= SHORTEST}
 
@@ -107,6 +117,20 @@ class Key(NamedTuple):
     end: int
     variable: str
     """The environment variable that it belongs in; empty if unknown."""
+
+
+def betrays(variable: str, value: str, secrets: Iterable[str] = ()) -> bool:
+    """Whether an environment variable is named like a key, or its value holds one.
+
+    Of a path, or a list of paths, no part of a key counts, nor what looks random: a program is lost without its PATH.
+    """
+    secrets = list(secrets)
+    if _VARIABLES.search(variable):
+        number = value.isdecimal() and len(value) < SHORTEST and "tokens" in variable.lower()  # MAX_TOKENS
+        return bool(value) and not number
+    if value.startswith(_PLACES):
+        return cleaned(value, [*known_values(), *secrets]) != value or any(_patterns_in(value, random=False))
+    return key_in(value) is not None or bool(keys_in(value, secrets)) or value.strip() in secrets
 
 
 def keys_in(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> list[Key]:
@@ -131,8 +155,13 @@ def _keys_in(text: str, secrets: Iterable[str], *, random: bool) -> list[Key]:
     for value, variable in [*known_values().items(), *((secret, "") for secret in secrets if secret)]:
         for form in _forms(value):
             found += [Key(start, end, variable) for start, end in _parts(text, form)]
+    return [*found, *_patterns_in(text, random=random)]
+
+
+def _patterns_in(text: str, *, random: bool) -> list[Key]:
+    """Return what looks like a key, whether or not it is known."""
     known = (match for match in _KNOWN.finditer(text) if _NO_WORDS.search(match[0]))
-    found += [Key(*match.span(), _variable_of(match[0])) for match in known]
+    found = [Key(*match.span(), _variable_of(match[0])) for match in known]
     found += [Key(*match.span(match.lastindex or 0), "") for match in _PASSED.finditer(text)]
     judged: list[tuple[re.Pattern[str], Callable[[str], bool]]] = [(_USER, _is_user), (_BARE_USER, bool)]
     for pattern, is_secret in [*judged, (_RANDOM, _is_random)] if random else judged:
@@ -171,9 +200,29 @@ def cleaned(value: T, secrets: Iterable[str] | None = None) -> T:
 
     All its texts are cleaned, wherever they are: in the fields of a dataclass, and in lists, tuples and mappings.
     """
-    forms = {form for each in (read_values() if secrets is None else secrets) for form in _forms(each)}
-    found: T = _without(sorted(forms, key=len, reverse=True), value) if forms else value
+    forms = forms_of(read_values() if secrets is None else secrets)
+    found: T = _without(forms, value) if forms else value
     return found
+
+
+def cleaned_json(content: bytes, secrets: Collection[str]) -> bytes:
+    """Return JSON, or any other text, without some whole keys, also where its characters are written by numbers.
+
+    What holds none of them is returned as it is.
+    """
+    forms = forms_of(secrets)
+    text = content.decode("utf-8", "surrogateescape").replace("\0", "")  # which UTF-16 has between letters
+    if not _holds(text, forms):
+        return content
+    try:
+        text = json.dumps(_without(forms, json_of(content)))
+    except ValueError:
+        text = _without(forms, _unescaped(text)[0])
+    return (json.dumps(REMOVED) if _holds(text, forms) else text).encode("utf-8", "surrogateescape")
+
+
+def _holds(text: str, forms: Sequence[str]) -> bool:
+    return any(form in each for each in (text, _unescaped(text)[0]) for form in forms)
 
 
 def _without(forms: Sequence[str], value: Any) -> Any:
@@ -227,11 +276,18 @@ def _texts(value: object, name: str = "") -> Iterator[tuple[str, str]]:
                 yield from _texts(each, name)
 
 
+def forms_of(secrets: Iterable[str]) -> list[str]:
+    """Return all ways in which secrets may be written, the longest first; one like `none` is an ordinary word."""
+    long = (each for each in secrets if len(each) >= SHORTEST)
+    return sorted({form for each in long for form in _forms(each)}, key=len, reverse=True)
+
+
 def _forms(value: str) -> set[str]:
     """Return the ways a secret may be written: as it is, without the word before it, in JSON, in a URL."""
     bare = value.rpartition(" ")[2]
     plain = {each for each in (value, bare) if len(each) >= SHORTEST} or {value}
-    return {form for each in plain for form in (each, json.dumps(each)[1:-1], quote(each, safe=""))}
+    slashed = {json.dumps(each)[1:-1].replace("/", "\\/") for each in plain}
+    return slashed | {form for each in plain for form in (each, json.dumps(each)[1:-1], quote(each, safe=""))}
 
 
 def _parts(text: str, secret: str) -> Iterator[tuple[int, int]]:

@@ -78,9 +78,11 @@ def read_gateway(folder: Path) -> GatewayCalls:
                 str(model), conversation, turn, reserved, retry="retry" in record, lost=True
             )
         elif isinstance(call, str) and call in calls:
+            most, price = calls[call].dollars, _price(record, "dollars")
             calls[call] = replace(
                 calls[call],
-                dollars=_price(record, "dollars"),
+                # no call costs more than was reserved for it
+                dollars=price if most is None or price is None else min(most, price),
                 usage=usage_of(record.get("usage")),
                 lost=record.get("lost") is True,
             )

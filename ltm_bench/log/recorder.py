@@ -24,17 +24,17 @@ SYNC_SECONDS = 1.0
 
 
 @contextmanager
-def locked(run: Path) -> Iterator[None]:
-    """Lock a run for this process. The lock dies with the process. Raises RunLocked."""
+def locked(
+    run: Path, otherwise: str = "another process is working on this run; wait for it, or use --fresh"
+) -> Iterator[None]:
+    """Lock a run for this process. The lock dies with the process. Raises RunLocked, which says what is the case."""
     lock = FileLock(run / ".lock")
     try:
         lock.acquire(timeout=0)
         folder = _locked_folder(run)  # as well: somebody could delete the lock file, and then lock a new one
     except (Timeout, BlockingIOError) as error:
         lock.release()
-        raise RunLocked(
-            f"{run}: another process is working on this run; wait for it, or use --fresh"
-        ) from error
+        raise RunLocked(f"{run}: {otherwise}") from error
     try:
         yield
     finally:

@@ -261,12 +261,16 @@ class Conduct:
     gateway_port: Annotated[
         int,
         Option(
-            "The gateway's port, for an agent that is told its address beforehand; any free one by default.",
+            "The gateway's port, for an agent that has it and LTM_BENCH_GATEWAY_KEY beforehand; by default a free one.",
             "N",
             least=0,
             most=65535,
         ),
     ] = 0
+    gateway_env: Annotated[
+        Sequence[str],
+        Option("A variable that the agent's program gets although it looks like a key's.", "NAME"),
+    ] = ()
     connections: Connections = 8
     tags: Annotated[
         Mapping[str, str] | None,

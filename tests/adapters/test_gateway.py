@@ -17,7 +17,7 @@ import openai
 import pytest
 
 from ltm_bench.adapters.gateway.protocols import PROTOCOLS, ModelRequest
-from ltm_bench.adapters.gateway.server import PUBLIC, Gateway
+from ltm_bench.adapters.gateway.server import Gateway
 from ltm_bench.adapters.gateway.upstreams import Upstream, upstreams
 from ltm_bench.adapters.routing import Route
 from ltm_bench.adapters.testing import Calls, Provider
@@ -30,6 +30,8 @@ from ltm_bench.log.journal import Journal
 
 MODEL: dict[str, Any] = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5"}
 KEY = "sk-real-0123456789abcdefghij"
+OWN = "ltm-0123456789abcdef"
+"""The gateway's key."""
 HELLO: Any = [{"role": "user", "content": "My boat is called Undine. What is my boat called?"}]
 
 
@@ -46,6 +48,7 @@ class Behind:
             },
             self.budget,
             adopt=self._adopt,
+            key=OWN,
             **more,
         )
         self.routes: dict[str, Route] = {}
@@ -54,7 +57,7 @@ class Behind:
     def _adopt(self, name: str) -> Route:
         found = self.routes.get(name)
         if found is None:
-            found = Route(self.gateway.url, name, PUBLIC, self.journal, self.budget, {KEY}, (), name or None)
+            found = Route(self.gateway.url, name, OWN, self.journal, self.budget, {KEY}, (), name or None)
         return self.routes.setdefault(name, found)
 
     @property
@@ -63,11 +66,11 @@ class Behind:
 
     def openai(self, name: str = "a", **settings: Any) -> Any:
         url = f"{self.gateway.url}/c/{name}/v1"
-        return openai.OpenAI(base_url=url, api_key=PUBLIC, **{"max_retries": 0, **settings})
+        return openai.OpenAI(base_url=url, api_key=OWN, **{"max_retries": 0, **settings})
 
     def anthropic(self, name: str = "a", **settings: Any) -> Any:
         url = f"{self.gateway.url}/c/{name}"
-        return anthropic.Anthropic(base_url=url, api_key=PUBLIC, **{"max_retries": 0, **settings})
+        return anthropic.Anthropic(base_url=url, api_key=OWN, **{"max_retries": 0, **settings})
 
 
 Start = Callable[..., Behind]
@@ -150,7 +153,7 @@ def test_a_call_is_answered_as_by_the_provider_and_charged_what_it_bills(
     assert (
         KEY in (sent.get("authorization", ""), sent.get("x-api-key", "")) or f"Bearer {KEY}" in sent.values()
     )
-    assert PUBLIC not in str(sent)
+    assert OWN not in str(sent)
     assert KEY not in (here.folder / GATEWAY).read_text("utf-8")
 
 
@@ -270,7 +273,7 @@ def test_what_has_no_known_price_is_refused_under_a_limit_and_unknown_without(
         answer = httpx2.post(
             f"{here.gateway.url}/c/a/v1/chat/completions",
             json=body,
-            headers={"authorization": f"Bearer {PUBLIC}"},
+            headers={"authorization": f"Bearer {OWN}"},
         )
         if limit is not None:
             assert (answer.status_code, server.requests) == (400, [])
@@ -333,7 +336,7 @@ def test_an_agent_that_hangs_up_in_a_stream_is_charged_all_that_was_reserved(
             "POST",
             f"{here.gateway.url}/c/a/v1/messages",
             json={"model": MODEL["anthropic"], "max_tokens": 100, "messages": HELLO, "stream": True},
-            headers={"x-api-key": PUBLIC},
+            headers={"x-api-key": OWN},
             timeout=0.2,
         ),
     ):
@@ -443,7 +446,7 @@ def test_a_call_that_outlives_its_conversation_is_counted_as_its_file_says(
     monkeypatch.setattr("ltm_bench.adapters.routing._PATIENCE", 0)
     budget = Budget(Decimal(1))
     with Journal(tmp_path / GATEWAY, perf_counter) as journal:
-        route = Route("http://127.0.0.1:1", "a", PUBLIC, journal, budget)
+        route = Route("http://127.0.0.1:1", "a", OWN, journal, budget)
         call = route.begin(Decimal("0.25"), model=MODEL["openai"])
         asyncio.run(route.close())
         call.end(Usage(output=1, model=MODEL["openai"], provider="openai"), 200)
@@ -455,9 +458,9 @@ def test_a_call_that_outlives_its_conversation_is_counted_as_its_file_says(
     [
         ("/c/a/v1/chat/completions", {"authorization": "Bearer another"}, 401),
         ("/c/a/v1/chat/completions", {}, 401),
-        ("/c/a/v1/files", {"authorization": f"Bearer {PUBLIC}"}, 404),
-        ("/c/a/v1/messages/batches", {"x-api-key": PUBLIC}, 404),
-        ("/c/a/v1/chat/completions", {"authorization": f"Bearer {PUBLIC}", "host": "evil.example"}, 400),
+        ("/c/a/v1/files", {"authorization": f"Bearer {OWN}"}, 404),
+        ("/c/a/v1/messages/batches", {"x-api-key": OWN}, 404),
+        ("/c/a/v1/chat/completions", {"authorization": f"Bearer {OWN}", "host": "evil.example"}, 400),
     ],
 )
 def test_foreign_requests_reach_no_provider(
@@ -475,10 +478,11 @@ def test_the_address_without_a_conversation_stands_for_the_only_one(
     gateway = Gateway(
         {"openai": Upstream(server.openai_url, "openai", KEY), "anthropic": Upstream(server.url, None)},
         Budget(),
+        key=OWN,
     )
 
     async def ask() -> int:
-        async with httpx2.AsyncClient(headers={"authorization": f"Bearer {PUBLIC}"}) as client:
+        async with httpx2.AsyncClient(headers={"authorization": f"Bearer {OWN}"}) as client:
             return (await client.get(f"{gateway.url}/v1/models")).status_code
 
     async def play() -> list[int]:
@@ -509,10 +513,56 @@ def test_a_programs_environment_has_the_gateways_key_and_no_providers(
     assert "127.0.0.1" in found["NO_PROXY"]
 
 
+def test_a_variable_that_the_user_names_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://me:pass1word@db.example/x")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with Journal(tmp_path / GATEWAY, perf_counter) as journal:
+        route = Route("http://127.0.0.1:1", "abc", "ltm-1", journal, Budget(), {KEY})
+        assert "DATABASE_URL" not in route.environment()
+        route.passed = ["DATABASE_URL", "OPENAI_API_KEY"]
+        found = route.environment()
+    assert found["DATABASE_URL"].startswith("postgres:")
+    assert found["OPENAI_API_KEY"] == "ltm-1"
+
+
+NAMED = [
+    "groq=http://127.0.0.1:9/v1", "mistral=http://127.0.0.1:9", "x-ai=http://127.0.0.1:9",
+    "openrouter=http://127.0.0.1:9", "nobody=http://127.0.0.1:9", "https://api.groq.com/openai/v1",
+    "https://openrouter.ai/api/v1", "https://api.mistral.ai/v1", "azure=https://me.openai.azure.com/openai/v1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", NAMED)
+def test_no_provider_gets_the_key_of_another(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    for name in ("GROQ", "MISTRAL", "X_AI", "OPENROUTER", "NOBODY", "AZURE"):
+        monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+    for name in ("OPENAI", "ANTHROPIC"):
+        monkeypatch.setenv(f"{name}_API_KEY", KEY)
+    with pytest.raises(ConfigError, match=r"_API_KEY is not set; export it") as caught:
+        upstreams([given])
+    assert "\n" not in str(caught.value)
+    variable = str(caught.value).partition(" is not set")[0].rpartition(" ")[2]
+    monkeypatch.setenv(variable, "its-own-key")
+    assert upstreams([given])["openai"].key == "its-own-key"
+
+
+def test_a_key_goes_with_the_url_of_its_own_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://api.groq.com/openai/v1")
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    found = upstreams()
+    assert (found["openai"].key, found["openai"].provider) == (KEY, "groq")
+    assert found["anthropic"].key == ""
+    with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY"):
+        upstreams(["anthropic=http://127.0.0.1:9"])
+
+
 def test_upstreams_are_the_vendors_unless_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, KEY)
     found = upstreams()
     assert [each.provider for each in found.values()] == ["openai", "anthropic"]
     assert found["openai"].key == KEY

@@ -14,7 +14,7 @@ from time import perf_counter
 
 import pytest
 
-from ltm_bench.adapters.gateway.server import PUBLIC, Gateway
+from ltm_bench.adapters.gateway.server import Gateway
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.routing import Family, Route
 from ltm_bench.adapters.testing import Calls, Provider
@@ -27,6 +27,7 @@ from ltm_bench.log.journal import Journal
 
 PYTHON = os.environ.get("LTM_BENCH_CLIENTS", "")
 KEY = "sk-planted-0123456789abcdefgh"
+OWN = "ltm-0123456789abcdef"
 MODEL = "gpt-6-luna"
 SAID = "Your boat is called Undine."
 
@@ -132,9 +133,9 @@ def play(command: list[str], server: Provider, folder: Path, monkeypatch: pytest
         "anthropic": Upstream(server.url, "anthropic", KEY),
     }
     routes: list[Route] = []
-    gateway = Gateway(served, budget, adopt=lambda _: routes[0])
+    gateway = Gateway(served, budget, adopt=lambda _: routes[0], key=OWN)
     with Journal(folder / GATEWAY, perf_counter) as journal, gateway.listening():
-        routes.append(Route(gateway.url, "a", PUBLIC, journal, budget, {KEY}))
+        routes.append(Route(gateway.url, "a", OWN, journal, budget, {KEY}))
         done = subprocess.run(
             command, env=routes[0].environment(), capture_output=True, text=True, timeout=250, check=False
         )

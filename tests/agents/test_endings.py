@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.adapters.http import caching
+from ltm_bench.adapters.http.answers import caching
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Finish

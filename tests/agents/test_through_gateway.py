@@ -15,11 +15,11 @@ from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
 
 if TYPE_CHECKING:
-    from tests.hindsight_server import free_port, hindsight_server
+    from tests.hindsight_server import OWN_KEY, free_port, hindsight_server
     from tests.memories import model
     from tests.stages import Place, staged
 else:
-    from hindsight_server import free_port, hindsight_server
+    from hindsight_server import OWN_KEY, free_port, hindsight_server
     from memories import model
     from stages import Place, staged
 
@@ -41,7 +41,12 @@ def costs(
     done = subprocess.run(
         [sys.executable, "-m", "ltm_bench", *WORDS, "--agent", name, *given, *through],
         cwd=folder,
-        env={**os.environ, "OPENAI_API_KEY": "sk-planted-0123456789abcdefgh", "NO_PROXY": "127.0.0.1"},
+        env={
+            **os.environ,
+            "LTM_BENCH_GATEWAY_KEY": OWN_KEY,
+            "NO_PROXY": "127.0.0.1",
+            "OPENAI_API_KEY": "sk-planted-0123456789abcdefgh",
+        },
         capture_output=True,
         text=True,
         timeout=500,

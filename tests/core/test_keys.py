@@ -12,7 +12,7 @@ import pytest
 from ltm_bench.adapters.compaction import Compacted
 from ltm_bench.adapters.http.traffic import Attempt
 from ltm_bench.core.agent import Finding, Memory
-from ltm_bench.core.keys import REMOVED, cleaned, key_in, read_key, scrubbed
+from ltm_bench.core.keys import REMOVED, betrays, cleaned, cleaned_json, key_in, read_key, scrubbed
 from ltm_bench.core.messages import Finish, Reply, Usage
 from tests.pace import cpu, in_proportion
 
@@ -183,3 +183,73 @@ def test_named_secrets_are_removed_and_too_short_ones_leave_the_text(monkeypatch
 @pytest.mark.parametrize("bait", ["a1B", "//", "?key", "Bearer ", "x:"])
 def test_it_takes_time_in_proportion_to_the_text(bait: str) -> None:
     assert in_proportion(lambda size: cpu(lambda: scrubbed(bait * (size // len(bait)))), 50_000)
+
+
+HELD = "sk-planted-7Gh2kQ9xW0zT5bN8vM1"
+NAMES = """GEMINI_API_KEY GROQ_API_KEY OPENROUTER_API_KEY OPENAI_ADMIN_KEY OPENAI_KEY_2 MISTRAL_KEY1 APIKEY
+    groq_api_key AWS_SECRET_ACCESS_KEY AWS_ACCESS_KEY_ID AWS_SESSION_TOKEN HF_TOKEN GITHUB_TOKEN GH_PAT PGPASSWORD
+    DB_PASSWORD MYSQL_PWD DB_PASS SSH_AUTH_SOCK GOOGLE_APPLICATION_CREDENTIALS NPM_AUTH CLIENT_SECRET SECRETS_FILE
+    LTM_BENCH_GATEWAY_KEY SIGNING_PASSPHRASE X_AUTHORIZATION"""
+BETRAYING = {
+    **dict.fromkeys(NAMES.split(), "anything"),
+    "A": HELD,
+    "B": f"Bearer {HELD}",
+    "C": f'"{HELD}"',
+    "D": f"'{HELD}'",
+    "E": json.dumps({"deep": [{"openai": HELD}]}),
+    "F": f"--token {HELD}",
+    "G": f"https://user:{HELD}@proxy.example:3128",
+    "H": f"/usr/bin:/opt/{HELD}/bin",
+    "I": quote(HELD, safe="").replace("-", "%2D"),
+    "J": f" {HELD} ",
+    "K": HELD[3:20],
+    "L": "postgres://me:pass1word@db.example/x",
+    "M": "AIzaSyA1234567890abcdefghijklmnopqrstuv",
+    "N": "https://api.example/v1?api_key=abcd1234",
+    "O": json.dumps({"api_key": "abc"}),
+    "P": "gsk_abcdefgh12345678abcdefgh",
+}
+PLAIN = {
+    "PATH": "/usr/bin:/nix/store/0c5rhlpr2r8jyd5a1mvk1h2ypq9r3xzb-python/bin:/home/a1b2c3d4/bin",
+    "HOME": "/home/7Gh2kQ9x",
+    "PWD": "/work",
+    "OLDPWD": "/tmp",
+    "LANG": "en_GB.UTF-8",
+    "TERM": "xterm-256color",
+    "MAX_TOKENS": "4096",
+    "TOKENIZERS_PARALLELISM": "false",
+    "KEYBOARD_LAYOUT": "de",
+    "XAUTHORITY": "/home/me/.Xauthority",
+    "HTTP_PROXY": "http://proxy.example:3128",
+    "OPENAI_BASE_URL": "https://api.openai.com/v1",
+    "GITHUB_SHA": "9c1e5f70b2d84a36e9f1c7d05b8a2e4673f0d1c8",
+    "NODE_OPTIONS": "--max-old-space-size=4096",
+    "AUTHOR": "Somebody",
+    "EMPTY_API_KEY": "",
+}
+
+
+@pytest.mark.parametrize("name", BETRAYING)
+def test_a_variable_that_holds_a_key_or_is_named_like_one_betrays_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", HELD)
+    assert betrays(name, BETRAYING[name])
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_an_ordinary_variable_betrays_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", HELD)
+    assert not betrays(name, PLAIN[name])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{key}", '{{"a": "{key}"}}', '{{"{key}": 1}}', '{{"a": 1, "b": ["{key}", 2.5]}}', "no JSON, {key}"],
+)
+def test_json_without_keys_is_the_same_json_otherwise(text: str) -> None:
+    escaped = "".join(f"\\u{ord(each):04x}" for each in HELD)
+    plain = text.format(key="boat").encode()
+    assert cleaned_json(plain, [HELD]) is plain
+    for form in (HELD, escaped):
+        assert cleaned_json(text.format(key=form).encode(), [HELD]).decode() == text.format(key=REMOVED)

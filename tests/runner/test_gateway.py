@@ -291,41 +291,113 @@ def test_doctor_says_whether_calls_arrive_and_forwards_none(
     assert not server.chats
 
 
+def alone(server: Provider, port: int) -> Any:
+    """Start a gateway that stands alone."""
+    words = ["gateway", "--upstream", f"openai={server.openai_url}", "--port", str(port), "--max-cost", "1"]
+    return zygote.Forked([sys.executable, "-m", "ltm_bench", *words], stdout=subprocess.PIPE, text=True)
+
+
 def test_a_gateway_alone_counts_by_conversation_what_was_spent(place: Path, server: Provider) -> None:
-    words = [
-        "gateway",
-        "--upstream",
-        f"openai={server.openai_url}",
-        "--port",
-        str(PORT + 1),
-        "--max-cost",
-        "1",
-    ]
-    with zygote.Forked(
-        [sys.executable, "-m", "ltm_bench", *words], stdout=subprocess.PIPE, text=True
-    ) as process:
+    with alone(server, PORT + 1) as process:
         assert process.stdout is not None
         first = process.stdout.readline()
         url, key = (word.partition("=")[2] for word in first.split())
-        environment = {
-            **os.environ,
-            "OPENAI_BASE_URL": url.replace("/v1", "/c/mine/v1"),
-            "OPENAI_API_KEY": key,
-        }
-        said = subprocess.run(
-            [sys.executable, "bot.py"],
-            input='{"message": "Hello"}\n',
-            env=environment,
-            capture_output=True,
-            text=True,
+        assert len(key) > 30  # drawn
+        environment = {**os.environ, "OPENAI_BASE_URL": url.replace("/v1", "/c/mine/v1")}
+        said, refused = (
+            subprocess.run(
+                [sys.executable, "bot.py"],
+                input='{"message": "Hello"}\n',
+                env={**environment, "OPENAI_API_KEY": each},
+                capture_output=True,
+                text=True,
+            )
+            for each in (key, "ltm-bench")
         )
         process.send_signal(signal.SIGINT)
         shown = process.communicate()[0]
+    assert "does not know this key" in json.loads(refused.stdout)["reply"]
     assert json.loads(said.stdout)["reply"]
     assert "mine" in shown
     assert MODEL in shown
     assert read_gateway(Path("reports/gateway")).spent == bill(server) > 0
     assert (Path("reports/gateway") / GATEWAY).exists()
+
+
+def test_a_second_gateway_on_one_folder_is_refused_in_one_line(
+    command: "Command", place: Path, server: Provider
+) -> None:
+    with alone(server, PORT + 2) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        second = command("gateway", "--port", str(PORT + 3), "--max-cost", "1")
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    assert second.exit_code == 1
+    (line,) = second.err.splitlines()
+    assert "records there already" in line
+    assert "--folder" in line
+
+
+SPY = """import json, os, sys
+with open("environment.json", "w") as file:
+    json.dump(dict(os.environ), file)
+for line in sys.stdin:
+    print(json.dumps({"reply": "Okay."}), flush=True)
+"""
+
+
+def test_a_program_behind_a_gateway_has_no_variable_with_a_key_but_those_that_are_named(
+    command: "Command", place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "spy.py").write_text(SPY, "utf-8")
+    held = {
+        "GEMINI_API_KEY": "g-123",
+        "OPENAI_ADMIN_KEY": "o-123",
+        "HEADER": f"Bearer {KEY}",
+        "CONFIG": json.dumps({"openai": KEY}),
+        "QUOTED": f'"{KEY}"',
+        "MY_DATABASE": "postgres://me:pass1word@db.example/x",
+        "COLOUR": "blue",
+    }
+    for name, value in held.items():
+        monkeypatch.setenv(name, value)
+    program = f"command={sys.executable} {place / 'spy.py'}"
+    words = (*TINY, "--agent", "command", "-A", program, "--gateway", "--gateway-env", "MY_DATABASE")
+    assert command(*words).exit_code == 0
+    found = json.loads((place / "environment.json").read_text("utf-8"))
+    assert held.keys() & found.keys() == {"MY_DATABASE", "COLOUR"}
+    assert KEY not in str(found)
+    assert "PATH" in found
+
+
+def test_an_agent_that_starts_before_the_run_shares_a_key_with_it(
+    command: "Command", place: Path, server: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking = SPY.replace(
+        "for line",
+        "from urllib.request import Request, urlopen\nfrom urllib.error import HTTPError\nfor line",
+    ).replace(
+        "    print",
+        """    for key in ("ltm-bench", "shared-by-hand-7Gh2kQ9x"):
+        asked = Request("http://127.0.0.1:PORT/v1/models", headers={"Authorization": "Bearer " + key})
+        try:
+            said = urlopen(asked).status
+        except HTTPError as error:
+            said = error.code
+        print(said, file=open("said.txt", "a"))
+    print""".replace("PORT", str(PORT + 4)),
+    )
+    (place / "spy.py").write_text(asking, "utf-8")
+    program = f"command={sys.executable} {place / 'spy.py'}"
+    through = ("--gateway", "--gateway-port", str(PORT + 4), "--upstream", f"openai={server.openai_url}")
+    words = (*TINY, "--agent", "command", "-A", program, *through)
+    assert "export LTM_BENCH_GATEWAY_KEY" in command(*words).err
+    assert set((place / "said.txt").read_text("utf-8").split()) == {"401"}
+    monkeypatch.setenv("LTM_BENCH_GATEWAY_KEY", "shared-by-hand-7Gh2kQ9x")
+    assert "export LTM_BENCH_GATEWAY_KEY" not in command(*words, "--fresh").err
+    assert (place / "said.txt").read_text("utf-8").split()[-2:] == ["401", "200"]
+    assert "LTM_BENCH_GATEWAY_KEY" not in json.loads((place / "environment.json").read_text("utf-8"))
 
 
 def test_controls_and_ladder_are_paid_apart_from_the_run_that_has_ended(

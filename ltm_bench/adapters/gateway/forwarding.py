@@ -2,76 +2,170 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from ltm_bench.adapters.gateway.protocols import Meter, refusal
+from ltm_bench.adapters.gateway.protocols import Meter, data_of, refusal
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.routing import Family, PaidCall
-from ltm_bench.core.keys import scrubbed
+from ltm_bench.core.keys import SHORTEST, cleaned, cleaned_json, forms_of, scrubbed
+from ltm_bench.core.limits import json_of
 
 if TYPE_CHECKING:
     import httpx2
     from starlette.requests import Request
     from starlette.responses import Response
 
-_FORWARDED = ("accept", "content-type", "anthropic-version", "anthropic-beta", "openai-beta")
+_FORWARDED = ("accept", "anthropic-version", "anthropic-beta", "openai-beta")
 """Headers of a request that a provider gets."""
 
 _RETURNED = ("content-type", "retry-after", "retry-after-ms", "x-should-retry", "request-id", "x-request-id")
 """Headers of an answer that an agent gets."""
 
+_WITHHELD = (
+    b"event: error\ndata: "
+    + json.dumps(
+        refusal("anthropic", "api_error", "the provider's answer spells its key; the rest of it is left out")
+    ).encode()
+)
+"""The event instead of the rest of a stream whose texts spell a key: every library takes it for an error."""
+
 _BETWEEN = re.compile(rb"\r?\n\r?\n")
 """What separates the events of a stream."""
 
 
-def stream(answer: httpx2.Response, passage: PaidCall, meter: Meter, *, unasked: bool) -> Response:
-    """Return a response that passes a stream on, event by event, and charges it at its end, whoever ends it."""
+class Cleaner:
+    """Keeps the providers' keys out of a stream, also where several events spell one."""
+
+    def __init__(self, secrets: Collection[str]) -> None:
+        self._secrets, self._forms = secrets, forms_of(secrets)
+        self._begun = tuple(form[:size] for form in self._forms for size in range(SHORTEST, len(form)))
+        self._said: dict[str, str] = {}
+        """By place in events: the end of what was said there so far, of the length of a key."""
+        self._over = False
+        self.waiting: list[bytes] = []
+        """Events whose texts could be the beginning of a key."""
+
+    def event(self, event: bytes) -> bytes:
+        """Return an event without keys."""
+        if cleaned_json(event, self._secrets) == event:
+            return event
+        lines = [
+            cleaned_json(line, self._secrets) for line in event.splitlines() if not line.startswith(b"data:")
+        ]
+        said = cleaned_json(data_of(event), self._secrets).replace(b"\n", b"\ndata: ")
+        return b"\n".join([*lines, b"data: " + said] if said else lines)
+
+    def passing(self, event: bytes) -> list[bytes]:
+        """Return the events that may go on by now; if their texts, one after the other, spell a key, an error alone.
+
+        They wait while the next one could complete a key that has begun.
+        """
+        for place, text in () if self._over else _texts(data_of(event)):
+            said = self._said.get(place, "") + text
+            if any(form in said for form in self._forms):
+                self._over, self.waiting = True, []
+                return [_WITHHELD]
+            self._said[place] = said[-max(map(len, self._forms), default=1) :]
+        if self._over:
+            return []
+        self.waiting.append(event)
+        if any(said.endswith(self._begun) for said in self._said.values()):
+            return []
+        ready, self.waiting = self.waiting, []
+        return ready
+
+
+def _texts(data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the texts of an event, each with the place to which a stream adds more of it."""
+    try:
+        return _texts_in(json_of(data))
+    except ValueError:
+        return iter([("", data.decode("utf-8", "replace"))])
+
+
+def _texts_in(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):  # several replies come in turns, each with its index
+        for name, each in value.items():
+            yield from _texts_in(each, f"{place}.{name} {value.get('index')}")
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts_in(each, place)
+
+
+def stream(
+    answer: httpx2.Response, passage: PaidCall, meter: Meter, secrets: Collection[str], *, unasked: bool
+) -> Response:
+    """Return a response that passes a stream on, event by event, and charges it at its end, whoever ends it.
+
+    Args:
+        answer: The provider's, as far as its headers.
+        passage: What it is charged to.
+        meter: Reads what it used.
+        secrets: The providers' keys.
+        unasked: Whether the agent did not ask for the usage, and does not get it.
+    """
     from starlette.responses import StreamingResponse
+
+    cleaner = Cleaner(secrets)
 
     async def events() -> AsyncIterator[bytes]:
         rest = b""
         async for piece in answer.aiter_bytes():
             *whole, rest = _BETWEEN.split(rest + piece)
-            for event in whole:
+            for event in map(cleaner.event, whole):
                 hidden = meter.event(event) and unasked
                 if meter.ended:  # before the agent has its end, and goes on
                     passage.end(meter.usage, answer.status_code, streamed=True)
-                if not hidden:
-                    yield event + b"\n\n"
+                for each in [] if hidden else cleaner.passing(event):
+                    yield each + b"\n\n"
+        rest = cleaner.event(rest)
         meter.event(rest)
-        yield rest
+        yield b"\n\n".join([*cleaner.passing(rest), *cleaner.waiting])
 
     async def respond(*asgi: Any) -> None:
         try:
-            await StreamingResponse(events(), answer.status_code, _headers_of(answer))(*asgi)
+            headers = _headers_of(answer, secrets)
+            await StreamingResponse(events(), answer.status_code, headers)(*asgi)
         finally:  # a client that has left is no reason to begin the events
-            passage.end(meter.usage, answer.status_code, streamed=True)
-            await answer.aclose()
+            try:
+                passage.end(meter.usage, answer.status_code, streamed=True)
+            finally:
+                passage.lose(answer.status_code)  # unless it has ended
+                await answer.aclose()
 
     return cast("Response", respond)  # all that Starlette asks of one
 
 
-def refused(status: int, family: Family, kind: str, text: str) -> Response:
-    """Answer with an error of the gateway's own, which no library repeats."""
+def refused(status: int, family: Family, kind: str, text: str, *, repeat: str = "false") -> Response:
+    """Answer with an error of the gateway's own.
+
+    Args:
+        status: The HTTP status.
+        family: Whose form it has.
+        kind: Its type there.
+        text: What it says.
+        repeat: Whether libraries may repeat the call, as their header says it.
+    """
     from starlette.responses import JSONResponse
 
-    return JSONResponse(refusal(family, kind, text), status, {"x-should-retry": "false"})
+    return JSONResponse(refusal(family, kind, text), status, {"x-should-retry": repeat})
 
 
 def unreachable(sent: httpx2.Request, family: Family, error: Exception) -> Response:
     """Answer that the provider did not; libraries may repeat the call."""
-    from starlette.responses import JSONResponse
-
     text = f"the gateway got no answer from {sent.url.host}: {type(error).__name__}"
-    return JSONResponse(refusal(family, "api_error", text), 502)
+    return refused(502, family, "api_error", text, repeat="true")
 
 
 def returned(
-    answer: httpx2.Response, sent: httpx2.Request, family: Family, secret: Collection[str]
+    answer: httpx2.Response, sent: httpx2.Request, family: Family, secrets: Collection[str]
 ) -> Response:
-    """Return a provider's answer; no error in it repeats a key."""
+    """Return a provider's answer, whose content has been read; nothing in it repeats a key."""
     from starlette.responses import Response
 
     status = answer.status_code
@@ -82,17 +176,26 @@ def returned(
         return refused(
             502, family, "api_error", f"{sent.url.host} redirects (HTTP {status}), which is not followed"
         )
-    content = answer.content if answer.is_success else scrubbed(answer.text, secret).encode()
-    return Response(content, status, _headers_of(answer))
+    if answer.is_success:
+        content = cleaned_json(answer.content, secrets)
+    else:
+        content = scrubbed(answer.text.replace("\0", ""), secrets).encode()
+    return Response(content, status, _headers_of(answer, secrets))
 
 
-def _headers_of(answer: httpx2.Response) -> dict[str, str]:
-    return {name: answer.headers[name] for name in _RETURNED if name in answer.headers}
+def _headers_of(answer: httpx2.Response, secrets: Collection[str]) -> dict[str, str]:
+    return cleaned(_plain(answer.headers, _RETURNED), secrets)
+
+
+def _plain(headers: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """Return those of some headers that can be sent on: not all that arrives can."""
+    given = {name: headers[name] for name in names if name in headers}
+    return {name: value for name, value in given.items() if value.isascii() and value.isprintable()}
 
 
 def headers_for(request: Request, family: Family, upstream: Upstream) -> dict[str, str]:
     """Return the headers for a provider, with its key instead of the agent's."""
-    own = {name: request.headers[name] for name in _FORWARDED if name in request.headers}
+    own = _plain(request.headers, _FORWARDED)
     key = (
         {}
         if not upstream.key
@@ -100,4 +203,4 @@ def headers_for(request: Request, family: Family, upstream: Upstream) -> dict[st
         if family == "anthropic"
         else {"authorization": f"Bearer {upstream.key}"}
     )
-    return own | key
+    return own | key | ({"content-type": "application/json"} if request.method == "POST" else {})

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from ltm_bench.adapters.routing import Family
@@ -20,17 +22,36 @@ MOST_OUTPUT = 16_384
 _TEMPLATE = 2048
 """More tokens than a provider adds to a prompt of its own, to explain tools for example."""
 
-_OWN = ("function", "custom", "bash_", "text_editor_", "memory_", "computer_")
+MOST_TOKENS = 10**9
+"""No request asks for more tokens, and no answer has used more."""
+
+_OWN = re.compile(r"function|custom|(?:bash|text_editor|memory|computer)_\w+")
 """Tools that the caller carries out itself."""
 
-_EXTRA = (
-    "audio", "background", "container", "inference_geo", "mcp_servers", "prediction", "speed", "web_search_options",
-)  # fmt: skip
-"""Fields of requests that are billed otherwise than by the price list's tokens."""
+_PRICED = frozenset(
+    """model messages input instructions system conversation previous_response_id max_completion_tokens
+    max_output_tokens max_tokens n best_of stop stop_sequences truncation temperature top_p top_k min_p seed
+    logit_bias logprobs top_logprobs frequency_penalty presence_penalty repetition_penalty response_format text
+    verbosity output_config output_format reasoning reasoning_effort reasoning_format include_reasoning thinking
+    tools tool_choice functions function_call parallel_tool_calls max_tool_calls stream stream_options include usage
+    store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention cache_control
+    context_management dimensions encoding_format input_type modalities chat_template_kwargs""".split()
+)
+"""Fields that cost nothing but tokens. A field that nobody knows could choose another model, or search the web."""
+
+_SAID = frozenset(
+    """message text input_text output_text summary_text reasoning_text refusal reasoning thinking redacted_thinking
+    tool_use tool_result function_call function_call_output custom_tool_call custom_tool_call_output
+    search_result item_reference compaction""".split()
+)
+"""Types of what is said in text: how many tokens anything else has, an image say, does not follow from its bytes."""
+
+_TIERS = ("auto", "default", "flex", "standard_only")
+"""Those that cost no more than the price list says."""
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
-_KEPT = ("conversation", "previous_response_id", "prompt")
+_KEPT = ("conversation", "previous_response_id")
 """Fields that refer to text which the provider keeps."""
 
 
@@ -45,6 +66,8 @@ class Protocol:
     """Fields that limit the tokens of a reply; none if there is no reply."""
     ends: tuple[str, ...] = ()
     """Types of the event that ends a stream."""
+    free: bool = False
+    """Whether it costs nothing."""
 
 
 PROTOCOLS = {
@@ -54,6 +77,7 @@ PROTOCOLS = {
         Protocol("/responses", "openai", ("max_output_tokens",), _ENDS),
         Protocol("/embeddings", "openai"),
         Protocol("/messages", "anthropic", ("max_tokens",), ("message_stop",)),
+        Protocol("/messages/count_tokens", "anthropic", free=True),
     )
 }
 """By path, below `/v1` in every agent's base URL."""
@@ -66,14 +90,12 @@ def refusal(family: Family, kind: str, text: str) -> dict[str, Any]:
     return {"error": {"message": text, "type": kind, "param": None, "code": kind}}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelRequest:
     """A request for a reply or for embeddings."""
 
     protocol: Protocol
     body: Mapping[str, Any]
-    size: int
-    """Bytes of the body: no tokenizer makes more tokens of a text than it has bytes."""
     retry: int = 0
     """How often the caller's library has repeated it, if it says so."""
     unasked: bool = False
@@ -85,7 +107,14 @@ class ModelRequest:
         body = json_of(content)
         if not isinstance(body, dict):
             raise ValueError("it is not an object")
-        return cls(protocol, body, len(content), int(retry) if retry and retry.isdecimal() else 0)
+        known = re.match(r"[0-9]{1,4}\Z", retry or "")
+        return cls(protocol, body, int(known[0]) if known else 0)
+
+    @cached_property
+    def content(self) -> bytes:
+        """The body as it is sent, and judged: a name that came twice is in it once. Raises ValueError for NaN."""
+        text = json.dumps(self.body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8", "backslashreplace")  # half of a surrogate pair, as JSON writes it
 
     @property
     def model(self) -> str:
@@ -99,82 +128,99 @@ class ModelRequest:
         return {"path": self.protocol.path, "model": self.model[:200], **again}
 
     @property
-    def streams(self) -> bool:
-        """Whether the answer comes in pieces."""
-        return self.body.get("stream") is True
-
-    @property
     def limit(self) -> int | None:
         """The most tokens of all replies; None if there is no limit."""
         if not self.protocol.limits:
             return 0
-        given = [_figure(self.body, name) for name in self.protocol.limits]
-        return (_figure(self.body, "n") or 1) * max(given) or None
+        given = [_count(self.body, name) for name in self.protocol.limits]
+        replies = max(1, _count(self.body, "n"), _count(self.body, "best_of"))
+        return replies * max(given) or None
 
     def measured(self) -> ModelRequest:
         """Return the request with a wish for the usage at the end of a stream, which only chats must express."""
         options = self.body.get("stream_options")
         options = options if isinstance(options, dict) else {}
         wished = options.get("include_usage") is True
-        if not self.streams or self.protocol.path != "/chat/completions" or wished:
+        if self.body.get("stream") is not True or self.protocol.path != "/chat/completions" or wished:
             return self
         body = {**self.body, "stream_options": {**options, "include_usage": True}}
         return replace(self, body=body, unasked=True)
 
     def limited(self, provider: str | None) -> ModelRequest:
-        """Return the request with a limit of tokens."""
-        if self.limit is not None:
+        """Return the request with a limit of tokens, unless it names one, if only an odd one."""
+        names = self.protocol.limits
+        if not names or any(self.body.get(name) is not None for name in names):
             return self
         # Other servers may not know OpenAI's newer name, and what they do not know does not limit them.
-        name = self.protocol.limits[0 if provider == "openai" else -1]
-        return replace(self, body={**self.body, name: MOST_OUTPUT})
+        return replace(self, body={**self.body, names[0 if provider == "openai" else -1]: MOST_OUTPUT})
 
     @property
     def unlisted(self) -> str:
-        """What it asks for that is billed otherwise than by tokens; empty if nothing."""
+        """What it asks for that may be billed otherwise than by the tokens that it limits; empty if nothing."""
         body = self.body
-        for name in _EXTRA:
-            if body.get(name):
-                return name
-        if body.get("service_tier") not in (None, "auto", "default", "flex", "standard_only"):
-            return "service_tier"
-        if "-search-" in self.model:
+        # Libraries send some fields that they do not use as null or false.
+        given = {name: value for name, value in body.items() if value is not None and value is not False}
+        if strange := given.keys() - _PRICED:
+            return f"the field {min(strange)!r:.40}"
+        for name in (*self.protocol.limits, "n", "best_of"):
+            if name in given and not _count(body, name):
+                return f"{name} = {body[name]!r:.40}"
+        for name, plain in (("service_tier", _TIERS), ("modalities", (["text"],))):
+            if name in given and body[name] not in plain:
+                return f"{name} = {body[name]!r:.40}"
+        if "-search-" in self.model or self.model.endswith(":online"):
             return "a model that searches"
-        tools = body.get("tools")
-        for tool in tools if isinstance(tools, list) else ():
+        tools = given.get("tools") or []
+        for tool in tools if isinstance(tools, list) else [tools]:
             kind = tool.get("type") if isinstance(tool, dict) else ""
-            if kind is not None and not str(kind).startswith(_OWN):
-                return f"the tool {kind!s:.40}"
-        media = ("image", "input_image", "audio", "input_audio", "file", "input_file", "document", "video")
+            own = kind is None and self.protocol.family == "anthropic" and "input_schema" in tool
+            if not own and not _OWN.fullmatch(str(kind)):
+                return f"a tool of type {kind!r:.40}"
         said = _kinds([body.get("messages"), body.get("input"), body.get("system")])
-        return next((f"content of type {kind}" for kind in said if kind in media or kind == "image_url"), "")
+        return next((f"content of type {kind!r:.40}" for kind in said if kind not in _SAID), "")
 
     def most(self, provider: str | None) -> Decimal | None:
         """Return the most that it can cost at a provider; None if that is unknown."""
         limit = self.limit
         if self.unlisted or limit is None:
             return None
-        prompt: int | None = self.size + _TEMPLATE
+        # No tokenizer makes more tokens of a text than it has bytes.
+        prompt: int | None = len(self.content) + _TEMPLATE
         kinds = _kinds([self.body.get("input")])
         if any(self.body.get(name) for name in _KEPT) or "item_reference" in kinds:
             prompt = context_window(self.model, provider)
         if prompt is None:
             return None
-        hour = prompt if '"1h"' in json.dumps(self.body) else 0
-        most = Usage(
+        hour = prompt if b'"1h"' in self.content else 0
+        used = Usage(
             cache_write=prompt, cache_write_1h=hour, output=limit, model=self.model, provider=provider
         )
-        return dollars(most)
+        most = dollars(used)
+        # A conversation that is summarised on the way is read once more, and the summary is written besides.
+        again = 2 if "compact" in json.dumps(self.body.get("context_management")) else 1
+        return None if most is None else again * most
+
+
+def _count(body: Mapping[str, Any], name: str) -> int:
+    """Return a number that limits a request; 0 if it names none, or none that limits it."""
+    value = body.get(name)
+    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 
 
 def _kinds(content: Any) -> Iterator[str]:
     """Yield the types of all parts of what is said, however deep; arguments of tools are not looked into."""
     for part in content if isinstance(content, list) else ():
         if isinstance(part, dict):
-            yield str(part.get("type", ""))
+            yield str(part.get("type") or ("message" if "role" in part else ""))
+            yield from (name for name in ("audio", "images") if part.get(name))
             yield from _kinds([part.get("content"), part.get("output")])
         else:
             yield from _kinds(part)
+
+
+def data_of(event: bytes) -> bytes:
+    """Return what an event of a stream says."""
+    return b"".join(line[5:] for line in event.splitlines() if line.startswith(b"data:")).strip()
 
 
 @dataclass(slots=True)
@@ -188,6 +234,8 @@ class Meter:
     model: str = ""
     ended: bool = False
     """Whether all of the answer has come."""
+    stated: bool = False
+    """Whether its last word on the usage can be read, and is not that of a stream's beginning."""
 
     def read(self, body: bytes) -> None:
         """Read a whole answer."""
@@ -196,7 +244,7 @@ class Meter:
 
     def event(self, event: bytes) -> bool:
         """Read an event of a stream; return whether it holds nothing but a chat's usage."""
-        data = b"".join(line[5:] for line in event.splitlines() if line.startswith(b"data:")).strip()
+        data = data_of(event)
         found = self._take(data)
         self.ended = self.ended or data == b"[DONE]" or found.get("type") in self.protocol.ends
         return bool(found.get("usage")) and found.get("choices") == []
@@ -208,68 +256,81 @@ class Meter:
             return {}
         if not isinstance(body, dict):
             return {}
-        for holder in (body, body.get("response"), body.get("message")):
+        for holder in (body.get("message"), body.get("response"), body):
             if isinstance(holder, dict):
-                self.model = str(holder.get("model") or self.model)
-                spent = holder.get("usage")
-                if isinstance(
-                    spent, dict
-                ):  # Anthropic's last event repeats only some of the first one's figures
+                named, spent = holder.get("model"), holder.get("usage")
+                self.model = named if named and isinstance(named, str) else self.model
+                if isinstance(spent, dict):
+                    # Anthropic's last event repeats only some of the first one's figures
                     self.figures |= {name: value for name, value in spent.items() if value is not None}
+                if spent is not None:  # the beginning of Anthropic's streams knows of the first token alone
+                    known = isinstance(spent, dict) and holder is not body.get("message")
+                    openai = self.protocol.family == "openai"
+                    self.stated = known and (openai or spent.get("output_tokens") is not None)
         return body
 
     @property
     def usage(self) -> Usage | None:
-        """The usage; None if the answer is not whole, or does not say."""
-        figures, provider = self.figures, self.provider
-        if not self.ended or not figures:
+        """The usage; None if the answer is not whole, or does not say it, or says what cannot be."""
+        if not (self.ended and self.stated):
             return None
-        if self.protocol.family == "anthropic":
-            iterations = figures.get("iterations")
-            summaries = [
-                each
-                for each in iterations or ()
-                if isinstance(each, dict) and each.get("type") == "compaction"
-            ]
-            total = Usage(model=self.model, provider=provider)
-            for each in (figures, *summaries):  # writing a summary is reported apart, and is not in the total
-                total += self._messages(each)
-            return total
-        prompt, output = (
-            _part(figures, name) for name in ("prompt_tokens_details", "completion_tokens_details")
-        )
-        prompt = prompt or _part(figures, "input_tokens_details")
-        output = output or _part(figures, "output_tokens_details")
-        if not {"prompt_tokens", "input_tokens"} & figures.keys():
+        try:
+            found = self._messages() if self.protocol.family == "anthropic" else self._tokens()
+        except ValueError:
             return None
-        return usage_of(
-            prompt=_figure(figures, "prompt_tokens") or _figure(figures, "input_tokens"),
-            output=_figure(figures, "completion_tokens") or _figure(figures, "output_tokens"),
-            cache_read=_figure(prompt, "cached_tokens"),
-            cache_write=_figure(prompt, "cache_write_tokens"),
-            reasoning=_figure(output, "reasoning_tokens"),
-            model=self.model,
-            provider=provider,
-        )
+        return found if found.prompt else None  # nothing was asked without a word
 
-    def _messages(self, figures: Mapping[str, Any]) -> Usage:
-        return Usage(
-            uncached=_figure(figures, "input_tokens"),
-            cache_read=_figure(figures, "cache_read_input_tokens"),
-            cache_write=_figure(figures, "cache_creation_input_tokens"),
-            cache_write_1h=_figure(_part(figures, "cache_creation"), "ephemeral_1h_input_tokens"),
-            output=_figure(figures, "output_tokens"),
-            reasoning=_figure(_part(figures, "output_tokens_details"), "thinking_tokens"),
+    def _tokens(self) -> Usage:
+        """Return the usage in the form of OpenAI, and of nearly all others. Raises ValueError."""
+        figures = self.figures
+        read = _part(figures, "prompt_tokens_details", "input_tokens_details")
+        written = _part(figures, "completion_tokens_details", "output_tokens_details")
+        prompt = _figure(figures, "prompt_tokens", "input_tokens")
+        cached = _figure(read, "cached_tokens"), _figure(read, "cache_write_tokens")
+        if sum(cached) > prompt:
+            raise ValueError("more tokens come from the cache than there are")
+        return usage_of(
+            prompt=prompt,
+            output=_figure(figures, "completion_tokens", "output_tokens", needed=bool(self.protocol.limits)),
+            cache_read=cached[0],
+            cache_write=cached[1],
+            reasoning=_figure(written, "reasoning_tokens"),
             model=self.model,
             provider=self.provider,
         )
 
+    def _messages(self) -> Usage:
+        """Return the usage in the form of Anthropic. Raises ValueError."""
+        parts = self.figures.get("iterations") or []
+        if not isinstance(parts, list) or not all(isinstance(each, dict) for each in parts):
+            raise ValueError("its iterations are no list of figures")
+        total = Usage(model=self.model, provider=self.provider)
+        # writing a summary is reported apart, and is not in the total
+        for each in (self.figures, *(part for part in parts if part.get("type") == "compaction")):
+            total += Usage(
+                uncached=_figure(each, "input_tokens", needed=True),
+                cache_read=_figure(each, "cache_read_input_tokens"),
+                cache_write=_figure(each, "cache_creation_input_tokens"),
+                cache_write_1h=_figure(_part(each, "cache_creation"), "ephemeral_1h_input_tokens"),
+                output=_figure(each, "output_tokens", needed=True),
+                reasoning=_figure(_part(each, "output_tokens_details"), "thinking_tokens"),
+                model=self.model,
+                provider=self.provider,
+            )
+        return total
 
-def _part(figures: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = figures.get(name)
-    return part if isinstance(part, dict) else {}
+
+def _part(figures: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """Return the first of these groups of figures that is given. Raises ValueError for what is no group."""
+    part: Any = next((figures[name] for name in names if figures.get(name) is not None), {})
+    if not isinstance(part, dict):
+        raise ValueError("a group of figures is none")
+    return part
 
 
-def _figure(figures: Mapping[str, Any], name: str) -> int:
-    value = figures.get(name)
-    return value if type(value) is int and value > 0 else 0
+def _figure(figures: Mapping[str, Any], *names: str, needed: bool = False) -> int:
+    """Return the largest of these figures; 0 if none is given. Raises ValueError for what is no count of tokens."""
+    given = [figures[name] for name in names if figures.get(name) is not None]
+    if (needed and not given) or not all(type(n) is int and 0 <= n <= MOST_TOKENS for n in given):
+        raise ValueError(f"{names[0]} is not said, or is no count of tokens")
+    return max(given, default=0)

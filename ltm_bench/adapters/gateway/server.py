@@ -8,16 +8,17 @@ loop of its own, since an agent may block the run's.
 from __future__ import annotations
 
 import asyncio
-import json
+import re
 import secrets
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from ltm_bench.adapters.gateway.forwarding import (
     headers_for,
@@ -33,6 +34,7 @@ from ltm_bench.adapters.http.shared import proxies_from_environment
 from ltm_bench.adapters.routing import Family, PaidCall, Route
 from ltm_bench.core.budget import NOTHING, Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError
+from ltm_bench.core.keys import cleaned_json
 from ltm_bench.core.limits import BODY
 from ltm_bench.log.journal import Journal
 
@@ -46,8 +48,12 @@ HOST = "127.0.0.1"
 PORT = 7750
 """The port of a gateway that stands alone."""
 
-PUBLIC = "ltm-bench"
-"""The key at the address without a conversation. Not a secret: a page in a browser cannot send any key unasked."""
+KEY_VARIABLE = "LTM_BENCH_GATEWAY_KEY"
+"""The environment variable for the key at the address without a conversation, for an agent that starts before it."""
+
+_PATH = re.compile(r"(?:/c/(?P<name>[^/]+))?(?:/v1)?(?P<path>/.*)")
+_NAME = re.compile(r"(?!\.+\Z)[\w.:@+~-]{1,200}", re.ASCII)
+"""The name of a model in a path, or of a conversation: nothing in it leads elsewhere."""
 
 _PATIENCE = 900.0
 """Seconds to wait for a provider; agents have patience of their own."""
@@ -64,6 +70,8 @@ class Gateway:
         budget: What may be spent.
         cache: A file of answers, if they are kept.
         adopt: Makes the route for a name that nobody has registered; by default, there is none.
+        key: The key for those, and at the address without a conversation; empty if there is none.
+        passed: Environment variables that agents get although they hold a key or are named like one.
     """
 
     def __init__(
@@ -73,8 +81,10 @@ class Gateway:
         *,
         cache: Path | None = None,
         adopt: Callable[[str], Route | None] = lambda _: None,
+        key: str = "",
+        passed: Collection[str] = (),
     ) -> None:
-        self.url = ""
+        self.url, self.key, self._passed = "", key, passed
         self._served, self._budget, self._cache, self._adopt = served, budget, cache, adopt
         self._routes: dict[str, Route] = {}
         self.unseen = 0
@@ -91,9 +101,10 @@ class Gateway:
     @asynccontextmanager
     async def route(self, journal: Journal, conversation: str | None = None) -> AsyncIterator[Route]:
         """Give a conversation a route, for as long as the block lasts."""
-        name, key = secrets.token_hex(4), f"ltm-{secrets.token_hex(8)}"
         replaced = [each.url.removesuffix("/v1") for each in self._served.values()]
-        route = Route(self.url, name, key, journal, self._budget, self.secret, replaced, conversation)
+        name = secrets.token_hex(4)
+        route = Route(self.url, name, drawn(), journal, self._budget, self.secret, replaced, conversation)
+        route.passed = self._passed
         self._routes[name] = route
         try:
             yield route
@@ -156,12 +167,8 @@ class Gateway:
             if self._answers is not None:
                 self._answers.close()
 
-        methods = ["GET", "POST"]
         return Starlette(
-            routes=[
-                Address("/c/{name}/{path:path}", self._serve, methods=methods),
-                Address("/{path:path}", self._serve, methods=methods),
-            ],
+            routes=[Address("/{path:path}", self._serve, methods=["GET", "POST"])],
             # A page of a foreign name that leads here is not this machine's.
             middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],
             lifespan=lifespan,
@@ -170,50 +177,65 @@ class Gateway:
     # One request
 
     async def _serve(self, request: Request) -> Response:
-        path = "/" + request.path_params["path"].removeprefix("v1").strip("/")
-        anthropic = path.startswith("/messages") or "anthropic-version" in request.headers
+        # As it was sent: what is decoded twice, or cleaned up on the way, could lead elsewhere.
+        parts = _PATH.fullmatch(request.scope["raw_path"].decode("latin-1"))
+        named, path = (parts["name"] or "", parts["path"]) if parts else ("", "")
+        asks = path in PROTOCOLS and request.method == "POST"
+        anthropic = PROTOCOLS[path].family == "anthropic" if asks else "anthropic-version" in request.headers
         family: Family = "anthropic" if anthropic else "openai"
-        name = request.path_params.get("name")
-        given = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix(
-            "Bearer "
-        )
-        routes = list(self._routes.values())
-        if name is not None:
-            route = self._routes.get(name) or self._adopt(name)
-        else:
-            route = routes[0] if len(routes) == 1 else self._adopt("")
+        route = self._route_of(unquote(named), request)
+        if isinstance(route, str):
+            return refused(404, family, "not_found_error", f"the gateway has {route}")
         if route is None:
-            what = (
-                f"no conversation {name!r}"
-                if name
-                else f"{len(routes)} conversations, and the path names none"
-            )
-            return refused(404, family, "not_found_error", f"the gateway has {what}")
-        if given != (PUBLIC if name is None else route.key):
             return refused(401, family, "authentication_error", "the gateway does not know this key")
-        upstream = self._served[family]
+        model = unquote(path.removeprefix("/models/"))
+        if request.method == "GET" and path != model and _NAME.fullmatch(model):
+            path = f"/models/{model}"
+        elif not asks and (request.method, path) != ("GET", "/models"):
+            return refused(404, family, "not_found_error", f"the gateway does not forward {path:.200}")
         content = await request.body()
         if len(content) > BODY:
             return refused(413, family, "invalid_request_error", f"the request has more than {BODY:,} bytes")
-        sent = self._client.build_request(
-            request.method,
-            f"{upstream.url}{'/v1' if family == 'anthropic' else ''}{path}",
-            params=request.query_params,
-            headers=headers_for(request, family, upstream),
-            content=content,
-        )
-        if path in PROTOCOLS and request.method == "POST":
-            route.arrived += 1
-            try:
-                asked = ModelRequest.of(
-                    PROTOCOLS[path], content, request.headers.get("x-stainless-retry-count")
-                )
-            except ValueError as error:
-                return refused(400, family, "invalid_request_error", f"the request is not JSON: {error}")
-            return await self._call(sent, route, asked, upstream)
-        if (path.startswith("/models") and request.method == "GET") or path == "/messages/count_tokens":
+        upstream = self._served[family]
+
+        def sending(content: bytes = b"") -> httpx2.Request:
+            return self._client.build_request(
+                request.method,
+                f"{upstream.url}{'/v1' if anthropic else ''}{path}",
+                params=request.query_params,
+                headers=headers_for(request, family, upstream),
+                content=content,
+            )
+
+        if not asks:
+            return await self._free(sending(), family)
+        try:
+            again = request.headers.get("x-stainless-retry-count")
+            asked = ModelRequest.of(PROTOCOLS[path], content, again).measured()
+            if self._budget.limit is not None:
+                asked = asked.limited(upstream.provider)
+            sent = sending(asked.content)
+        except ValueError as error:
+            return refused(400, family, "invalid_request_error", f"the request is not JSON: {error}")
+        if asked.protocol.free:
             return await self._free(sent, family)
-        return refused(404, family, "not_found_error", f"the gateway does not forward {path}")
+        route.arrived += 1
+        return await self._call(request, sent, route, asked, upstream)
+
+    def _route_of(self, name: str, request: Request) -> Route | str | None:
+        """Return the route that a request may take; what there is instead of one; None if its key opens none."""
+        given = request.headers.get("x-api-key") or request.headers.get("authorization", "")
+        given = given.removeprefix("Bearer ")
+        known = list(self._routes.values())
+        route = self._routes.get(name) if name else known[0] if len(known) == 1 else None
+        keys = ([route.key] if route else []) + ([self.key] if self.key and not (name and route) else [])
+        if not any(secrets.compare_digest(given.encode(), key.encode()) for key in keys):
+            return None
+        if route is None and (not name or _NAME.fullmatch(name)):
+            route = self._adopt(name)
+        if route is None and name:
+            return f"no conversation {name!r:.200}"
+        return route or f"{len(known)} conversations, and the path names none"
 
     async def _free(self, sent: httpx2.Request, family: Family) -> Response:
         """Forward a request that costs nothing."""
@@ -226,41 +248,44 @@ class Gateway:
         return returned(answer, sent, family, self.secret)
 
     async def _call(
-        self, sent: httpx2.Request, route: Route, asked: ModelRequest, upstream: Upstream
+        self, request: Request, sent: httpx2.Request, route: Route, asked: ModelRequest, upstream: Upstream
     ) -> Response:
         """Forward a call, once there is money for it."""
         from starlette.responses import Response
 
-        family, body = asked.protocol.family, asked.body
-        asked = asked.measured()
-        if self._budget.limit is not None:
-            asked = asked.limited(upstream.provider)
-        if asked.body is not body:
-            headers = {name: value for name, value in sent.headers.items() if name != "content-length"}
-            content = json.dumps(asked.body).encode()
-            sent = self._client.build_request("POST", sent.url, headers=headers, content=content)
+        family = asked.protocol.family
         kept = None if self._answers is None else identity(sent)
         most = asked.most(upstream.provider)
         known = None if self._answers is None or kept is None else self._answers.get(kept)
-        if known is not None:
-            route.begin(NOTHING, **asked.record).cost_nothing(200, cached=True)
-            return Response(known, 200, media_type="application/json")
-        if self._budget.limit is not None and most is None:
-            what = asked.unlisted or f"the price of {asked.model!r:.80} at {upstream.place}"
-            why = "is billed otherwise than by tokens" if asked.unlisted else "is unknown"
-            text = f"--max-cost {self._budget.limit} cannot be guaranteed: {what} {why}"
+        if self._budget.limit is not None and most is None and known is None:
+            what = asked.unlisted or f"{asked.model!r:.80} at {upstream.place}"
+            text = f"--max-cost {self._budget.limit} cannot be guaranteed: what {what} costs is unknown"
             route.stopped = BudgetReached(f"{text}; run without --max-cost")
             return refused(400, family, "invalid_request_error", text)
         try:
-            passage = await self._afforded(route, asked, most)
+            if known is not None:
+                route.begin(NOTHING, **asked.record).cost_nothing(200, cached=True)
+                content = cleaned_json(known, self.secret)  # who kept it may not have cleaned it
+                return Response(content, 200, media_type="application/json")
+            passage = await self._afforded(request, route, asked, most)
         except BudgetReached as error:
             status, kind = (402, "billing_error") if family == "anthropic" else (429, "insufficient_quota")
             return refused(status, family, kind, str(error))
+        except OSError as error:
+            text = f"{error.filename}: {error.strerror}; without a record, no call is forwarded"
+            return refused(500, family, "api_error", text)
+        if passage is None:
+            return refused(408, family, "timeout_error", "whoever asked has left")
         return await self._forward(sent, passage, asked, upstream, kept)
 
-    async def _afforded(self, route: Route, asked: ModelRequest, most: Decimal | None) -> PaidCall:
-        """Reserve money for a call. If others hold it, wait for them: most of it comes back. Raises BudgetReached."""
-        while True:
+    async def _afforded(
+        self, request: Request, route: Route, asked: ModelRequest, most: Decimal | None
+    ) -> PaidCall | None:
+        """Reserve money for a call. If others hold it, wait for them: most of it comes back.
+
+        Return None if whoever asked has left meanwhile. Raises BudgetReached, or OSError if it cannot be recorded.
+        """
+        while not await request.is_disconnected():
             try:
                 passage = route.begin(most, **asked.record)
             except BudgetReached as error:
@@ -273,6 +298,7 @@ class Gateway:
                 self._passing.add(passage.done)
                 passage.done.add_done_callback(self._passing.discard)
                 return passage
+        return None
 
     async def _forward(
         self,
@@ -285,26 +311,31 @@ class Gateway:
         """Forward a call that is paid for, and charge what the answer says."""
         import httpx2
 
-        family = asked.protocol.family
+        family, streams = asked.protocol.family, False
         meter = Meter(asked.protocol, None if asked.unlisted else upstream.provider)
         try:
             answer = await self._client.send(sent, stream=True)
             streams = answer.is_success and "event-stream" in answer.headers.get("content-type", "")
-            if not streams:
-                meter.read(await answer.aread())
+            if streams:
+                return stream(answer, passage, meter, self.secret, unasked=asked.unasked)
+            content = cleaned_json(await answer.aread(), self.secret)
+            if answer.is_success:
+                meter.read(content)
+                passage.end(meter.usage, answer.status_code)
+                if self._answers is not None and kept is not None:
+                    self._answers.keep({kept: content})
+            else:
+                passage.cost_nothing(answer.status_code)
+            return returned(answer, sent, family, self.secret)
         except httpx2.HTTPError as error:
             name = type(error).__name__
             (passage.cost_nothing if name in _UNSENT else passage.lose)(0, error=name)
             return unreachable(sent, family, error)
-        except BaseException:  # the server stops
-            passage.lose(0)
-            raise
-        if streams:
-            return stream(answer, passage, meter, unasked=asked.unasked)
-        if not answer.is_success:
-            passage.cost_nothing(answer.status_code)
-            return returned(answer, sent, family, self.secret)
-        passage.end(meter.usage, answer.status_code)
-        if self._answers is not None and kept is not None:
-            self._answers.keep({kept: answer.content})
-        return returned(answer, sent, family, self.secret)
+        finally:  # whatever happens: a call that has no end keeps others waiting
+            if not streams:
+                passage.lose(0)
+
+
+def drawn() -> str:
+    """Return a new key of the gateway's own."""
+    return f"ltm-{secrets.token_hex(16)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 from ltm_bench.adapters.endpoint import host_of
@@ -43,7 +43,7 @@ def upstreams(given: Sequence[str] = ()) -> dict[Family, Upstream]:
             What is not given is the vendor's own server, or that of OPENAI_BASE_URL and ANTHROPIC_BASE_URL.
 
     Raises:
-        ConfigError: One of them is not a URL.
+        ConfigError: One of them is not a URL, or belongs to a provider whose own key is not set.
     """
     families: tuple[Family, ...] = get_args(Family)
     found: dict[Family, Upstream] = {}
@@ -51,17 +51,24 @@ def upstreams(given: Sequence[str] = ()) -> dict[Family, Upstream]:
         provider, named, url = each.partition("=")
         if not named or "/" in provider:
             provider, named, url = "", "", each
-        served = (
-            families
-            if not named
-            else [one for one in families if (one == "anthropic") == (provider == "anthropic")]
-        )
-        for family in served:
-            found[family] = _upstream(family, url, provider)
+        anthropic = provider == "anthropic"
+        for family in [one for one in families if not named or (one == "anthropic") == anthropic]:
+            found[family] = own = _upstream(family, url, provider)
+            if own.provider and not own.key:
+                raise ConfigError(
+                    f"--upstream {scrubbed(each)}: {_variable(own.provider)} is not set; export it with the key for "
+                    f"{host_of(url)}, which gets no other provider's"
+                )
     for family in families:
-        url = os.environ.get(f"{family.upper()}_BASE_URL") or _VENDORS[family]
-        found.setdefault(family, _upstream(family, url, ""))
+        if family not in found:
+            url = os.environ.get(f"{family.upper()}_BASE_URL") or _VENDORS[family]
+            # the variable of the URL and that of the key belong together
+            found[family] = replace(_upstream(family, url, ""), key=read_key(_variable(family)))
     return found
+
+
+def _variable(provider: str) -> str:
+    return f"{provider.upper().replace('-', '_')}_API_KEY"
 
 
 def _upstream(family: Family, url: str, provider: str) -> Upstream:
@@ -69,10 +76,9 @@ def _upstream(family: Family, url: str, provider: str) -> Upstream:
         host_of(url)
     except ConfigError as error:
         raise ConfigError(f"--upstream {scrubbed(url)!r} is not a URL; write URL or PROVIDER=URL") from error
-    variable = f"{(provider or family).upper().replace('-', '_')}_API_KEY"
-    key = read_key(variable) or read_key(f"{family.upper()}_API_KEY")
     base = url.rstrip("/")
     if family == "anthropic":  # a server of both families has one address
         base = base.removesuffix("/v1")
-    listed = provider_at(url)  # it also reads the price list, which takes seconds, before calls wait for it
-    return Upstream(base, provider or listed, key)
+    # The price list is also read here, which takes seconds, before calls wait for it.
+    owner = provider or provider_at(url)
+    return Upstream(base, owner, read_key(_variable(owner or family)))

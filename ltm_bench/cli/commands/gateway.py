@@ -1,21 +1,23 @@
 """Show what an agent's own calls to its providers cost."""
 
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from decimal import Decimal
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
 
-from ltm_bench.adapters.gateway.server import PORT, PUBLIC
+from ltm_bench.adapters.gateway.server import KEY_VARIABLE, PORT, drawn
 from ltm_bench.adapters.gateway.server import Gateway as Endpoint
 from ltm_bench.adapters.gateway.upstreams import upstreams
 from ltm_bench.adapters.routing import Route
 from ltm_bench.cli.console import out, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.keys import read_key
 from ltm_bench.log.gateway import GATEWAY, GatewayCalls, read_gateway
 from ltm_bench.log.journal import Journal
+from ltm_bench.log.recorder import locked
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import MaxCost, Upstream
@@ -37,27 +39,31 @@ def gateway(
     It sees what they cost, keeps to --max-cost, and keeps the providers' keys from the agent. Needs the extra gateway.
     """
     budget, routes = Budget(max_cost), dict[str, Route]()
-    budget.count(read_gateway(folder).spent)
-    folder.mkdir(parents=True, exist_ok=True)
-    with Journal(folder / GATEWAY, perf_counter) as journal:
+    given = read_key(KEY_VARIABLE)
+    key = given or drawn()
 
-        def adopt(name: str) -> Route:
-            named = name or None
-            return routes.setdefault(
-                name, Route(endpoint.url, name, PUBLIC, journal, budget, conversation=named)
-            )
+    def adopt(name: str) -> Route:
+        named = name or None
+        return routes.setdefault(name, Route(endpoint.url, name, key, journal, budget, conversation=named))
 
-        endpoint = Endpoint(upstreams(upstream), budget, adopt=adopt)
-        with endpoint.listening(port):
-            out().print(
-                f"OPENAI_BASE_URL={endpoint.url}/v1 OPENAI_API_KEY={PUBLIC}\n"
-                f"ANTHROPIC_BASE_URL={endpoint.url} ANTHROPIC_API_KEY={PUBLIC}\n"
-                f"with {endpoint.url}/c/NAME in place of {endpoint.url}, a conversation is counted apart; "
-                "stop with Ctrl-C",
-                soft_wrap=True,
-            )
-            with suppress(KeyboardInterrupt):
-                threading.Event().wait()
+    endpoint = Endpoint(upstreams(upstream), budget, adopt=adopt)
+    with ExitStack() as files, endpoint.listening(port):
+        folder.mkdir(parents=True, exist_ok=True)
+        # Two gateways on one folder would each spend the whole limit.
+        files.enter_context(locked(folder, "a gateway or a run records there already; name another --folder"))
+        journal = files.enter_context(Journal(folder / GATEWAY, perf_counter))
+        budget.count(read_gateway(folder).spent)
+        endpoint.key = key  # from here on, it lets calls pass
+        shown = f"${KEY_VARIABLE}" if given else key
+        out().print(
+            f"OPENAI_BASE_URL={endpoint.url}/v1 OPENAI_API_KEY={shown}\n"
+            f"ANTHROPIC_BASE_URL={endpoint.url} ANTHROPIC_API_KEY={shown}\n"
+            f"with {endpoint.url}/c/NAME in place of {endpoint.url}, a conversation is counted apart; "
+            "stop with Ctrl-C",
+            soft_wrap=True,
+        )
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
     _print(read_gateway(folder))
 
 
