@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ltm_bench.adapters.gateway.protocols import PROTOCOLS, Meter, ModelRequest
 from ltm_bench.adapters.gateway.server import Gateway
 from ltm_bench.adapters.gateway.upstreams import Upstream
-from ltm_bench.adapters.gateway.protocols import PROTOCOLS, Meter, ModelRequest
-from ltm_bench.adapters.routing import Route
+from ltm_bench.adapters.routing import Family, Route
 from ltm_bench.core.budget import Budget
 from ltm_bench.log.gateway import GATEWAY, GatewayCalls, read_gateway
 from ltm_bench.log.journal import Journal
@@ -170,7 +170,7 @@ def placed(limit: str | None = "1", key: str = KEY) -> Iterator[Place]:
             made = Route(gateway.url, name, OWN, journal, budget, {key}, (), name or None)
             return routes.setdefault(name, made)
 
-        served = {
+        served: dict[Family, Upstream] = {
             "openai": Upstream(f"{server.url}/v1", "openai", key),
             "anthropic": Upstream(server.url, "anthropic", key),
         }
