@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
-from ltm_bench.datasets.streaming import OnBad, opened
+from ltm_bench.datasets.streaming import OnBad, read_text
 
 _SAID = (
     "generated_answer", "hypothesis", "llm_response", "prediction", "predicted_answer", "model_answer",
@@ -108,8 +108,7 @@ def said_in_run(questions: Iterable[tuple[Mapping[str, Any], str]]) -> list[Answ
 
 
 def _rows(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Mapping[str, Any], str | None]]:
-    with opened(path) as file:
-        text = file.read()
+    text = read_text(path)
     try:
         whole = json_of(text)
     except (ValueError, RecursionError) as error:
