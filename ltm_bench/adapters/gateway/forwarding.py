@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import re
+import asyncio
+import json
 from collections.abc import AsyncIterator, Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from ltm_bench.adapters.gateway.protocols import Meter, refusal
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.routing import Family, PaidCall
 from ltm_bench.core.keys import scrubbed
+from ltm_bench.core.limits import TooLarge, events_in
 
 if TYPE_CHECKING:
     import httpx2
@@ -22,26 +25,22 @@ _FORWARDED = ("accept", "content-type", "anthropic-version", "anthropic-beta", "
 _RETURNED = ("content-type", "retry-after", "retry-after-ms", "x-should-retry", "request-id", "x-request-id")
 """Headers of an answer that an agent gets."""
 
-_BETWEEN = re.compile(rb"\r?\n\r?\n")
-"""What separates the events of a stream."""
-
 
 def stream(answer: httpx2.Response, passage: PaidCall, meter: Meter, *, unasked: bool) -> Response:
     """Return a response that passes a stream on, event by event, and charges it at its end, whoever ends it."""
     from starlette.responses import StreamingResponse
 
     async def events() -> AsyncIterator[bytes]:
-        rest = b""
-        async for piece in answer.aiter_bytes():
-            *whole, rest = _BETWEEN.split(rest + piece)
-            for event in whole:
+        try:
+            async for event, separator in events_in(answer.aiter_bytes()):
                 hidden = meter.event(event) and unasked
                 if meter.ended:  # before the agent has its end, and goes on
                     passage.end(meter.usage, answer.status_code, streamed=True)
-                if not hidden:
-                    yield event + b"\n\n"
-        meter.event(rest)
-        yield rest
+                if not (hidden and separator):
+                    yield event + separator
+        except TooLarge as error:
+            told = refusal(meter.protocol.family, "api_error", f"{answer.url.host}: {error}")
+            yield b"event: error\ndata: %b\n\n" % json.dumps(told).encode()
 
     async def respond(*asgi: Any) -> None:
         try:
@@ -53,17 +52,33 @@ def stream(answer: httpx2.Response, passage: PaidCall, meter: Meter, *, unasked:
     return cast("Response", respond)  # all that Starlette asks of one
 
 
-def refused(status: int, family: Family, kind: str, text: str) -> Response:
+_LINGERING = 30.0
+"""Seconds for a client to send the rest of a request that is refused."""
+
+
+async def discarded(request: Request) -> None:
+    """Read the rest of a request, and keep nothing of it: most clients hear of a refusal only when all is sent."""
+    from starlette.requests import ClientDisconnect
+
+    with suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(_LINGERING):
+            async for _ in request.stream():
+                pass
+
+
+def refused(status: int, family: Family, kind: str, text: str, **headers: str) -> Response:
     """Answer with an error of the gateway's own, which no library repeats."""
     from starlette.responses import JSONResponse
 
-    return JSONResponse(refusal(family, kind, text), status, {"x-should-retry": "false"})
+    return JSONResponse(refusal(family, kind, text), status, {"x-should-retry": "false", **headers})
 
 
 def unreachable(sent: httpx2.Request, family: Family, error: Exception) -> Response:
     """Answer that the provider did not; libraries may repeat the call."""
     from starlette.responses import JSONResponse
 
+    if isinstance(error.__cause__, TooLarge):  # it would be paid for once more
+        return refused(502, family, "api_error", f"{sent.url.host}: {error}")
     text = f"the gateway got no answer from {sent.url.host}: {type(error).__name__}"
     return JSONResponse(refusal(family, "api_error", text), 502)
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltm_bench.adapters.gateway.forwarding import (
+    discarded,
     headers_for,
     refused,
     returned,
@@ -30,11 +31,11 @@ from ltm_bench.adapters.gateway.forwarding import (
 from ltm_bench.adapters.gateway.protocols import PROTOCOLS, Meter, ModelRequest
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.http.answers import AnswerCache, identity
-from ltm_bench.adapters.http.shared import proxies_from_environment
+from ltm_bench.adapters.http.shared import proxies_from_environment, read
 from ltm_bench.adapters.routing import Family, PaidCall, Route, routed
 from ltm_bench.core.budget import NOTHING, Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError
-from ltm_bench.core.limits import BODY
+from ltm_bench.core.limits import BODY, Intake, TooLarge, gathered
 from ltm_bench.log.journal import Journal
 
 if TYPE_CHECKING:
@@ -171,6 +172,8 @@ class Gateway:
     # One request
 
     async def _serve(self, request: Request) -> Response:
+        import httpx2
+
         path = "/" + request.path_params["path"].removeprefix("v1").strip("/")
         anthropic = path.startswith("/messages") or "anthropic-version" in request.headers
         family: Family = "anthropic" if anthropic else "openai"
@@ -193,22 +196,28 @@ class Gateway:
         if given != (PUBLIC if name is None else route.key):
             return refused(401, family, "authentication_error", "the gateway does not know this key")
         upstream = self._served[family]
-        content = await request.body()
-        if len(content) > BODY:
-            return refused(413, family, "invalid_request_error", f"the request has more than {BODY:,} bytes")
-        sent = self._client.build_request(
-            request.method,
-            f"{upstream.url}{'/v1' if family == 'anthropic' else ''}{path}",
-            params=request.query_params,
-            headers=headers_for(request, family, upstream),
-            content=content,
-        )
+        try:
+            stated = int(request.headers.get("content-length", 0))
+            content = await gathered(request.stream(), Intake("the request", BODY, stated))
+        except TooLarge as error:
+            await discarded(request)
+            return refused(413, family, "invalid_request_error", str(error), connection="close")
+        try:
+            sent = self._client.build_request(
+                request.method,
+                f"{upstream.url}{'/v1' if family == 'anthropic' else ''}{path}",
+                params=request.query_params,
+                headers=headers_for(request, family, upstream),
+                content=content,
+            )
+        except (ValueError, httpx2.InvalidURL) as error:
+            what = f"a header or the path cannot be sent on: {error!s:.200}"
+            return refused(400, family, "invalid_request_error", what)
         if path in PROTOCOLS and request.method == "POST":
             route.arrived += 1
             try:
-                asked = ModelRequest.of(
-                    PROTOCOLS[path], content, request.headers.get("x-stainless-retry-count")
-                )
+                retry = request.headers.get("x-stainless-retry-count")
+                asked = await asyncio.to_thread(ModelRequest.of, PROTOCOLS[path], content, retry)
             except ValueError as error:
                 return refused(400, family, "invalid_request_error", f"the request is not JSON: {error}")
             return await self._call(sent, route, asked, upstream)
@@ -221,7 +230,7 @@ class Gateway:
         import httpx2
 
         try:
-            answer = await self._client.send(sent)
+            answer = await read(await self._client.send(sent, stream=True))
         except httpx2.HTTPError as error:
             return unreachable(sent, family, error)
         return returned(answer, sent, family, self.secret)
@@ -292,7 +301,8 @@ class Gateway:
             answer = await self._client.send(sent, stream=True)
             streams = answer.is_success and "event-stream" in answer.headers.get("content-type", "")
             if not streams:
-                meter.read(await answer.aread())
+                answer = await read(answer)
+                meter.read(answer.content)
         except httpx2.HTTPError as error:
             name = type(error).__name__
             (passage.cost_nothing if name in _UNSENT else passage.lose)(0, error=name)
