@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import unicodedata
 from contextlib import suppress
@@ -92,12 +93,17 @@ def complain(message: str) -> None:
 
 def safe(text: str) -> str:
     """Return a text with control characters, bidirectional marks and lone surrogates made visible."""
-    return "".join(c if c in "\n\t" or unicodedata.category(c) not in _UNSAFE else _shown(c) for c in text)
+    return _ODD.sub(_shown, text)
 
+
+_ODD = re.compile(r"[^\n\t -~]")
+"""Whatever needs a closer look: a reply can have millions of characters."""
 
 _UNSAFE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 
 
-def _shown(char: str) -> str:
-    code = ord(char)
+def _shown(found: re.Match[str]) -> str:
+    char, code = found[0], ord(found[0])
+    if unicodedata.category(char) not in _UNSAFE:
+        return char
     return chr(0x2400 + code) if code < 0x20 else f"\\u{code:04x}"

@@ -7,19 +7,22 @@ OverflowError, which no reader expects.
 from __future__ import annotations
 
 import ast
+import codecs
 import gzip
 import os
 import re
 import stat
+import sys
 import tomllib
 import zlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from errno import EISDIR
-from io import BufferedReader, BytesIO
+from functools import partial
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, AnyStr
 
 from ltm_bench.core.errors import AgentError
 
@@ -30,7 +33,10 @@ BODY = 64 << 20
 """Bytes of a server's answer, after decompression, if it is no reply: vectors, say, or the contents of a store."""
 
 FILE = 256 << 20
-"""Bytes of a file that is read whole."""
+"""Bytes of a file that is read whole, after decompression."""
+
+RECORD = 64 << 20
+"""Characters of a line, or of an element of a list, in a file that is read one by one."""
 
 JSON_DEPTH = 100
 """Nesting depth of arrays and objects."""
@@ -57,7 +63,7 @@ class TooLong(BaseException):
     """An answer is longer than a reply may be. Not an `Exception`: libraries would ask, and pay, for it once more."""
 
 
-_most: ContextVar[int] = ContextVar("most", default=BODY)
+_most: ContextVar[int] = ContextVar("most", default=sys.maxsize)
 
 
 @contextmanager
@@ -72,10 +78,9 @@ def answers_of(most: int) -> Iterator[None]:
         _most.reset(token)
 
 
-def check_answer(size: int) -> None:
-    """Raise TooLong if an answer, so far of `size` bytes, is longer than a reply may be."""
-    if size > (most := _most.get()):
-        raise TooLong(too_long(most))
+def answer_limit() -> int:
+    """Return how many bytes an answer may have as far as the agent's `max_bytes` says."""
+    return _most.get()
 
 
 def too_long(most: int) -> str:
@@ -84,6 +89,84 @@ def too_long(most: int) -> str:
         f"the answer has more than {most:,} bytes, the most that is read; if replies are meant to be that long, raise "
         "it with -A max_bytes=N"
     )
+
+
+class TooLarge(ValueError):
+    """More came from outside than is read."""
+
+
+class Intake:
+    """Takes in bytes from outside, a piece at a time, up to a limit. In the errors, `what` says what they are.
+
+    Args:
+        what: What is read.
+        most: The most bytes of it.
+        stated: How many there are, if whoever sends them says so: too many are refused before the first.
+    """
+
+    def __init__(self, what: str, most: int, stated: int = 0) -> None:
+        self._what, self._most = what, most
+        self._held = bytearray()
+        if stated > most:
+            raise self._too_large(f": {stated:,}")
+
+    def _too_large(self, how_large: str = "") -> TooLarge:
+        return TooLarge(f"{self._what} has more than {self._most:,} bytes, the most that is read{how_large}")
+
+    def take(self, piece: bytes) -> None:
+        """Take a piece. Raises TooLarge beyond the limit."""
+        if len(self._held) + len(piece) > self._most:
+            raise self._too_large()
+        self._held += piece
+
+    def whole(self) -> bytes:
+        """Return what was taken, and begin anew."""
+        whole, self._held = bytes(self._held), bytearray()
+        return whole
+
+
+async def gathered(pieces: AsyncIterable[bytes], into: Intake) -> bytes:
+    """Return all pieces as one. Raises TooLarge. What else is to do gets its turn after every large piece."""
+    from asyncio import sleep  # here, since most commands need no asyncio, which takes long to import
+
+    async for piece in pieces:
+        into.take(piece)
+        if len(piece) >= _LARGE:  # unpacking yields many in a row, without waiting for anything
+            await sleep(0)
+    return into.whole()
+
+
+_LARGE = 1 << 16
+
+
+_BETWEEN = re.compile(rb"\r?\n\r?\n")
+"""What separates the events of a stream."""
+
+
+async def events_in(pieces: AsyncIterable[bytes], most: int = BODY) -> AsyncIterator[tuple[bytes, bytes]]:
+    """Yield the events of a stream as they end, each with a blank line, then what follows the last, without one.
+
+    Raises TooLarge for one of more than `most` bytes. Only the last three of a piece, with which a separator may begin,
+    are looked at twice.
+    """
+    event, last = Intake("an event of the stream", most), b""
+    async for piece in pieces:
+        *ended, rest = _BETWEEN.split(last + piece)
+        for each in ended:
+            event.take(each)
+            yield event.whole(), b"\n\n"
+        event.take(rest[:-3])
+        last = rest[-3:]
+    event.take(last)
+    yield event.whole(), b""
+
+
+def lines_of(file: IO[AnyStr], most: int = RECORD) -> Iterator[AnyStr]:
+    """Yield the lines of an open file. Raises TooLarge for one that is longer than `most`."""
+    for number, line in enumerate(iter(partial(file.readline, most + 1), file.read(0)), start=1):
+        if len(line) > most:
+            raise TooLarge(f"line {number} has more than {most:,} characters, the most that is read")
+        yield line
 
 
 def json_of(text: bytes | str) -> Any:
@@ -179,6 +262,21 @@ _TOML_TOKEN = re.compile(
 is read twice."""
 
 
+def charset_of(content: bytes, otherwise: str = "utf-8") -> str:
+    """Return the character set that a text's first bytes name."""
+    return next((name for mark, name in MARKS.items() if content.startswith(mark)), otherwise)
+
+
+MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16's, with which it begins
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""The character sets that a file's first bytes can name."""
+
+
 def python_in(path: Path) -> ast.Module:
     """Parse a Python file. Raises OSError, SyntaxError, or ValueError if it is too large or too deep."""
     content = content_of(path)
@@ -188,25 +286,32 @@ def python_in(path: Path) -> ast.Module:
         raise ValueError("its expressions are too deep") from None
 
 
-def content_of(path: Path, most: int = FILE) -> bytes:
-    """Return a file's content. Raises OSError, or ValueError if it is too large or not a regular file."""
+def content_of(path: Path, most: int = FILE, *, unpack: bool = False) -> bytes:
+    """Return a file's content. Raises OSError, or ValueError if it is too large, damaged or not a regular file.
+
+    Args:
+        path: The file.
+        most: The most bytes of it, after decompression.
+        unpack: Whether to decompress it, if it is gzip.
+    """
     with opened(path) as file:
-        content = file.read(most + 1)
+        plain = unpacking(file) if unpack else file
+        Intake("it", most, os.fstat(file.fileno()).st_size if plain is file else 0)
+        try:
+            content = plain.read(
+                most + 1
+            )  # not all, since some files, such as those of /proc, do not know their size
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"it is damaged: {error}") from error
     if len(content) > most:
-        raise ValueError(f"it has more than {most:,} bytes")
+        how = "has" if plain is file else "unpacks to"
+        raise TooLarge(f"it {how} more than {most:,} bytes, the most that is read")
     return content
 
 
-def unpacked(content: bytes, most: int = FILE) -> bytes:
-    """Decompress gzip. Raises ValueError if it is damaged, or unpacks to more than `most` bytes."""
-    try:
-        with gzip.GzipFile(fileobj=BytesIO(content)) as file:
-            plain = file.read(most + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"it is damaged: {error}") from error
-    if len(plain) > most:
-        raise ValueError(f"it unpacks to more than {most:,} bytes")
-    return plain
+def unpacking(file: BufferedReader) -> BufferedReader | gzip.GzipFile:
+    """Return what reads an open file, through gzip if it is packed. Unpacks no more at a time than it is asked for."""
+    return gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file
 
 
 def opened(path: Path) -> BufferedReader:

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import content_of, json_of, unpacked
+from ltm_bench.core.limits import TooLarge, content_of, json_of
+from ltm_bench.datasets.answers import votes_of
 from ltm_bench.datasets.longmemeval.files import TYPES
 from ltm_bench.datasets.shapes import Known, Record, RowCount, Shape, shape_of
 
@@ -68,8 +69,9 @@ class Recounts(BaseModel, frozen=True):
 def read_published(path: Path) -> PublishedFile:
     """Read a file. Raises ConfigError if it is damaged, of no known kind, or of several."""
     try:
-        content = content_of(path)
-        text = (unpacked(content) if content.startswith(b"\x1f\x8b") else content).decode("utf-8-sig")
+        text = content_of(path, unpack=True).decode("utf-8-sig")
+    except TooLarge as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else f"{error}; {_CUT}"
         raise ConfigError(f"{path}: cannot be read: {why}") from error
@@ -95,8 +97,17 @@ def read_published(path: Path) -> PublishedFile:
 def _rows(path: Path, text: str, head: dict[str, Any]) -> Iterator[Any]:
     """Yield the rows of a table, of JSON Lines, or of JSON: of lists under keys, or a lone object."""
     if text.lstrip()[:1] not in ("[", "{"):
-        for row in csv.DictReader(io.StringIO(text)):
-            yield {key: value for key, value in row.items() if key is not None and value is not None}
+        table = csv.DictReader(io.StringIO(text, newline=""))
+        before = csv.field_size_limit(len(text))  # Python's own limit is less than a published reply can have
+        try:
+            for row in table:
+                yield {key: value for key, value in row.items() if key is not None and value is not None}
+        except csv.Error as error:
+            raise ConfigError(
+                f"{path}:{table.reader.line_num}: not a row of a table: {error}; {_CUT}"
+            ) from error
+        finally:
+            csv.field_size_limit(before)
         return
     try:
         whole = json_of(text)
@@ -140,9 +151,14 @@ def counts_of(file: PublishedFile, known: Known) -> Iterator[RowCount]:
     """Yield what each row adds to a file's figures. Raises ConfigError for a bad value."""
     for number, row in enumerate(file.rows, start=1):
         try:
+            file.shape.check(row)
             yield file.shape.count(row, known)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            said = error if type(error) is ValueError else f"{type(error).__name__}: {error}"
+            said = (
+                "one of its values has another type than in files of this kind"  # Python's words name no key
+            )
+            if isinstance(error, ValueError | KeyError):
+                said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
             raise ConfigError(f"{file.path}: row {number}: {said}") from error
 
 
@@ -222,7 +238,7 @@ def _notes(
             f"a majority of its judgments gives {majority.total:g} right rows, their mean "
             f"{votes.mean * majority.n:.2f}: both are quoted as its accuracy"
         )
-    judges = {str(row["autoeval_label"].get("model")) for row in file.rows if "autoeval_label" in row}
+    judges = {str(votes_of(row)[1]) for row in file.rows if "autoeval_label" in row}
     if len(judges) > 1:
         yield f"several judges: {', '.join(sorted(judges))}; no official figure mixes them"
     questions, named = known.get("question", {}), {str(row.get("question_id")) for row in file.rows}

@@ -3,7 +3,6 @@
 The elements of a long file are read one by one: memory holds one element at a time.
 """
 
-import gzip
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -12,13 +11,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import content_of, json_of, unpacked
+from ltm_bench.core.limits import RECORD, content_of, json_of, lines_of, opened, unpacking
 
 OnBad = Callable[[str], None]
 """Called with each line that is skipped: the file, the line's number, and what is wrong."""
-
-_GZIP = b"\x1f\x8b"
-
 
 CUT = object()
 """Represents a last line that is not JSON: a prediction cut short while being written."""
@@ -56,11 +52,7 @@ def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> It
     Raises:
         ConfigError: The file cannot be read.
     """
-    try:
-        content = content_of(path)
-        text = (unpacked(content) if content.startswith(_GZIP) else content).decode("utf-8")
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    text = read_text(path)
     if not text.lstrip().startswith("["):
         last = text.rstrip().count("\n") + 1
         yield from read_lines(path, io.StringIO(text), on_bad, cut_at=last if keep_cut else None)
@@ -80,30 +72,16 @@ def read_lines(path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | No
         on_bad: Called with each bad line.
         cut_at: The number of a line for which `CUT` is yielded if it is bad.
     """
-    import jsonlines
-
-    number = 0
-
-    def numbered() -> Iterator[str]:
-        nonlocal number
-        for line in lines:
-            number += 1
-            yield line
-
-    # By default it uses whichever JSON library is installed; they differ on NaN and on large numbers.
-    with jsonlines.Reader(numbered(), loads=json_of) as reader:
-        while True:
-            try:
-                value = reader.read(skip_empty=True, allow_none=True)
-            except EOFError:
-                return
-            except jsonlines.InvalidLineError as error:
-                counts = "counts as a wrong prediction" if number == cut_at else "skipped"
-                on_bad(f"{path}:{number}: {counts}, not JSON: {error.__cause__ or error}")
-                if number == cut_at:
-                    yield Entry(number, CUT)
-            else:
-                yield Entry(number, value)
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            yield Entry(number, json_of(line))
+        except ValueError as error:
+            counts = "counts as a wrong prediction" if number == cut_at else "skipped"
+            on_bad(f"{path}:{number}: {counts}, not JSON: {error}")
+            if number == cut_at:
+                yield Entry(number, CUT)
 
 
 _BLOCK = 1 << 20
@@ -113,27 +91,20 @@ _SLACK = 32
 """Maximum distance of an error from the end of the buffer for which more input may resolve it."""
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[IO[str]]:
-    """Open a text file, gzipped or not. Raises ConfigError if it cannot be read, then or later."""
+def read_text(path: Path) -> str:
+    """Return all of a text file, gzipped or not. Raises ConfigError."""
     try:
-        with path.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            plain = gzip.GzipFile(fileobj=raw) if packed else raw
-            with io.TextIOWrapper(plain, encoding="utf-8-sig") as text:
-                yield text
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+        return content_of(path, unpack=True).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
 
 
 def read_value(path: Path) -> Any:
     """Return all of a JSON file. Raises ConfigError."""
-    with opened(path) as file:
-        try:
-            return json.load(file)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{path}: not JSON: {error}") from error
+    try:
+        return json_of(read_text(path))
+    except ValueError as error:
+        raise ConfigError(f"{path}: not JSON: {error}") from error
 
 
 def read_elements(path: Path, on_bad: OnBad) -> Iterator[Entry]:
@@ -144,24 +115,16 @@ def read_elements(path: Path, on_bad: OnBad) -> Iterator[Entry]:
     Raises:
         ConfigError: The file cannot be read, or a list is broken.
     """
-    with opened(path) as file:
-        start = file.read(_BLOCK)
-        if start.lstrip().startswith("["):
-            yield from _of_list(path, start, file)
-        else:
-            yield from _of_lines(path, start, file, on_bad)
-
-
-def _of_lines(path: Path, start: str, file: IO[str], on_bad: OnBad) -> Iterator[Entry]:
-    head, newline, _ = start.rpartition("\n")
-    rest = start[len(head) + len(newline) :] if newline else start
-    lines = (line for part in (head.split("\n") if newline else [], _lines(rest, file)) for line in part)
-    yield from read_lines(path, lines, on_bad)
-
-
-def _lines(rest: str, file: IO[str]) -> Iterator[str]:
-    yield rest + file.readline()
-    yield from file
+    try:
+        with opened(path) as raw, io.TextIOWrapper(unpacking(raw), "utf-8-sig") as file:
+            start = file.read(_BLOCK)
+            if start.lstrip().startswith("["):
+                yield from _of_list(path, start, file)
+            else:
+                file.seek(0)
+                yield from read_lines(path, lines_of(file), on_bad)
+    except (OSError, EOFError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
 
 
 def _of_list(path: Path, buffer: str, file: IO[str]) -> Iterator[Entry]:
@@ -191,6 +154,10 @@ def _of_list(path: Path, buffer: str, file: IO[str]) -> Iterator[Entry]:
                     raise ConfigError(f"{path}: record {number + 1} is not JSON: {why}") from None
             except ValueError as error:  # a number with more digits than Python reads
                 raise ConfigError(f"{path}: record {number + 1} cannot be read: {error}") from None
+            if len(buffer) - at > RECORD:
+                raise ConfigError(
+                    f"{path}: record {number + 1} has more than {RECORD:,} characters, the most that is read"
+                )
             # Double the buffer, so that a long record is not decoded from its start too often.
             more = file.read(max(_BLOCK, len(buffer) - at))
             if not more:

@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 from ltm_bench.core.errors import NotVerified
-from ltm_bench.core.limits import check_zip
+from ltm_bench.core.limits import check_zip, content_of
 from ltm_bench.log.controls import KINDS, control_of
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.score.results.stored import SUMS
@@ -90,7 +90,7 @@ def unpack(bundle: Path, into: Path) -> Path:
 def _check_sums(bundle: Path, run: Path) -> None:
     if not (run / SUMS).is_file():
         raise NotVerified(f"{bundle}: it has no {SUMS}; bundle the run again with `ltm-bench bundle`")
-    lines = (run / SUMS).read_bytes().decode("utf-8", "replace").splitlines()
+    lines = content_of(run / SUMS).decode("utf-8", "replace").splitlines()
     stated = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     found = {p.relative_to(run).as_posix(): p for p in run.rglob("*") if p.is_file() and p.name != SUMS}
     if stated.keys() != found.keys():

@@ -1,10 +1,14 @@
 """Sends a run's spans to a collector of OpenTelemetry: OTLP over HTTP, in its JSON form."""
 
+import asyncio
+import warnings
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
+from ltm_bench.adapters.http.shared import bounded
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.keys import scrubbed
+from ltm_bench.core.limits import json_of
 from ltm_bench.export.formats.otel import as_request, spans
 from ltm_bench.export.source import Source
 
@@ -29,7 +33,7 @@ def collector(endpoint: str) -> str:
 
 
 def send(source: Source, endpoint: str, headers: str = "") -> int:
-    """Send a run's spans; return how many.
+    """Send a run's spans; return how many were taken, with a warning for any that were not.
 
     Args:
         source: The run.
@@ -43,17 +47,39 @@ def send(source: Source, endpoint: str, headers: str = "") -> int:
 
     target, found = collector(endpoint), list(spans(source))
     given = {"content-type": "application/json", **_headers(headers)}
-    for first in range(0, len(found), MOST):
-        content = as_request(source, found[first : first + MOST])
-        try:
-            httpx2.post(target, content=content, headers=given, timeout=_SECONDS).raise_for_status()
-        except (httpx2.HTTPError, ValueError) as error:
-            told = str(error).partition("\n")[0]
-            raise ConfigError(
-                f"--otel {scrubbed(endpoint)}: the collector did not take the spans: {scrubbed(told)}; see "
-                f"that it listens there for OTLP over HTTP, and set {HEADERS} if it wants a key"
-            ) from error
-    return len(found)
+    parts = [as_request(source, found[first : first + MOST]) for first in range(0, len(found), MOST)]
+
+    async def answers() -> list[bytes]:
+        async with bounded(httpx2.AsyncClient, headers=given, timeout=_SECONDS) as client:
+            return [(await client.post(target, content=each)).raise_for_status().content for each in parts]
+
+    try:
+        said = asyncio.run(answers())
+    except (httpx2.HTTPError, ValueError) as error:
+        told = str(error).partition("\n")[0]
+        raise ConfigError(
+            f"--otel {scrubbed(endpoint)}: the collector did not take the spans: {scrubbed(told)}; see "
+            f"that it listens there for OTLP over HTTP, and set {HEADERS} if it wants a key"
+        ) from error
+    for rejected, why in filter(any, map(_partial, said)):
+        text = f"--otel {scrubbed(endpoint)}: the collector rejected {rejected:,} of {len(found):,} spans"
+        warnings.warn(f"{text}, saying: {scrubbed(why)!r:.300}", stacklevel=2)
+    return len(found) - sum(rejected for rejected, _ in map(_partial, said))
+
+
+def _partial(answer: bytes) -> tuple[int, str]:
+    """Return how many spans a collector rejected although it took the request, and what it says of them."""
+    try:
+        said = json_of(answer)["partialSuccess"]
+        return int(said.get("rejectedSpans") or 0), str(said.get("errorMessage") or "")
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+    ):  # most collectors answer nothing, or {}
+        return 0, ""
 
 
 def _headers(text: str) -> Mapping[str, str]:

@@ -4,8 +4,6 @@
 three stored votes, and a list of questions whose key is wrong.
 """
 
-import gzip
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.judge.rubric import Case, Earlier
 
 VAGUE = "vague and wrong"
@@ -60,14 +59,14 @@ def open_bank(name: str) -> AnswerBank:
 
 
 def _locomo(folder: Path) -> Iterator[Banked]:
-    conversations = json.loads(_read(folder / "locomo10.json"))
+    conversations = json_of(_read(folder / "locomo10.json"))
     wrong_keys = {
         entry["question_id"]
-        for entry in json.loads(_read(folder / "errors.json"))
+        for entry in json_of(_read(folder / "errors.json"))
         if entry["error_type"] != "WRONG_CITATION"  # this leaves the key unchanged
     }
     for line in _read(folder / "predictions-vague-wrong.jsonl").splitlines():
-        entry = json.loads(line)
+        entry = json_of(line)
         name, _, place = entry["question_id"].rpartition("_qa")
         conversation = conversations[int(name.rpartition("_")[2])]
         asked = conversation["qa"][int(place)]
@@ -98,10 +97,11 @@ def _evidence(conversation: Mapping[str, Any], named: Sequence[str]) -> Iterator
 def _read(path: Path) -> bytes:
     """Read a file, or its compressed form beside it."""
     packed = path.with_name(f"{path.name}.gz")
-    if packed.exists() and not path.exists():
-        with gzip.open(packed) as file:
-            return file.read()
-    return path.read_bytes()
+    found = path if path.exists() or not packed.exists() else packed
+    try:
+        return content_of(found, unpack=True)
+    except ValueError as error:
+        raise ConfigError(f"{found}: cannot be read: {error}") from error
 
 
 _READERS: Mapping[str, Callable[[Path], Iterator[Banked]]] = {"locomo-audit": _locomo}

@@ -14,8 +14,9 @@ from typing import Self
 from pydantic import BaseModel, ValidationError
 
 from ltm_bench.core.errors import LogError
+from ltm_bench.core.limits import lines_of
 from ltm_bench.log.events import Answered, Forked, NotAnEvent, decode, encode
-from ltm_bench.log.lines import append, backwards, check_ordinary, mend, sync_file, to_line
+from ltm_bench.log.lines import LINE, append, backwards, check_ordinary, mend, sync_file, to_line
 
 
 class _Asked(BaseModel, extra="forbid"):
@@ -104,13 +105,9 @@ def answers_in(log: Path, file: BufferedReader | None = None) -> Mapping[int, An
 
 def _at_the_end(file: BufferedReader) -> Iterator[Answered]:
     """Yield the replies to forks at the end of a log, read backwards."""
-    tail = b""
-    for block in backwards(file):
-        tail = block + tail
-        lines = tail.split(b"\n")[1:]  # the first may have begun in the block before
-        if any(line and not line.startswith(_CLOSING) for line in lines):
-            break
-    for line in tail.split(b"\n"):
+    for line in backwards(file):
+        if line and not line.startswith(_CLOSING):
+            return
         if line.startswith(_CLOSING[0]):
             try:
                 event = decode(line)
@@ -131,7 +128,7 @@ def _read(path: Path) -> tuple[dict[int, str], dict[int, Answered]]:
     if not path.exists():
         return asked, answered
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(lines_of(file, LINE), start=1):
             try:
                 if line.startswith(b'{"event":"asked"'):
                     question = _Asked.model_validate_json(line)

@@ -10,7 +10,10 @@ from typing import Any, BinaryIO
 from pydantic_core import to_json
 
 from ltm_bench.core.errors import LogError
-from ltm_bench.core.limits import is_ordinary, json_of
+from ltm_bench.core.limits import BODY, is_ordinary, json_of, lines_of
+
+LINE = 8 * BODY
+"""Bytes of a line: a reply of `BODY` bytes, for each of which JSON can take six."""
 
 LARGEST = 1 << 53
 """Larger integers count as damage: JSON readers disagree about their values."""
@@ -29,7 +32,7 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists() or not is_ordinary(path):
         return
     with path.open("rb") as file:
-        for line in file:
+        for line in lines_of(file, LINE):
             try:
                 record = json_of(line)
             except ValueError:
@@ -100,33 +103,36 @@ def mend(path: Path) -> int:
     if not path.exists() or not path.stat().st_size:
         return 0
     with path.open("rb+") as file:
-        size = file.seek(0, os.SEEK_END)
-        blocks: list[bytes] = []  # of the last line
-        for block in backwards(file):
-            blocks.append(block)
-            if b"\n" in block:
-                break
-        if blocks[0].endswith(b"\n"):
+        if not (last := next(backwards(file))):
             return 0
-        blocks[-1] = blocks[-1].rpartition(b"\n")[2]
-        last = b"".join(reversed(blocks))
         try:
             whole = isinstance(json_of(last), dict)
         except ValueError:
             whole = False
         # Only a line break is missing: this may be the reply to a paid call, so it is kept.
         if whole:
-            file.seek(size)
+            file.seek(0, os.SEEK_END)
             file.write(b"\n")
             return 0
-        file.truncate(size - len(last))
+        file.truncate(path.stat().st_size - len(last))
         return len(last)
 
 
 def backwards(file: BinaryIO, size: int = 1 << 16) -> Iterator[bytes]:
-    """Yield a file in blocks of this many bytes, the last one first."""
+    """Yield a file's lines without their ends, the last one first: it is empty if the file ends with a line break.
+
+    The file is read in blocks of `size` bytes, each once, however long a line is.
+    """
     start = file.seek(0, os.SEEK_END)
+    pieces: list[bytes] = []  # of a line whose beginning has not been read, the last one first
     while start > 0:
         end, start = start, max(0, start - size)
         file.seek(start)
-        yield file.read(end - start)
+        first, *lines = file.read(end - start).split(b"\n")
+        if lines:
+            pieces.append(lines.pop())
+            yield b"".join(reversed(pieces))
+            yield from reversed(lines)
+            pieces.clear()
+        pieces.append(first)
+    yield b"".join(reversed(pieces))

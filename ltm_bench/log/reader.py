@@ -11,7 +11,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from ltm_bench.core.errors import LogError
-from ltm_bench.core.limits import is_ordinary, json_of, opened
+from ltm_bench.core.limits import is_ordinary, json_of, lines_of, opened
 from ltm_bench.core.messages import AnsweredBy, Turn
 from ltm_bench.log.events import (
     Answered,
@@ -25,6 +25,7 @@ from ltm_bench.log.events import (
     decode,
 )
 from ltm_bench.log.forks import answers_in
+from ltm_bench.log.lines import LINE
 from ltm_bench.log.manifest import FORMAT, Manifest
 
 
@@ -68,7 +69,7 @@ class EventReader:
     def manifest(self) -> Manifest:
         """Return the manifest. Raises LogError if it is missing or of another format."""
         with _reading(self.path, self._file) as file:
-            return manifest_in(file.readline(), self.path)
+            return manifest_in(next(lines_of(file, LINE), b""), self.path)
 
     def answers(self) -> Mapping[int, Answered]:
         """Return the replies to its forks by id. The events being read go on from where they are."""
@@ -84,7 +85,7 @@ class EventReader:
         self._hash = hashlib.sha256()
         precedents = _Precedents()
         with _reading(self.path, self._file) as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(lines_of(file, LINE), start=1):
                 self._hash.update(line)
                 try:
                     event = decode(line)

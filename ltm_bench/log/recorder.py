@@ -176,7 +176,7 @@ class Recorder:
         )
 
 
-_FILLER = re.compile(rb'\n\{"event":"sent","turn":(\d{1,15}),"kind":"fill"')
+_FILLER = re.compile(rb'\{"event":"sent","turn":(\d{1,15}),"kind":"fill"')
 
 
 def _last_filler(path: Path) -> int | None:
@@ -184,10 +184,5 @@ def _last_filler(path: Path) -> int | None:
     if not path.exists():
         return None
     with path.open("rb") as file:
-        later = b""
-        for block in backwards(file, 1 << 20):
-            block += later
-            if found := _FILLER.findall(block):
-                return int(found[-1])
-            later = block[:100]  # the beginning of a line can span two blocks
-    return None
+        found = next(filter(None, map(_FILLER.match, backwards(file, 1 << 20))), None)
+    return None if found is None else int(found[1])

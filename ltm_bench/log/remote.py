@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError, RunIncomplete
+from ltm_bench.core.limits import BODY, FILE, Intake
 
 HEAD = 1 << 14
 """Bytes at a log's beginning, which nearly always hold its manifest."""
@@ -121,10 +122,11 @@ class Remote:
                 own = {name: contents[run + name] for name in besides if run + name in contents}
                 yield RemoteRun(f"{self.url}/{run}".rstrip("/"), found[run], head, own)
 
-    def read(self, name: str) -> bytes:
-        """Return the content of a file."""
+    def read(self, name: str, first: int | None = None) -> bytes:
+        """Return the content of a file, or its first bytes."""
         with self._reaching():
-            content: bytes = self._fs.cat_file(f"{self._root}/{name}")
+            content: bytes = self._fs.cat_file(f"{self._root}/{name}", end=first or FILE + 1)
+            Intake(name, FILE, 0 if first else len(content))
         return content
 
     def _read(self, names: Sequence[str], most: int | None = None) -> list[bytes]:
@@ -136,7 +138,7 @@ class Remote:
     def _heads(self, names: Sequence[str]) -> list[bytes]:
         heads = self._read(names, HEAD)
         return [
-            (head if b"\n" in head or len(head) < HEAD else self.read(name)).partition(b"\n")[0]
+            (head if b"\n" in head or len(head) < HEAD else self.read(name, BODY)).partition(b"\n")[0]
             for name, head in zip(names, heads, strict=True)
         ]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.agent import Agent, Finding
-from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError
+from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError, nearest
 from ltm_bench.core.limits import python_in
 from ltm_bench.core.messages import Ask, Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.core.tokens import counter
@@ -90,6 +90,21 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     if tree is None:
         yield Finding(True, f"can be read: {scenario.summary}")
     yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
+    others = {
+        skill
+        for each in plugins.catalogue("scenarios").values()
+        if each != path
+        for skill in plugins.skills(each)
+    }
+    for skill in sorted({*scenario.skills} - others):
+        yield Finding(True, f"note: no other scenario has the skill {skill!r}{nearest(skill, others)}")
+    if tree is None and (
+        alike := [said for name, of in scenario.parameters.items() if (said := _alike(name, of))]
+    ):
+        yield Finding(
+            False, f"the values of each choice differ{_but(alike)}"
+        )  # all else would follow from that
+        return
     examples = [Example(scenario, i, 0, {}) for i in range(_SEEDS)]
     count = counter()
     try:
@@ -121,6 +136,15 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     need, size = max(map(smallest_span, rehearsals)), max(map(load_of, rehearsals))
     yield _recited(examples, max(_HEAP, 2 * need))
     yield Finding(True, f"needs a span of at least {need:,} tokens; its own messages take up to {size:,}")
+
+
+def _alike(name: str, values: Sequence[Any]) -> str:
+    """Say which value of a choice in TOML another one repeats; empty if none does."""
+    if len(values) == 1:
+        return f"{name} has a single one, {values[0]!r:.60}: write it into the texts"
+    told = [str(value).casefold().strip() for value in values]
+    again = next((i for i, value in enumerate(told) if value in told[:i]), None)
+    return "" if again is None else f"{name} has {values[again]!r:.60} twice"
 
 
 def _matched(asks: Sequence[tuple[Sequence[Rehearsed], Matcher]]) -> Iterator[Finding]:

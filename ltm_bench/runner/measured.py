@@ -1,10 +1,10 @@
 """An agent's speed, as measured in earlier runs."""
 
-import json
 import math
 from pathlib import Path
 
 from ltm_bench.core.errors import LtmBenchError
+from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.log.manifest import AgentEntry
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.folders import REPORTS, all_runs
@@ -36,7 +36,7 @@ def seconds_per_reply(agent: AgentEntry, span: int, reports: Path = REPORTS) -> 
 
 def _of(run: Path) -> float | None:
     try:
-        content = json.loads((run / "results.json").read_bytes())
+        content = json_of(content_of(run / "results.json"))
         calls, latency = content["costs"]["calls"], content["latency"]
         return None if not calls or latency is None else float(latency["total"]) / int(calls)
     except (OSError, ValueError, LookupError, TypeError):

@@ -1,17 +1,36 @@
 """Input is bounded in size, in depth, and in the length of numbers; anything beyond raises only ValueError."""
 
+import asyncio
 import gzip
 import json
 import os
+import re
 import time
-from io import BytesIO
+from collections.abc import AsyncIterator, Sequence
+from io import BytesIO, StringIO
+from itertools import pairwise
 from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ltm_bench.core import limits
-from ltm_bench.core.limits import check_zip, content_of, json_of, last_read, toml_in, toml_of, unpacked
+from ltm_bench.core.limits import (
+    Intake,
+    TooLarge,
+    check_zip,
+    content_of,
+    events_in,
+    gathered,
+    json_of,
+    last_read,
+    lines_of,
+    toml_in,
+    toml_of,
+)
+from tests.pace import cpu, in_proportion
 
 DEEP = 100_000
 
@@ -145,12 +164,15 @@ def test_a_toml_file_is_utf_8_and_an_error_names_the_line(tmp_path: Path) -> Non
         toml_in(file)
 
 
-def test_a_packed_file_unpacks_to_no_more_than_the_limit() -> None:
-    packed = gzip.compress(b"x" * 1_000_000)
-    assert len(unpacked(packed, 1_000_000)) == 1_000_000
+def test_a_packed_file_unpacks_to_no_more_than_the_limit(tmp_path: Path) -> None:
+    packed, file = gzip.compress(b"x" * 1_000_000), tmp_path / "x"
+    file.write_bytes(packed)
+    assert len(content_of(file, 1_000_000, unpack=True)) == 1_000_000
+    assert content_of(file) == packed
     for bad in (packed, packed[:100], packed[:-4], b"\x1f\x8bxxxx"):
+        file.write_bytes(bad)
         with pytest.raises(ValueError, match=r"."):
-            unpacked(bad, 999_999)
+            content_of(file, 999_999, unpack=True)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")
@@ -213,3 +235,75 @@ def test_a_zip_has_bounds_in_size_density_and_entries(
 
 def test_limits_too_large_to_be_tried_here_do_not_move_by_accident() -> None:
     assert (limits.BODY, limits.FILE) == (64 * 1024**2, 256 * 1024**2)
+
+
+async def _pieces(parts: Sequence[bytes]) -> AsyncIterator[bytes]:
+    for each in parts:
+        yield each
+
+
+def _events(parts: Sequence[bytes], most: int = 1 << 24) -> list[bytes]:
+    async def read() -> list[bytes]:
+        return [event + end for event, end in [each async for each in events_in(_pieces(parts), most)]]
+
+    return asyncio.run(read())
+
+
+@given(
+    text=st.text("\r\nab", max_size=30).map(str.encode),
+    cuts=st.lists(st.integers(0, 30), max_size=6).map(sorted),
+)
+def test_a_stream_has_the_same_events_however_it_is_cut_into_pieces(text: bytes, cuts: list[int]) -> None:
+    ends = [0, *cuts, len(text)]
+    parts = [text[begin:end] for begin, end in pairwise(ends)]
+    *whole, rest = re.split(rb"\r?\n\r?\n", text)
+    assert _events(parts) == [*(each + b"\n\n" for each in whole), rest]
+
+
+def test_a_stream_without_a_blank_line_takes_time_in_proportion_to_its_length() -> None:
+    def took(size: int) -> float:
+        return cpu(lambda: _events([b"x" * 16] * size))
+
+    assert in_proportion(took, 20_000)
+
+
+def test_an_event_may_be_just_as_long_as_the_limit() -> None:
+    assert _events([b"x" * 5, b"y" * 5, b"\n\nz"], 10) == [b"xxxxxyyyyy\n\n", b"z"]
+    with pytest.raises(TooLarge, match="an event of the stream has more than 9 bytes, the most that is read"):
+        _events([b"x" * 5, b"y" * 5, b"\n\nz"], 9)
+
+
+def test_what_says_that_it_is_too_large_is_refused_before_its_first_byte() -> None:
+    with pytest.raises(TooLarge, match="the request has more than 10 bytes, the most that is read: 11"):
+        Intake("the request", 10, 11)
+    taken = Intake("the request", 10, 10)
+    taken.take(b"x" * 10)
+    with pytest.raises(TooLarge, match="the request has more than 10 bytes, the most that is read"):
+        taken.take(b"x")
+
+
+def test_others_get_their_turn_while_much_is_read_that_is_there_already() -> None:
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def both() -> bytes:
+        task = asyncio.create_task(other())
+        whole = await gathered(_pieces([b"x" * (1 << 20)] * 20), Intake("it", 1 << 25))
+        task.cancel()
+        return whole
+
+    assert len(asyncio.run(both())) == 20 << 20
+    assert turns >= 20
+
+
+def test_a_line_may_be_just_as_long_as_the_limit() -> None:
+    text = b"12345\n\n123456789\n12"
+    assert list(lines_of(BytesIO(text), 10)) == text.splitlines(keepends=True)
+    with pytest.raises(TooLarge, match="line 3 has more than 9 characters, the most that is read"):
+        list(lines_of(BytesIO(text), 9))
+    assert list(lines_of(StringIO("ä\nb"), 2)) == ["ä\n", "b"]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import re
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from ltm_bench.adapters.gateway.protocols import Meter, data_of, refusal
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.routing import Family, PaidCall
 from ltm_bench.core.keys import SHORTEST, cleaned, cleaned_json, forms_of, scrubbed
-from ltm_bench.core.limits import json_of
+from ltm_bench.core.limits import TooLarge, events_in, json_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -31,9 +32,6 @@ _WITHHELD = (
     ).encode()
 )
 """The event instead of the rest of a stream whose texts spell a key: every library takes it for an error."""
-
-_BETWEEN = re.compile(rb"\r?\n\r?\n")
-"""What separates the events of a stream."""
 
 
 class Cleaner:
@@ -114,18 +112,18 @@ def stream(
     cleaner = Cleaner(secrets)
 
     async def events() -> AsyncIterator[bytes]:
-        rest = b""
-        async for piece in answer.aiter_bytes():
-            *whole, rest = _BETWEEN.split(rest + piece)
-            for event in map(cleaner.event, whole):
+        try:
+            async for event, separator in events_in(answer.aiter_bytes()):
                 hidden = meter.event(event) and unasked
                 if meter.ended:  # before the agent has its end, and goes on
                     passage.end(meter.usage, answer.status_code, streamed=True)
-                for each in [] if hidden else cleaner.passing(event):
-                    yield each + b"\n\n"
-        rest = cleaner.event(rest)
-        meter.event(rest)
-        yield b"\n\n".join([*cleaner.passing(rest), *cleaner.waiting])
+                for each in [] if hidden and separator else cleaner.passing(cleaner.event(event)):
+                    yield each + (separator or b"\n\n")
+            for each in cleaner.waiting:
+                yield each + b"\n\n"
+        except TooLarge as error:
+            told = refusal(meter.protocol.family, "api_error", f"{answer.url.host}: {error}")
+            yield b"event: error\ndata: %b\n\n" % json.dumps(told).encode()
 
     async def respond(*asgi: Any) -> None:
         try:
@@ -141,7 +139,23 @@ def stream(
     return cast("Response", respond)  # all that Starlette asks of one
 
 
-def refused(status: int, family: Family, kind: str, text: str, *, repeat: str = "false") -> Response:
+_LINGERING = 30.0
+"""Seconds for a client to send the rest of a request that is refused."""
+
+
+async def discarded(request: Request) -> None:
+    """Read the rest of a request, and keep nothing of it: most clients hear of a refusal only when all is sent."""
+    from starlette.requests import ClientDisconnect
+
+    with suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(_LINGERING):
+            async for _ in request.stream():
+                pass
+
+
+def refused(
+    status: int, family: Family, kind: str, text: str, *, repeat: str = "false", **headers: str
+) -> Response:
     """Answer with an error of the gateway's own.
 
     Args:
@@ -150,14 +164,17 @@ def refused(status: int, family: Family, kind: str, text: str, *, repeat: str = 
         kind: Its type there.
         text: What it says.
         repeat: Whether libraries may repeat the call, as their header says it.
+        headers: Other headers.
     """
     from starlette.responses import JSONResponse
 
-    return JSONResponse(refusal(family, kind, text), status, {"x-should-retry": repeat})
+    return JSONResponse(refusal(family, kind, text), status, {"x-should-retry": repeat, **headers})
 
 
 def unreachable(sent: httpx2.Request, family: Family, error: Exception) -> Response:
     """Answer that the provider did not; libraries may repeat the call."""
+    if isinstance(error.__cause__, TooLarge):  # it would be paid for once more
+        return refused(502, family, "api_error", f"{sent.url.host}: {error}")
     text = f"the gateway got no answer from {sent.url.host}: {type(error).__name__}"
     return refused(502, family, "api_error", text, repeat="true")
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from ltm_bench.adapters.gateway.forwarding import (
+    discarded,
     headers_for,
     refused,
     returned,
@@ -30,12 +31,12 @@ from ltm_bench.adapters.gateway.forwarding import (
 from ltm_bench.adapters.gateway.protocols import PROTOCOLS, Meter, ModelRequest
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.http.answers import AnswerCache, identity
-from ltm_bench.adapters.http.shared import proxies_from_environment
+from ltm_bench.adapters.http.shared import proxies_from_environment, read
 from ltm_bench.adapters.routing import Family, PaidCall, Route
 from ltm_bench.core.budget import NOTHING, Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError
 from ltm_bench.core.keys import cleaned_json
-from ltm_bench.core.limits import BODY
+from ltm_bench.core.limits import BODY, Intake, TooLarge, gathered
 from ltm_bench.log.journal import Journal
 
 if TYPE_CHECKING:
@@ -177,6 +178,8 @@ class Gateway:
     # One request
 
     async def _serve(self, request: Request) -> Response:
+        import httpx2
+
         # As it was sent: what is decoded twice, or cleaned up on the way, could lead elsewhere.
         parts = _PATH.fullmatch(request.scope["raw_path"].decode("latin-1"))
         named, path = (parts["name"] or "", parts["path"]) if parts else ("", "")
@@ -193,9 +196,12 @@ class Gateway:
             path = f"/models/{model}"
         elif not asks and (request.method, path) != ("GET", "/models"):
             return refused(404, family, "not_found_error", f"the gateway does not forward {path:.200}")
-        content = await request.body()
-        if len(content) > BODY:
-            return refused(413, family, "invalid_request_error", f"the request has more than {BODY:,} bytes")
+        try:
+            stated = int(request.headers.get("content-length", 0))
+            content = await gathered(request.stream(), Intake("the request", BODY, stated))
+        except TooLarge as error:
+            await discarded(request)
+            return refused(413, family, "invalid_request_error", str(error), connection="close")
         upstream = self._served[family]
 
         def sending(content: bytes = b"") -> httpx2.Request:
@@ -207,17 +213,23 @@ class Gateway:
                 content=content,
             )
 
-        if not asks:
-            return await self._free(sending(), family)
+        again = request.headers.get("x-stainless-retry-count")
         try:
-            again = request.headers.get("x-stainless-retry-count")
-            asked = ModelRequest.of(PROTOCOLS[path], content, again).measured()
-            if self._budget.limit is not None:
-                asked = asked.limited(upstream.provider)
-            sent = sending(asked.content)
+            asked = (
+                await asyncio.to_thread(ModelRequest.of, PROTOCOLS[path], content, again) if asks else None
+            )
         except ValueError as error:
             return refused(400, family, "invalid_request_error", f"the request is not JSON: {error}")
-        if asked.protocol.free:
+        if asked is not None:
+            asked = asked.measured()
+            if self._budget.limit is not None:
+                asked = asked.limited(upstream.provider)
+        try:
+            sent = sending() if asked is None else sending(asked.content)
+        except (ValueError, httpx2.InvalidURL) as error:
+            what = f"a header or the path cannot be sent on: {error!s:.200}"
+            return refused(400, family, "invalid_request_error", what)
+        if asked is None or asked.protocol.free:
             return await self._free(sent, family)
         route.arrived += 1
         return await self._call(request, sent, route, asked, upstream)
@@ -242,7 +254,7 @@ class Gateway:
         import httpx2
 
         try:
-            answer = await self._client.send(sent)
+            answer = await read(await self._client.send(sent, stream=True))
         except httpx2.HTTPError as error:
             return unreachable(sent, family, error)
         return returned(answer, sent, family, self.secret)
@@ -318,7 +330,8 @@ class Gateway:
             streams = answer.is_success and "event-stream" in answer.headers.get("content-type", "")
             if streams:
                 return stream(answer, passage, meter, self.secret, unasked=asked.unasked)
-            content = cleaned_json(await answer.aread(), self.secret)
+            answer = await read(answer)
+            content = cleaned_json(answer.content, self.secret)
             if answer.is_success:
                 meter.read(content)
                 passage.end(meter.usage, answer.status_code)

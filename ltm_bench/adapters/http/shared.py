@@ -23,7 +23,7 @@ from ltm_bench.adapters.http.endings import honest
 from ltm_bench.adapters.http.traffic import Attempt, heard, tell
 from ltm_bench.core.budget import payment
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import BODY, check_answer
+from ltm_bench.core.limits import BODY, Intake, TooLarge, TooLong, answer_limit, gathered, too_long
 
 if TYPE_CHECKING:
     import httpx2
@@ -127,24 +127,19 @@ async def read(response: httpx2.Response, most: int = MOST_BYTES) -> httpx2.Resp
 
     The limit applies after decompression: a small body can unpack to any size.
     """
-    library = _library(response)
-    pieces: list[bytes] = []
-    size = 0
+    library, allowed = _library(response), answer_limit()
     try:
-        async for piece in response.aiter_bytes():
-            size += len(piece)
-            check_answer(size)
-            if size > most:
-                raise library.DecodingError(
-                    f"the answer has more than {most:,} bytes", request=response.request
-                )
-            pieces.append(piece)
+        content = await gathered(response.aiter_bytes(), Intake("the answer", min(most, allowed)))
+    except TooLarge as error:
+        if allowed <= most:
+            raise TooLong(too_long(allowed)) from error
+        raise library.DecodingError(str(error), request=response.request) from error
     finally:
         await response.aclose()
     whole: httpx2.Response = library.Response(
         response.status_code,
         headers=[(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_WIRE],
-        content=b"".join(pieces),
+        content=content,
         request=response.request,
         extensions=response.extensions,
         history=response.history,

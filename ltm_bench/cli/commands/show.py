@@ -44,8 +44,7 @@ def show(
             text, reply = safe(turn.message.text), safe(turn.reply.text)
             if turn.kind == "fill" and not filler:
                 text, reply = _first_line(text), _first_line(reply)
-            out().print(f"> {text}")
-            out().print(reply)
+            out().file.write(f"> {text}\n{reply}\n")  # what a console would fold, and take long for
             if verdict := verdicts.get(f"{turn.example} turn {turn.message.turn}"):
                 out().print(f"= {verdict}")
     if not shown:

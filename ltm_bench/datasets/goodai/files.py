@@ -6,17 +6,17 @@ Two layouts are understood, and may be mixed in one folder:
 - a compact one: `definitions-<span>/<Scenario>/<n>.def.json` and `results-*.jsonl` (or `.jsonl.gz`), one result a line.
 """
 
-import gzip
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import content_of, json_of
+from ltm_bench.core.limits import content_of, json_of, lines_of, opened, unpacking
 
 NAMES = {
     "Colours": "colours",
@@ -145,15 +145,14 @@ def results(folder: Path, on_bad: OnBad) -> Iterator[Performance]:
 
 
 def _compact(path: Path, on_bad: OnBad) -> Iterator[Performance]:
-    open_ = gzip.open if path.suffix == ".gz" else open
     try:
-        with open_(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
+        with opened(path) as raw, TextIOWrapper(unpacking(raw), "utf-8") as file:
+            for number, line in enumerate(lines_of(file), start=1):
                 try:
                     yield _line(json_of(line))
                 except _WRONG as error:
                     on_bad(f"{path}:{number}: cannot be read as GoodAI's: {type(error).__name__}: {error}")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, ValueError) as error:
         on_bad(_named(path, error))
 
 

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench.core.limits import json_of
+from ltm_bench.core.limits import TooLarge, json_of, lines_of, opened
 from ltm_bench.datasets.infinitebench.records import Posed, Record
 from ltm_bench.script.deliveries import Piece
 
@@ -39,9 +39,9 @@ class _Material(NamedTuple):
 
 @lru_cache(maxsize=4)
 def _context(path: str, offset: int) -> str:
-    with open(path, "rb") as file:
+    with opened(Path(path)) as file:
         file.seek(offset)
-        return str(json_of(file.readline())["context"])
+        return str(json_of(next(lines_of(file)))["context"])
 
 
 def _evidence(task: str, lines: Sequence[str], asked: Sequence[Posed]) -> set[int]:
@@ -98,8 +98,8 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Material, ...]:
     whole = hashlib.sha256()
     offset = 0
     try:
-        with Path(path).open("rb") as file:
-            for number, line in enumerate(file, start=1):
+        with opened(Path(path)) as file:
+            for number, line in enumerate(lines_of(file), start=1):
                 whole.update(line)
                 begun, offset = offset, offset + len(line)
                 if not line.strip():
@@ -119,6 +119,8 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Material, ...]:
                 found.setdefault(key, (begun, []))[1].append(Posed(text, label, tuple(options)))
     except OSError as error:
         raise ValueError(f"data = {path!r}: {error.strerror or error}") from error
+    except TooLarge as error:
+        raise ValueError(f"data = {path!r}: {error}") from error
     if digest and whole.hexdigest()[: len(digest)] != digest:
         raise ValueError(f"data = {path!r}: the file has changed: its SHA-256 no longer begins with {digest}")
     if not found:

@@ -411,7 +411,8 @@ def _bring(job: Job, shared: Shared) -> None:
         name = path.relative_to(job.folder).as_posix()
         if not path.exists() or (name in there and there[name].is_at(path)):
             continue
-        if name not in there or not shared.read(name).startswith(path.read_bytes()):
+        content = path.read_bytes()
+        if name not in there or (content and shared.read(name, len(content)) != content):
             raise RunLocked(
                 f"{job.folder} holds a different run from the one at {shared.url}: move it away, or copy it there"
             )

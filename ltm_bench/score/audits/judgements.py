@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from ltm_bench.core.errors import LogError
-from ltm_bench.core.limits import json_of, opened
+from ltm_bench.core.limits import json_of, lines_of, opened
 from ltm_bench.core.messages import Outcome, Usage, Verdict
-from ltm_bench.log.lines import check_ordinary
+from ltm_bench.log.lines import LINE, check_ordinary, mend
 
 JUDGEMENTS = "judgements.jsonl"
 BLIND = "blind.jsonl"
@@ -138,7 +138,7 @@ def entries_in(path: Path, kind: TypeAdapter[T]) -> Iterator[T]:
     if not path.exists():
         return
     with opened(path) as lines:
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(lines_of(lines, LINE), start=1):
             if not line.endswith(b"\n"):  # torn by a crash: does not count
                 return
             try:
@@ -219,11 +219,8 @@ def append(run: Path, entries: Sequence[Judgement | Override | VagueTrial]) -> N
 
 def append_lines(path: Path, lines: Iterable[bytes]) -> None:
     """Append whole lines to a file, after cutting off one torn by a crash."""
-    with path.open("ab+") as file:
-        file.seek(0)
-        content = file.read()
-        if content and not content.endswith(b"\n"):
-            file.truncate(content.rfind(b"\n") + 1)
+    mend(path)
+    with path.open("ab") as file:
         file.writelines(lines)
 
 
