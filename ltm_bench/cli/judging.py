@@ -2,10 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rich.progress import MofNCompleteColumn, Progress
 
@@ -13,17 +12,21 @@ from ltm_bench.cli.console import err, out, safe, table_of
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.dialogue import HistoryQuestion
-from ltm_bench.datasets.judging import Ask
 from ltm_bench.datasets.marks import Sheet
-from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.datasets.public import public_set
-from ltm_bench.judge.grading import Grader
+from ltm_bench.judge import vague
+from ltm_bench.judge.interview import Interview, together
 from ltm_bench.judge.judges import find_judges
-from ltm_bench.judge.opinions import Calibration
+from ltm_bench.judge.opinions import AnswerFile, Calibration
+from ltm_bench.judge.saying import JudgeAnswer
 from ltm_bench.judge.vague import FalseAccepts, false_accepts
 from ltm_bench.score.statistics.intervals import wilson
 
+K = TypeVar("K")
 T = TypeVar("T")
+
+Inquiries = Iterable[tuple[K, Generator[str, str, T | None] | None]]
+"""What a judge is asked, each with a key of its own."""
 
 
 def asked(
@@ -31,29 +34,25 @@ def asked(
     path: Path,
     data: Path | None,
     budget: Budget,
-    grade: Callable[[Ask], Coroutine[Any, Any, T]],
+    inquiries: Inquiries[K, T],
     on_bad: Callable[[str], None],
-) -> T | None:
-    """Return a judge's verdicts; None without a judge.
+) -> dict[K, T]:
+    """Return a judge's verdicts about answers in a file, as `graded`; none without a judge.
 
     Args:
         judge: Its name.
-        path: The prediction file; the judge's answers are kept beside it, and not asked for again.
-        data: The set itself, which a judge needs.
+        path: The prediction file.
+        data: The set itself, which a judge needs. Raises ConfigError if there is none.
         budget: What may be spent, on this file and on others.
-        grade: Asks the questions, and combines the answers.
-        on_bad: Called with each question that the judge fails to answer.
-
-    Raises:
-        ConfigError: There is no data, or no such judge.
-        BudgetReached: The next question could exceed the budget.
+        inquiries: What is asked.
+        on_bad: Called with each line about what was not answered.
     """
     if judge is None:
-        return None
+        return {}
     if data is None:
         raise ConfigError(f"--judge {judge}: a judge needs the gold answers; name the set with --data")
     on_bad(f"{judge} is asked about {path.name}; its answers are kept in {_store(judge, path)}")
-    return graded(judge, path, budget, grade, on_bad)
+    return graded(judge, path, budget, inquiries, on_bad)
 
 
 def asked_vaguely(
@@ -65,24 +64,21 @@ def asked_vaguely(
     budget: Budget,
     on_bad: Callable[[str], None],
 ) -> FalseAccepts | None:
-    """Return a judge's verdicts on vague wrong answers to some questions of prediction files.
+    """Return a judge's verdicts on vague wrong answers to some questions of prediction files, as `graded`.
 
     Args:
         judge: Its name.
-        path: A prediction file; the judge's answers are kept beside it, and not asked for again.
+        path: A prediction file.
         name: A public set with these questions.
         questions: The questions of the data.
         sheets: The files' marks.
         budget: What may be spent.
-        on_bad: Called with each question that the judge fails to answer.
-
-    Raises BudgetReached when the next question could exceed the budget.
+        on_bad: Called with each line about what was not answered.
     """
     expect = public_set(name).expect
     answered = {mark.id for sheet in sheets for mark in sheet.marks}
-    matchers = [(expect(each, "official"), each.text) for each in questions.values() if each.id in answered]
-    asked = [(matcher, text) for matcher, text in matchers if isinstance(matcher, SetMatcher)]
-    return graded(judge, path, budget, partial(false_accepts, asked), on_bad)
+    asked = [(expect(each, "official"), each.text) for each in questions.values() if each.id in answered]
+    return false_accepts(graded(judge, path, budget, vague.inquiries(asked), on_bad).values())
 
 
 def _store(judge: str, path: Path) -> Path:
@@ -93,22 +89,23 @@ def graded(
     judge: str,
     path: Path,
     budget: Budget,
-    grade: Callable[[Ask], Coroutine[Any, Any, T]],
+    inquiries: Inquiries[K, T],
     on_bad: Callable[[str], None],
     *,
     texts: Sequence[str] = (),
-) -> T:
-    """Return what a judge's answers amount to; they are kept beside the file, and not asked for again.
+) -> dict[K, T]:
+    """Return what a judge's answers come to, but for those that it fails to give or that cannot be read.
 
     Args:
-        judge: Its name.
-        path: The file.
-        budget: What may be spent.
-        grade: Asks the questions, and combines the answers.
-        on_bad: Called with a line for what it failed to answer.
-        texts: All questions, if they are known beforehand; their price is quoted, and said at the end.
+        judge: Its name. Raises ConfigError if there is no such agent.
+        path: The file; the answers are kept beside it, and not asked for again.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        inquiries: What is asked.
+        on_bad: Called with each line about what was not answered.
+        texts: All prompts, if they are known beforehand; their price is quoted, and said at the end.
     """
     (found,) = find_judges([judge])
+    heard: list[JudgeAnswer] = []
     with Progress(
         *Progress.get_default_columns(),
         MofNCompleteColumn(),
@@ -117,22 +114,33 @@ def graded(
         transient=True,
     ) as progress:
         task = progress.add_task(f"{judge} on {path.name}", total=None)
-        grader = Grader(found, _store(judge, path), budget, lambda _: progress.advance(task))
+
+        def on_answer(said: JudgeAnswer) -> None:
+            heard.append(said)
+            progress.advance(task)
+
+        interview = Interview(AnswerFile(_store(judge, path)), budget, on_answer)
         if texts:
-            price = grader.quote(texts)
+            price = interview.quote(found, ((text, 1) for text in dict.fromkeys(texts)))
             progress.update(task, total=price.calls)
             on_bad(f"{judge} is asked about {path.name}: {price}; answers are kept in {_store(judge, path)}")
 
-        async def ask_all() -> T:
-            return await grade(grader.ask)
+        async def ask_all() -> dict[K, T]:
+            named = dict(inquiries)
+            results = await together(interview.hold(found, each) for each in named.values())
+            if lost := [name for name, each in zip(named, results, strict=True) if each.found is None]:
+                on_bad(f"{path}: {len(lost)} of {len(named)} are not judged, such as {lost[0]}"[:400])
+            return {
+                name: each.found for name, each in zip(named, results, strict=True) if each.found is not None
+            }
 
         try:
             return asyncio.run(ask_all())
         finally:
-            if failed := [each.text for each in grader.heard if each.failed]:
+            if failed := [each.text for each in heard if each.failed]:
                 answers = "1 answer is" if len(failed) == 1 else f"{len(failed)} answers are"
                 on_bad(f"{judge} failed: {failed[0]}; {answers} missing; the same command asks again"[:400])
-            prices = [each.dollars for each in grader.heard if not each.failed]
+            prices = [each.dollars for each in heard if not each.failed]
             if prices and texts:
                 cost = "unknown" if None in prices else f"${sum(filter(None, prices)):.4f}"
                 on_bad(f"{judge} gave {len(prices)} answers; cost {cost}")

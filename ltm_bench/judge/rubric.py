@@ -10,6 +10,7 @@ from typing import Any
 
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Outcome
+from ltm_bench.datasets.judging import Inquiry, Judged
 from ltm_bench.judge.texts import TEXTS
 
 TEXT: str = TEXTS["judge"]["text"]
@@ -99,12 +100,15 @@ def object_alone(answer: str) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def read(answer: str) -> tuple[Outcome, str] | None:
-    """Read a judge's answer: outcome and reason, or None if unreadable."""
-    content = object_alone(answer)
-    if content is None:
-        return None
+def inquiry(case: Case) -> Inquiry:
+    """Ask about a case."""
+    return read((yield prompt(case)))
+
+
+def read(answer: str) -> Judged | None:
+    """Read a judge's answer; None if it is unreadable."""
+    content = object_alone(answer) or {}
     verdict, reason = content.get("verdict"), content.get("reason", "")
     if not isinstance(verdict, str) or verdict not in MEANINGS or not isinstance(reason, str):
         return None
-    return MEANINGS[verdict], reason[:500]
+    return Judged(MEANINGS[verdict], None, reason[:500])

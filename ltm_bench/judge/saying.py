@@ -1,50 +1,25 @@
 """Sends a judge one message and returns its answer: the only place that calls judges."""
 
-import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ltm_bench.adapters.chat import ChatModel
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import AgentError, BudgetReached
 from ltm_bench.core.keys import cleaned, known_values, scrubbed
 from ltm_bench.core.limits import answers_of
-from ltm_bench.core.messages import Message, Usage
+from ltm_bench.core.messages import Finish, Message, Reply, Usage
 from ltm_bench.core.pricing import dollars
-from ltm_bench.datasets.judging import together
+from ltm_bench.core.thinking import spoken
 from ltm_bench.judge.judges import Judge
 from ltm_bench.runner.guarding import guarded, unusable
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 """The time of every message to a judge: its answer must not depend on when it is asked."""
-
-
-CONCURRENT = 8
-"""Maximum concurrent cases."""
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-
-async def for_each(
-    cases: Sequence[T], judges: Sequence[Judge], ask: Callable[[T, Judge], Awaitable[R]]
-) -> list[list[R]]:
-    """Ask every judge about every case, several at a time, and return what each said, case by case.
-
-    One failure leaves the others running, since their answers are paid for; it is raised at the end.
-    """
-    places = asyncio.Semaphore(CONCURRENT)
-
-    async def one(case: T, judge: Judge) -> R:
-        async with places:
-            return await ask(case, judge)
-
-    found = await together(one(case, judge) for case in cases for judge in judges)
-    return [found[i : i + len(judges)] for i in range(0, len(found), len(judges))]
 
 
 class JudgeAnswer(NamedTuple):
@@ -92,4 +67,13 @@ async def say(
             if agent is not None:
                 await agent.close()
     price = Decimal(0) if agent.free else dollars(reply.usage) if reply.usage else None
-    return JudgeAnswer(reply.text, reply.usage, None if price is None else float(price))
+    problem = _unsaid(reply)
+    text = f"{problem}: {reply.text[:200]!r}" if problem else reply.text
+    return JudgeAnswer(text, reply.usage, None if price is None else float(price), failed=bool(problem))
+
+
+def _unsaid(reply: Reply) -> str:
+    """Return why a reply that came is no answer: it did not end well, or says nothing; empty if it is one."""
+    if reply.finish is not Finish.STOP:
+        return f"it ended with {reply.finish.value}"
+    return "" if spoken(reply.text).strip() else "it says nothing"

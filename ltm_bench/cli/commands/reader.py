@@ -10,9 +10,10 @@ from ltm_bench.cli.judging import print_calibration
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ThresholdMissed
 from ltm_bench.judge.calibration import blind_trials, calibrate_reader
+from ltm_bench.judge.interview import Interview
 from ltm_bench.judge.judges import find_judges
 from ltm_bench.judge.opinions import FILE, OpinionStore
-from ltm_bench.judge.reading import quote_cases
+from ltm_bench.judge.reading import prompts_of
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import MaxCost
@@ -32,9 +33,10 @@ def check(
     with OpinionStore(REPORTS / FILE) as memory:
         for each in find_judges(readers, role="reader"):
             check_price(each.make(), max_cost, each.name)
-            price = quote_cases(each, [trial.case for trial in trials], memory)
+            interview = Interview(memory, Budget(max_cost))
+            price = interview.quote(each, prompts_of(trial.case for trial in trials))
             err().print(safe(f"{len(trials)} replies before {each.name}: {price}"))
-            calibration = asyncio.run(calibrate_reader(each, trials, memory, Budget(max_cost)))
+            calibration = asyncio.run(calibrate_reader(each, trials, interview))
             print_calibration(calibration)
             short += [f"reader {each.name} falls short: {why}" for why in calibration.shortfalls]
     if short:

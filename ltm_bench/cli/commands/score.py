@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -181,13 +180,13 @@ def score_longmemeval(
     from ltm_bench.cli.judging import asked, asked_vaguely
     from ltm_bench.cli.sheets import print_sheets
     from ltm_bench.datasets.answers import read_answers
-    from ltm_bench.datasets.longmemeval.scoring import judged, questions_of, score_file
+    from ltm_bench.datasets.longmemeval.scoring import inquiries, questions_of, score_file
 
     questions = questions_of(data, _complain)
     sheets, budget, passed = [], Budget(max_cost), None
     for path in files:
         answers = _answers_of(path) or read_answers(path, _complain)
-        labels = asked(judge, path, data, budget, partial(judged, answers, questions), _complain)
+        labels = asked(judge, path, data, budget, inquiries(answers, questions), _complain)
         sheets.append(score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge))
     if judge is not None:
         passed = asked_vaguely(judge, files[0], "longmemeval-s", questions, sheets, budget, _complain)
@@ -206,13 +205,12 @@ def score_beam(
     """Score prediction files of BEAM by ability, with a judge's scores, as in its program and its paper."""
     from ltm_bench.cli.judging import asked, asked_vaguely
     from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.beam.scoring import judged, questions_of, score_file
+    from ltm_bench.datasets.beam.scoring import inquiries, questions_of, score_file
 
     questions = questions_of(data, _complain)
     sheets, budget, passed = [], Budget(max_cost), None
     for path in files:
-        grade = partial(judged, path, questions, on_bad=_complain)
-        heard = asked(judge, path, data, budget, grade, _complain)
+        heard = asked(judge, path, data, budget, inquiries(path, questions), _complain)
         sheets.append(score_file(path, questions, _complain, heard=heard, judge=judge))
     if judge is not None:
         passed = asked_vaguely(judge, files[0], "beam-100k", questions, sheets, budget, _complain)
@@ -279,7 +277,7 @@ def score_panel(
     from ltm_bench.cli.judging import graded
     from ltm_bench.cli.sheets import print_panel
     from ltm_bench.datasets.recounting import explaining, learn
-    from ltm_bench.judge.panel import ask_all, panel, people_of, replies_of, sheet_of
+    from ltm_bench.judge.panel import panel, people_of, replies_of, sheet_of
     from ltm_bench.report.publishing import replace_file
     from ltm_bench.report.templating import templates
 
@@ -289,9 +287,9 @@ def score_panel(
     replies = {path: replies_of(path, questions, _complain) for path in paths}
     budget, heard = Budget(max_cost), {}
     for path in paths if judge is not None else ():
-        asked = [inquiry for reply in replies[path] for inquiry in reply.inquiries()]
-        texts = [each.text for each in asked]
-        heard[path] = graded(judge or "", path, budget, partial(ask_all, asked), _complain, texts=texts)
+        asked = [each for reply in replies[path] for each in reply.inquiries()]
+        texts = [next(inquiry) for reply in replies[path] for _, inquiry in reply.inquiries()]
+        heard[path] = graded(judge or "", path, budget, asked, _complain, texts=texts)
     sheets = {path: sheet_of(path, replies[path], heard.get(path, {})) for path in paths}
     people = {path: said for path in files if (said := people_of(replies[path]))}
     found = panel([sheets[path] for path in dict.fromkeys(files)], sheets[wrong] if wrong else None, people)
