@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from ltm_bench.datasets.marks import Sheet
 from ltm_bench.datasets.public import public_set
 from ltm_bench.judge import vague
 from ltm_bench.judge.interview import Interview, together
-from ltm_bench.judge.judges import find_judges
+from ltm_bench.judge.judges import Judge, find_judges
 from ltm_bench.judge.opinions import AnswerFile, Calibration
 from ltm_bench.judge.saying import JudgeAnswer
 from ltm_bench.judge.vague import FalseAccepts, false_accepts
@@ -144,6 +144,23 @@ def graded(
             if prices and texts:
                 cost = "unknown" if None in prices else f"${sum(filter(None, prices)):.4f}"
                 on_bad(f"{judge} gave {len(prices)} answers; cost {cost}")
+
+
+def in_turn(judge: Judge, inquiries: Inquiries[K, T], budget: Budget) -> Iterator[tuple[K, T | None, str]]:
+    """Put inquiries to a judge one by one, and yield what each comes to, or why to nothing; the caller keeps it.
+
+    Args:
+        judge: The judge.
+        inquiries: What is asked; one that cannot read an answer may raise ValueError.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
+    """
+    for name, inquiry in inquiries:
+        try:
+            heard = asyncio.run(Interview(None, budget).hold(judge, inquiry))
+        except ValueError as error:
+            yield name, None, str(error)
+        else:
+            yield name, heard.found, heard.said[-1][1].text if heard.said else ""
 
 
 def print_calibration(calibration: Calibration) -> None:

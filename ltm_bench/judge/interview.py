@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.messages import Message, Outcome
+from ltm_bench.core.messages import Message, Outcome, Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.core.thinking import spoken
 from ltm_bench.datasets.judging import Inquiry, Judged
@@ -81,14 +81,14 @@ class Interview:
     """Puts inquiries to judges, several at a time; equal prompts are sent once. Used in one event loop.
 
     Args:
-        answers: Where answers are kept; those that are there are not asked for again.
+        answers: Where answers are kept; those that are there are not asked for again. None: the caller keeps them.
         budget: What may be spent. What a kept answer has cost counts in it once.
         on_answer: Called with each answer that was not known, also where it failed.
     """
 
     def __init__(
         self,
-        answers: OpinionStore | AnswerFile,
+        answers: OpinionStore | AnswerFile | None,
         budget: Budget,
         on_answer: Callable[[JudgeAnswer], None] = lambda _: None,
     ) -> None:
@@ -99,7 +99,7 @@ class Interview:
 
     def known(self, judge: Judge, text: str, time: int = 1) -> JudgeAnswer | None:
         """Return a kept answer, unless it says nothing: a refusal was once kept as an empty answer."""
-        said = self._answers.get(judge, text, time)
+        said = None if self._answers is None else self._answers.get(judge, text, time)
         return said if said is not None and spoken(said.text).strip() else None
 
     def quote(self, judge: Judge, asked: Iterable[tuple[str, int]]) -> Quote:
@@ -153,7 +153,7 @@ class Interview:
         return [found[i : i + len(judges)] for i in range(0, len(found), len(judges))]
 
     async def _ask(self, judge: Judge, text: str, time: int, schema: Mapping[str, Any] | None) -> JudgeAnswer:
-        key = self._answers.key(judge, text, time)
+        key = _key(judge, text, time)
         async with self._turns[key]:
             if key not in self._sent:
                 if (known := self.known(judge, text, time)) is not None:
@@ -166,8 +166,12 @@ class Interview:
             return self._sent[key]
 
     def _keep(self, judge: Judge, time: int, text: str, said: JudgeAnswer) -> None:
-        if self._answers.key(judge, text, time) in self._sent:
+        if self._answers is not None and _key(judge, text, time) in self._sent:
             self._answers.put(judge, text, time, said)
+
+
+def _key(judge: Judge, text: str, time: int) -> str:
+    return f"{judge.key_with(text)} {time}"
 
 
 async def together(tasks: Iterable[Awaitable[T]]) -> list[T]:
@@ -212,26 +216,17 @@ def _joined(texts: Sequence[str]) -> str:
 
 def quote(judge: Judge, texts: Iterable[tuple[str, bool]]) -> Quote:
     """Quote the cost of sending a judge these texts, each with whether its answer is stored."""
-    agent = judge.make()
-    calls = known = 0
-    likely: Decimal | None = Decimal()
-    most: Decimal | None = Decimal()
-    for text, is_known in texts:
-        if is_known:
-            known += 1
-            continue
-        calls += 1
-        if agent.free:
-            continue
-        used = agent.reserve(Message(text, AT, 0))
-        if used is None:
-            most = likely = None
-            continue
-        few = min(ANSWER, used.output)
-        usual = replace(used, uncached=used.prompt, cache_read=0, cache_write=0, output=few)
-        most, likely = _plus(most, dollars(used)), _plus(likely, dollars(usual))
-    return Quote(calls, known, likely, most, agent.free)
+    agent, asked = judge.make(), list(texts)
+    new = [text for text, known in asked if not known]
+    most = [agent.reserve(Message(text, AT, 0)) for text in new if not agent.free]
+    likely = [
+        each
+        and replace(each, uncached=each.prompt, cache_read=0, cache_write=0, output=min(ANSWER, each.output))
+        for each in most
+    ]
+    return Quote(len(new), len(asked) - len(new), _price(likely), _price(most), agent.free)
 
 
-def _plus(total: Decimal | None, price: Decimal | None) -> Decimal | None:
-    return None if total is None or price is None else total + price
+def _price(used: Iterable[Usage | None]) -> Decimal | None:
+    prices = [None if each is None else dollars(each) for each in used]
+    return None if None in prices else sum(filter(None, prices), Decimal())

@@ -171,14 +171,9 @@ class OpinionStore:
             row = (key, content.model_dump_json())
             database.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", row)
 
-    @staticmethod
-    def key(judge: Judge, text: str, time: int) -> str:
-        """Return the key of an answer: a prompt that is sent for the n-th time has one of its own."""
-        return judge.key_with(text if time == 1 else f"{time}\n{text}")
-
     def get(self, judge: Judge, text: str, time: int) -> JudgeAnswer | None:
         """Return a judge's earlier answer, also from a folder in which opinions by our rubric were kept apart."""
-        found = self._get("answers", self.key(judge, text, time), _StoredAnswer)
+        found = self._get("answers", _key(judge, text, time), _StoredAnswer)
         if found is not None:
             return found.said
         old = json.dumps([judge.key, text, *([time] if time > 1 else [])])
@@ -187,7 +182,7 @@ class OpinionStore:
 
     def put(self, judge: Judge, text: str, time: int, said: JudgeAnswer) -> None:
         """Keep an answer."""
-        self._put("answers", self.key(judge, text, time), _StoredAnswer(said=said))
+        self._put("answers", _key(judge, text, time), _StoredAnswer(said=said))
 
     def calibration(self, key: str) -> Calibration | None:
         """Return a judge's last calibration, if any."""
@@ -196,6 +191,11 @@ class OpinionStore:
     def keep_calibration(self, calibration: Calibration) -> None:
         """Store a calibration."""
         self._put("calibrations", calibration.key, calibration)
+
+
+def _key(judge: Judge, text: str, time: int) -> str:
+    """Return the key of an answer: a prompt that is sent for the n-th time has one of its own."""
+    return judge.key_with(text if time == 1 else f"{time}\n{text}")
 
 
 class AnswerFile:
@@ -215,19 +215,18 @@ class AnswerFile:
         """What ends a line that was cut off, before the next is appended."""
 
     @staticmethod
-    def key(judge: Judge, text: str, time: int) -> str:
-        """Return the key of an answer; here nothing is asked twice."""
+    def _key(judge: Judge, text: str) -> str:
         who = hashlib.sha256(json.dumps(judge.description, sort_keys=True, default=str).encode()).hexdigest()
         return hashlib.sha256(f"{who}\n{text}".encode("utf-8", "replace")).hexdigest()[:24]
 
     def get(self, judge: Judge, text: str, time: int) -> JudgeAnswer | None:
         """Return an earlier answer, without what it cost: a limit holds for what this command spends."""
-        said = self._known.get(self.key(judge, text, time))
+        said = self._known.get(self._key(judge, text))
         return None if said is None else JudgeAnswer(said)
 
     def put(self, judge: Judge, text: str, time: int, said: JudgeAnswer) -> None:
         """Keep an answer."""
-        key = self.key(judge, text, time)
+        key = self._key(judge, text)
         if self._known.get(key) == said.text:  # of two equal prompts
             return
         self._known[key] = said.text

@@ -157,8 +157,9 @@ def read_score(answer: str) -> float | None:
     try:
         found: Any = json_of(text[start : end + 1] if 0 <= start < end else text)
     except (ValueError, RecursionError):
-        pair = re.search(r'"?score"?\s*[:=]\s*"?([\d.]{1,6})', text)
-        found = pair[1] if pair else None
+        found = next(
+            reversed(re.findall(r'"?score"?\s*[:=]\s*"?([\d.]{1,6})', text)), None
+        )  # the last word counts
     return score_of(found)
 
 
