@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,8 +18,7 @@ from ltm_bench.datasets.public import public_set
 from ltm_bench.judge import vague
 from ltm_bench.judge.interview import Interview, together
 from ltm_bench.judge.judges import Judge, find_judges
-from ltm_bench.judge.opinions import AnswerFile, Calibration
-from ltm_bench.judge.saying import JudgeAnswer
+from ltm_bench.judge.opinions import AnswerFile, Calibration, JudgeAnswer
 from ltm_bench.judge.vague import FalseAccepts, false_accepts
 from ltm_bench.score.statistics.intervals import wilson
 
@@ -29,121 +29,97 @@ Inquiries = Iterable[tuple[K, Generator[str, str, T | None] | None]]
 """What a judge is asked, each with a key of its own."""
 
 
-def asked(
-    judge: str | None,
-    path: Path,
-    data: Path | None,
-    budget: Budget,
-    inquiries: Inquiries[K, T],
-    on_bad: Callable[[str], None],
-) -> dict[K, T]:
-    """Return a judge's verdicts about answers in a file, as `graded`; none without a judge.
+class Grading:
+    """A judge that is asked about answers in prediction files. What it says is kept beside each, and not asked again.
 
     Args:
-        judge: Its name.
-        path: The prediction file.
-        data: The set itself, which a judge needs. Raises ConfigError if there is none.
-        budget: What may be spent, on this file and on others.
-        inquiries: What is asked.
-        on_bad: Called with each line about what was not answered.
+        judge: Its name; None asks nobody.
+        max_cost: What may be spent on all files. Methods raise BudgetReached.
+        on_bad: Called with each line about what is asked, and about what was not answered.
     """
-    if judge is None:
-        return {}
-    if data is None:
-        raise ConfigError(f"--judge {judge}: a judge needs the gold answers; name the set with --data")
-    on_bad(f"{judge} is asked about {path.name}; its answers are kept in {_store(judge, path)}")
-    return graded(judge, path, budget, inquiries, on_bad)
+
+    def __init__(self, judge: str | None, max_cost: Decimal | None, on_bad: Callable[[str], None]) -> None:
+        self._judge, self._budget, self._on_bad = judge, Budget(max_cost), on_bad
+
+    def asked(self, path: Path, data: Path | None, inquiries: Inquiries[K, T]) -> dict[K, T]:
+        """Return its verdicts on answers in a file, as `graded`. Raises ConfigError without the data."""
+        if self._judge is None:
+            return {}
+        if data is None:
+            raise ConfigError(
+                f"--judge {self._judge}: a judge needs the gold answers; name the set with --data"
+            )
+        self._on_bad(f"{self._judge} is asked about {path.name}; its answers are kept in {self._store(path)}")
+        return self.graded(path, inquiries)
+
+    def vaguely(
+        self, path: Path, name: str, questions: Mapping[str, HistoryQuestion], sheets: Sequence[Sheet]
+    ) -> FalseAccepts | None:
+        """Return its verdicts on vague wrong answers to the questions of files that a public set asks, by name."""
+        expect, answered = public_set(name).expect, {mark.id for sheet in sheets for mark in sheet.marks}
+        asked = [(expect(each, "official"), each.text) for each in questions.values() if each.id in answered]
+        return false_accepts(self.graded(path, vague.inquiries(asked)).values())
+
+    def graded(self, path: Path, inquiries: Inquiries[K, T], texts: Iterable[str] = ()) -> dict[K, T]:
+        """Return what its answers come to, but for those that it fails to give, or that cannot be read.
+
+        Args:
+            path: The file.
+            inquiries: What is asked.
+            texts: All prompts, if they are known beforehand; their price is quoted, and said at the end.
+        """
+        if self._judge is None:
+            return {}
+        (judge,) = find_judges([self._judge])
+        heard, prompts = list[JudgeAnswer](), dict.fromkeys(texts)
+        with Progress(
+            *Progress.get_default_columns(),
+            MofNCompleteColumn(),
+            console=err(),
+            disable=not err().is_terminal,
+            transient=True,
+        ) as progress:
+            task = progress.add_task(f"{judge.name} on {path.name}", total=None)
+
+            def on_answer(said: JudgeAnswer) -> None:
+                heard.append(said)
+                progress.advance(task)
+
+            interview = Interview(AnswerFile(self._store(path)), self._budget, on_answer)
+            if prompts:
+                price = interview.quote(judge, ((text, 1) for text in prompts))
+                progress.update(task, total=price.calls)
+                kept = f"answers are kept in {self._store(path)}"
+                self._on_bad(f"{judge.name} is asked about {path.name}: {price}; {kept}")
+            try:
+                found = asyncio.run(_held(interview, judge, dict(inquiries)))
+            finally:
+                for line in _failures(judge.name, heard, priced=bool(prompts)):
+                    self._on_bad(line)
+        if lost := [name for name, each in found.items() if each is None]:
+            self._on_bad(f"{path}: {len(lost)} of {len(found)} are not judged, such as {lost[0]}"[:400])
+        return {name: each for name, each in found.items() if each is not None}
+
+    def _store(self, path: Path) -> Path:
+        return path.with_name(f"{path.name}.{re.sub(r'[^A-Za-z0-9._-]+', '-', self._judge or '')}.jsonl")
 
 
-def asked_vaguely(
-    judge: str,
-    path: Path,
-    name: str,
-    questions: Mapping[str, HistoryQuestion],
-    sheets: Sequence[Sheet],
-    budget: Budget,
-    on_bad: Callable[[str], None],
-) -> FalseAccepts | None:
-    """Return a judge's verdicts on vague wrong answers to some questions of prediction files, as `graded`.
-
-    Args:
-        judge: Its name.
-        path: A prediction file.
-        name: A public set with these questions.
-        questions: The questions of the data.
-        sheets: The files' marks.
-        budget: What may be spent.
-        on_bad: Called with each line about what was not answered.
-    """
-    expect = public_set(name).expect
-    answered = {mark.id for sheet in sheets for mark in sheet.marks}
-    asked = [(expect(each, "official"), each.text) for each in questions.values() if each.id in answered]
-    return false_accepts(graded(judge, path, budget, vague.inquiries(asked), on_bad).values())
+async def _held(
+    interview: Interview, judge: Judge, inquiries: Mapping[K, Generator[str, str, T | None] | None]
+) -> dict[K, T | None]:
+    heard = await together(interview.hold(judge, each) for each in inquiries.values())
+    return {name: each.found for name, each in zip(inquiries, heard, strict=True)}
 
 
-def _store(judge: str, path: Path) -> Path:
-    return path.with_name(f"{path.name}.{re.sub(r'[^A-Za-z0-9._-]+', '-', judge)}.jsonl")
-
-
-def graded(
-    judge: str,
-    path: Path,
-    budget: Budget,
-    inquiries: Inquiries[K, T],
-    on_bad: Callable[[str], None],
-    *,
-    texts: Sequence[str] = (),
-) -> dict[K, T]:
-    """Return what a judge's answers come to, but for those that it fails to give or that cannot be read.
-
-    Args:
-        judge: Its name. Raises ConfigError if there is no such agent.
-        path: The file; the answers are kept beside it, and not asked for again.
-        budget: What may be spent. Raises BudgetReached when it is exhausted.
-        inquiries: What is asked.
-        on_bad: Called with each line about what was not answered.
-        texts: All prompts, if they are known beforehand; their price is quoted, and said at the end.
-    """
-    (found,) = find_judges([judge])
-    heard: list[JudgeAnswer] = []
-    with Progress(
-        *Progress.get_default_columns(),
-        MofNCompleteColumn(),
-        console=err(),
-        disable=not err().is_terminal,
-        transient=True,
-    ) as progress:
-        task = progress.add_task(f"{judge} on {path.name}", total=None)
-
-        def on_answer(said: JudgeAnswer) -> None:
-            heard.append(said)
-            progress.advance(task)
-
-        interview = Interview(AnswerFile(_store(judge, path)), budget, on_answer)
-        if texts:
-            price = interview.quote(found, ((text, 1) for text in dict.fromkeys(texts)))
-            progress.update(task, total=price.calls)
-            on_bad(f"{judge} is asked about {path.name}: {price}; answers are kept in {_store(judge, path)}")
-
-        async def ask_all() -> dict[K, T]:
-            named = dict(inquiries)
-            results = await together(interview.hold(found, each) for each in named.values())
-            if lost := [name for name, each in zip(named, results, strict=True) if each.found is None]:
-                on_bad(f"{path}: {len(lost)} of {len(named)} are not judged, such as {lost[0]}"[:400])
-            return {
-                name: each.found for name, each in zip(named, results, strict=True) if each.found is not None
-            }
-
-        try:
-            return asyncio.run(ask_all())
-        finally:
-            if failed := [each.text for each in heard if each.failed]:
-                answers = "1 answer is" if len(failed) == 1 else f"{len(failed)} answers are"
-                on_bad(f"{judge} failed: {failed[0]}; {answers} missing; the same command asks again"[:400])
-            prices = [each.dollars for each in heard if not each.failed]
-            if prices and texts:
-                cost = "unknown" if None in prices else f"${sum(filter(None, prices)):.4f}"
-                on_bad(f"{judge} gave {len(prices)} answers; cost {cost}")
+def _failures(judge: str, heard: Sequence[JudgeAnswer], *, priced: bool) -> Iterator[str]:
+    """Yield what to say of new answers: how many failed and, if asked for, what they have cost."""
+    if failed := [each.text for each in heard if each.failed]:
+        answers = "1 answer is" if len(failed) == 1 else f"{len(failed)} answers are"
+        yield f"{judge} failed: {failed[0]}; {answers} missing; the same command asks again"[:400]
+    prices = [each.dollars for each in heard if each.usage or not each.failed]
+    if prices and priced:
+        cost = "unknown" if None in prices else f"${sum(filter(None, prices)):.4f}"
+        yield f"{judge} gave {len(heard) - len(failed)} answers; cost {cost}"
 
 
 def in_turn(judge: Judge, inquiries: Inquiries[K, T], budget: Budget) -> Iterator[tuple[K, T | None, str]]:

@@ -5,7 +5,6 @@ They are measured alike.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
 from typing import NamedTuple, TypeVar
 
 from ltm_bench.core.messages import Ask, Matcher, Outcome, Verdict
@@ -17,8 +16,8 @@ from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import Calibration, KindResult
 from ltm_bench.judge.reading import BlindCase, read_blind, with_pools
 from ltm_bench.judge.texts import TEXTS
-from ltm_bench.judge.trials import ABSTENTIONS, HEDGES, PARAPHRASES, SPECIFIC, Trial, confusable
-from ltm_bench.plan.scenarios import Scenarios, find_suite
+from ltm_bench.judge.trials import ABSTENTIONS, HEDGES, PARAPHRASES, SPECIFIC, Trial, composed, confusable
+from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.score.audits.blind import verdict_by_reading
 from ltm_bench.score.audits.forms import FOR_JUDGES, form_of
 from ltm_bench.score.audits.judgements import Opinion
@@ -103,9 +102,6 @@ _NOT_RIGHT = (SPECIFIC, HEDGES, ABSTENTIONS, INJECTIONS, RECITALS)
 _SEED = 4712
 """A seed that no run uses."""
 
-_ROUNDS = 40
-"""Maximum examples per scenario that replies are made from."""
-
 
 class BlindTrial(NamedTuple):
     """A reply for a reader, and whether it is right."""
@@ -117,15 +113,10 @@ class BlindTrial(NamedTuple):
 
 def blind_trials(most: int) -> list[BlindTrial]:
     """Compose replies to questions of our scenarios, `most` at most: two of seven are right."""
-    scenarios = Scenarios("standard")
     names = [*find_suite("standard").scenarios, *find_suite("abilities").scenarios, "locations"]
-    found: list[BlindTrial] = []
-    for index, name in product(range(_ROUNDS), names):
-        if len(found) >= most:
-            break
-        found += _of_example(Example(scenarios.find(name).scenario, index, _SEED, {}), len(found))
-    cases = with_pools([trial.case for trial in found[:most]])
-    return [trial._replace(case=case) for case, trial in zip(cases, found, strict=False)]
+    found = composed(names, _SEED, most, _of_example)
+    cases = with_pools([trial.case for trial in found])
+    return [trial._replace(case=case) for case, trial in zip(cases, found, strict=True)]
 
 
 def _of_example(example: Example, place: int) -> Iterator[BlindTrial]:

@@ -7,21 +7,31 @@ asks for it, and for nothing else; nor is one that an inquiry cannot read.
 
 import asyncio
 import json
+import tempfile
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ltm_bench.adapters.chat import ChatModel
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.messages import Message, Outcome, Usage
+from ltm_bench.core.errors import AgentError, BudgetReached
+from ltm_bench.core.keys import cleaned, known_values, scrubbed
+from ltm_bench.core.limits import answers_of
+from ltm_bench.core.messages import Finish, Message, Outcome, Reply, Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.core.thinking import spoken
 from ltm_bench.datasets.judging import Inquiry, Judged
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.opinions import AnswerFile, OpinionStore
-from ltm_bench.judge.saying import AT, JudgeAnswer, say
+from ltm_bench.judge.opinions import AnswerFile, JudgeAnswer, OpinionStore
+from ltm_bench.runner.guarding import guarded, unusable
 from ltm_bench.score.audits.judgements import FIGURES, Opinion
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+"""The time of every message to a judge: its answer must not depend on when it is asked."""
 
 CONCURRENT = 8
 """Maximum concurrent calls."""
@@ -172,6 +182,52 @@ class Interview:
 
 def _key(judge: Judge, text: str, time: int) -> str:
     return f"{judge.key_with(text)} {time}"
+
+
+async def say(
+    judge: Judge, text: str, budget: Budget, schema: Mapping[str, Any] | None = None
+) -> JudgeAnswer:
+    """Send a text to a fresh judge. Any failure is an answer that `failed`, except BudgetReached, which is raised.
+
+    Args:
+        judge: The judge.
+        text: The text.
+        budget: What may be spent.
+        schema: A JSON schema for the answer, for judges that can be held to one.
+    """
+    message = Message(text, AT, 0)
+    with tempfile.TemporaryDirectory() as home:
+        agent = None
+        try:
+            agent = judge.make()
+            if isinstance(agent, ChatModel):
+                agent.schema = schema
+            with budget.paying(agent, message) as payment:
+                await agent.open(Path(home))
+                payment.calling()
+                with answers_of(agent.max_bytes):
+                    reply = cleaned(await guarded(lambda: agent.reply(message)), known_values())
+                if problem := unusable(reply, agent.max_bytes):
+                    raise AgentError(f"reply() returned {problem}")
+                payment.settle(reply.usage)
+        except BudgetReached:
+            raise
+        except Exception as error:  # a judge's adapter can raise anything
+            return JudgeAnswer(scrubbed(f"{type(error).__name__}: {error}"), failed=True)
+        finally:
+            if agent is not None:
+                await agent.close()
+    price = Decimal(0) if agent.free else dollars(reply.usage) if reply.usage else None
+    problem = _unsaid(reply)
+    text = f"{problem}: {reply.text[:200]!r}" if problem else reply.text
+    return JudgeAnswer(text, reply.usage, None if price is None else float(price), failed=bool(problem))
+
+
+def _unsaid(reply: Reply) -> str:
+    """Return why a reply that came is no answer: it did not end well, or says nothing; empty if it is one."""
+    if reply.finish is not Finish.STOP:
+        return f"it ended with {reply.finish.value}"
+    return "" if spoken(reply.text).strip() else "it says nothing"
 
 
 async def together(tasks: Iterable[Awaitable[T]]) -> list[T]:

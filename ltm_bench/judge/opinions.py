@@ -5,14 +5,14 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel
 
 from ltm_bench.core.errors import ConfigError, described
 from ltm_bench.core.limits import json_of
+from ltm_bench.core.messages import Usage
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.saying import JudgeAnswer
 from ltm_bench.score.audits.correction import Measured
 from ltm_bench.score.audits.judgements import Opinion
 
@@ -122,6 +122,17 @@ class Calibration(BaseModel, frozen=True):
     def believed(self) -> bool:
         """Whether it passed."""
         return not self.shortfalls
+
+
+class JudgeAnswer(NamedTuple):
+    """A judge's answer."""
+
+    text: str
+    """The answer, or what went wrong if it failed."""
+    usage: Usage | None = None
+    dollars: float | None = None
+    """None if the price is unknown."""
+    failed: bool = False
 
 
 class _StoredAnswer(BaseModel):

@@ -4,9 +4,9 @@ import json
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from ltm_bench.core.limits import json_of
 from ltm_bench.datasets.swim.documents import Document
 from ltm_bench.datasets.swim.tasks import Ruling, Task
+from ltm_bench.matchers.reading import last_readable
 
 _WRITE = """\
 Below is a document, as a JSON string. Write {count} about it, each with its answer, such that:
@@ -31,16 +31,9 @@ LONGEST = 400_000
 
 
 def _object(answer: str) -> dict[str, Any]:
-    """Return the JSON object in an answer, repaired if necessary. Raises ValueError."""
-    from json_repair import repair_json
-
-    start, end = answer.find("{"), answer.rfind("}")
-    held = answer[start : end + 1] if 0 <= start < end else answer
-    try:
-        value = json_of(held)
-    except ValueError:
-        value = repair_json(held[:20_000], return_objects=True)
-    if not isinstance(value, dict):
+    """Return the last JSON object in an answer, repaired if necessary. Raises ValueError."""
+    value = last_readable(answer, lambda each: each if isinstance(each, dict) else None)
+    if value is None:
         raise ValueError(f"no JSON object in the answer: {answer.strip()[:80]!r}")
     return value
 
