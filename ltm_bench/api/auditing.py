@@ -42,7 +42,7 @@ async def audit(folder: Path, judge: str, options: Options, *, sample: int, seed
             price = interview.quote(asked, ((prompt(each.case), 1) for each in left))
             options.notify(f"{len(drawn)} verdicts are audited by {judge}: {price}")
             check_price(asked.make(), options.budget.limit, judge)
-            lost = await have_read(folder, by, drawn, asked, interview)
+            lost = await have_read(folder, by, left, asked, interview)
         if lost:
             options.notify(f"{lost} answers were missing or unreadable; the same command asks for them again")
         return await publish(folder, None, {})

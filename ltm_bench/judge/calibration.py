@@ -73,7 +73,7 @@ def _summed(
         judge=judge.name,
         key=judge.key_with(rubric),
         kinds={
-            kind: tally([outcome for of, _, outcome in said if of == kind], right)
+            kind: _tally([outcome for of, _, outcome in said if of == kind], right)
             for kind, right in dict.fromkeys((kind, right) for kind, right, _ in said)
         },
         dollars=None if None in costs else sum(each or 0.0 for each in costs),
@@ -81,7 +81,7 @@ def _summed(
     )
 
 
-def tally(said: Sequence[Outcome], right: bool) -> KindResult:
+def _tally(said: Sequence[Outcome], right: bool) -> KindResult:
     """Count the outcomes of replies that are all right, or all not right."""
     return KindResult(
         n=len(said),

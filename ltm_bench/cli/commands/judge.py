@@ -10,9 +10,8 @@ from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.judging import percent, print_calibration
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ThresholdMissed
-from ltm_bench.judge.asking import by_rubric
 from ltm_bench.judge.banks import VAGUE, AnswerBank, open_bank
-from ltm_bench.judge.calibration import calibrate, repeated, tally
+from ltm_bench.judge.calibration import calibrate, repeated
 from ltm_bench.judge.interview import Interview
 from ltm_bench.judge.judges import Judge, find_judges
 from ltm_bench.judge.opinions import FILE, LEAST, MOST_FLIPS, THRESHOLD, Calibration, OpinionStore
@@ -61,10 +60,7 @@ def _calibrate(
     judge: Judge, composed: Sequence[Trial], repeats: int, memory: OpinionStore, interview: Interview
 ) -> list[str]:
     """Calibrate a judge, print the result, and return its shortfalls."""
-    asked = [(prompt(trial.case), 1) for trial in composed]
-    asked += [(prompt(trial.case), time) for trial in repeated(composed) for time in range(2, repeats + 1)]
-    err().print(f"{len(composed)} cases before {judge.name}: {interview.quote(judge, asked)}")
-    calibration = asyncio.run(calibrate(judge, composed, interview, times=repeats))
+    calibration = _asked(judge, composed, f"{len(composed)} cases", interview, repeats)
     memory.keep_calibration(calibration)
     print_calibration(calibration)
     if calibration.repeated:
@@ -79,6 +75,15 @@ def _calibrate(
     return [f"judge {judge.name} falls short: {', '.join(calibration.shortfalls)}"]
 
 
+def _asked(
+    judge: Judge, trials: Sequence[Trial], what: str, interview: Interview, repeats: int = 1
+) -> Calibration:
+    asked = [(prompt(trial.case), 1) for trial in trials]
+    asked += [(prompt(trial.case), time) for trial in repeated(trials) for time in range(2, repeats + 1)]
+    err().print(f"{what} before {judge.name}: {interview.quote(judge, asked)}")
+    return asyncio.run(calibrate(judge, trials, interview, times=repeats))
+
+
 def _flips(calibration: Calibration, repeats: int) -> str:
     rate = calibration.flipped / calibration.repeated
     return (
@@ -90,24 +95,15 @@ def _flips(calibration: Calibration, repeats: int) -> str:
 def _try(judge: Judge, bank: AnswerBank, most: int, interview: Interview) -> list[str]:
     """Measure a judge on published answers, print the result, and return its shortfalls."""
     drawn = bank.sample(most)
-    err().print(
-        f"{len(drawn)} of {len(bank.cases)} answers of {bank.name} before {judge.name}: "
-        f"{interview.quote(judge, ((prompt(each.case), 1) for each in drawn))}"
-    )
-    heard = asyncio.run(interview.opinions([judge], [by_rubric(each.case) for each in drawn]))
-    said = [opinion.outcome for (opinion,) in heard]
+    found = _asked(judge, drawn, f"{len(drawn)} of {len(bank.cases)} answers of {bank.name}", interview)
     table = table_of("the reply is", "n", "says correct", "95 %", "unparseable", "stored votes")
     stored = []
     short = []
-    for kind in dict.fromkeys(each.kind for each in bank.cases):
-        passed = [each.passed for each in drawn if each.kind == kind]
-        if not passed:
-            continue
-        of = tally(
-            [outcome for outcome, each in zip(said, drawn, strict=True) if each.kind == kind], right=False
+    for kind, of in found.kinds.items():
+        passed, everyone = (
+            [each.passed for each in some if each.kind == kind] for some in (drawn, bank.cases)
         )
         interval = wilson(of.accepted / of.n, of.n)
-        everyone = [each.passed for each in bank.cases if each.kind == kind]
         stored.append(f"{percent(sum(everyone) / len(everyone))} of all {len(everyone)} that are {kind}")
         table.add_row(
             kind,
