@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from rich.progress import MofNCompleteColumn, Progress
 
+from ltm_bench.api import check_price
 from ltm_bench.cli.console import err, out, safe, table_of
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
@@ -18,8 +19,9 @@ from ltm_bench.datasets.public import public_set
 from ltm_bench.judge import vague
 from ltm_bench.judge.interview import Interview, together
 from ltm_bench.judge.judges import Judge, find_judges
-from ltm_bench.judge.opinions import AnswerFile, Calibration, JudgeAnswer
+from ltm_bench.judge.opinions import FILE, AnswerFile, Calibration, JudgeAnswer, OpinionStore
 from ltm_bench.judge.vague import FalseAccepts, false_accepts
+from ltm_bench.plan.folders import REPORTS
 from ltm_bench.score.statistics.intervals import wilson
 
 K = TypeVar("K")
@@ -27,6 +29,17 @@ T = TypeVar("T")
 
 Inquiries = Iterable[tuple[K, Generator[str, str, T | None] | None]]
 """What a judge is asked, each with a key of its own."""
+
+
+def to_check(
+    names: Sequence[str], role: str, max_cost: Decimal | None
+) -> Iterator[tuple[Judge, OpinionStore, Interview]]:
+    """Yield judges, or readers, each with the store of all answers, and with an interview of its own limit."""
+    judges = find_judges(names, role)
+    with OpinionStore(REPORTS / FILE) as answers:
+        for judge in judges:
+            check_price(judge.make(), max_cost, judge.name)
+            yield judge, answers, Interview(answers, Budget(max_cost))
 
 
 class Grading:

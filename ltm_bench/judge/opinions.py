@@ -65,11 +65,6 @@ class Calibration(BaseModel, frozen=True):
     dollars: float | None
 
     @property
-    def cases(self) -> int:
-        """Number of cases, repeats not counted."""
-        return sum(tally.n for tally in self.kinds.values())
-
-    @property
     def unreadable(self) -> int:
         """Cases without a readable answer."""
         return sum(tally.unreadable for tally in self.kinds.values())

@@ -6,8 +6,7 @@ sources and rules stand in `texts.toml`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from ltm_bench.datasets.longmemeval.scorer import inquiry
 from ltm_bench.datasets.longmemeval.scorer import strict as longmemeval_strict
 from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.judge import blind
+from ltm_bench.judge.reading import BlindCase
 from ltm_bench.judge.texts import TEXTS
 from ltm_bench.score.audits.raters import Agreement, agreement
 from ltm_bench.score.statistics.published import Figure, compare_files, file_figures
@@ -75,14 +75,12 @@ class PanelReply(NamedTuple):
         for name, each in RUBRICS.items():
             if rule := each.get("rule", "").strip():
                 filled = {"rule": rule, "question": self.question, "gold": self.gold, "reply": said}
-                yield (self.id, name), _asked(TEXTS["panel"]["task"].strip().format(**filled), _verdict)
+                yield (self.id, name), _by_rule(TEXTS["panel"]["task"].strip().format(**filled))
         kind, unknown = _AS_SUPERMEMORY.get(self.type, self.type), ABSTENTION in self.id or self.type == "5"
         asked = HistoryQuestion(self.id, kind, self.question, (self.gold,), unanswerable=unknown)
         yield (self.id, BY_TYPE), inquiry(asked, said)
         if self._strict("") is not None:  # else no text can be compared with the gold answer
-            form = ReplyForm("list" if self.type == "1" else "one of a set")
-            (text,) = blind.prompts(self.question, said, form, "panel", whole=False)
-            yield (self.id, BLIND), _asked(text, partial(self._read_blind, form))
+            yield (self.id, BLIND), self._read_blind()
 
     def _strict(self, said: str) -> float | None:
         if self.gold is None:
@@ -92,20 +90,17 @@ class PanelReply(NamedTuple):
             return longmemeval_strict(said, (self.gold,), self.type, unanswerable=unknown)
         return locomo_strict(said, self.gold, self.type)
 
-    def _read_blind(self, form: ReplyForm, answer: str) -> float | None:
-        heard = blind.heard(answer, self.answer.said, form, whole=False)
+    def _read_blind(self) -> Verdict:
+        form = ReplyForm("list" if self.type == "1" else "one of a set")
+        heard = yield from BlindCase("panel/0", 0, self.question, self.answer.said, form).inquiry()
         if heard.said:
             return self._strict(heard.said)
         return 0.0 if heard.why in blind.UNSETTLED else None
 
 
-def _asked(text: str, read: Callable[[str], float | None]) -> Verdict:
-    return read((yield text))
-
-
-def _verdict(answer: str) -> float | None:
+def _by_rule(text: str) -> Verdict:
     """Return the verdict in a word; None if an answer has neither, or both."""
-    said = answer.upper().replace("INCORRECT", "WRONG")
+    said = (yield text).upper().replace("INCORRECT", "WRONG")
     right, wrong = "CORRECT" in said, "WRONG" in said
     return None if right == wrong else float(right)
 

@@ -4,21 +4,18 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
-from ltm_bench.api import check_price
 from ltm_bench.cli.console import err, out, safe, table_of
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.judging import percent, print_calibration
-from ltm_bench.core.budget import Budget
+from ltm_bench.cli.judging import percent, print_calibration, to_check
 from ltm_bench.core.errors import ThresholdMissed
 from ltm_bench.judge.banks import VAGUE, AnswerBank, open_bank
 from ltm_bench.judge.calibration import calibrate, repeated
 from ltm_bench.judge.interview import Interview
-from ltm_bench.judge.judges import Judge, find_judges
-from ltm_bench.judge.opinions import FILE, LEAST, MOST_FLIPS, THRESHOLD, Calibration, OpinionStore
+from ltm_bench.judge.judges import Judge
+from ltm_bench.judge.opinions import LEAST, MOST_FLIPS, THRESHOLD, Calibration, OpinionStore
 from ltm_bench.judge.rubric import prompt
 from ltm_bench.judge.trials import Trial, trials
 from ltm_bench.plan.declaring import Option
-from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import MaxCost
 from ltm_bench.score.statistics.intervals import wilson
 
@@ -42,26 +39,23 @@ def check(
     max_cost: MaxCost = None,
 ) -> None:
     """Measure a judge on replies known to be right or wrong. Exits with 2 if it falls short."""
-    judges = find_judges(judge)
     opened = None if bank is None else open_bank(bank)
     short: list[str] = []
-    with OpinionStore(REPORTS / FILE) as memory:
-        for each in judges:
-            check_price(each.make(), max_cost, each.name)
-            if opened is None:
-                short += _calibrate(each, trials(cases), repeats, memory, Interview(memory, Budget(max_cost)))
-            else:
-                short += _try(each, opened, cases, Interview(memory, Budget(max_cost)))
+    for each, answers, interview in to_check(judge, "judge", max_cost):
+        if opened is None:
+            short += _calibrate(each, trials(cases), repeats, answers, interview)
+        else:
+            short += _try(each, opened, cases, interview)
     if short:
         raise ThresholdMissed("; ".join(short))
 
 
 def _calibrate(
-    judge: Judge, composed: Sequence[Trial], repeats: int, memory: OpinionStore, interview: Interview
+    judge: Judge, composed: Sequence[Trial], repeats: int, answers: OpinionStore, interview: Interview
 ) -> list[str]:
     """Calibrate a judge, print the result, and return its shortfalls."""
     calibration = _asked(judge, composed, f"{len(composed)} cases", interview, repeats)
-    memory.keep_calibration(calibration)
+    answers.keep_calibration(calibration)
     print_calibration(calibration)
     if calibration.repeated:
         out().print(_flips(calibration, repeats))
