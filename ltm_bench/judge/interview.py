@@ -24,7 +24,7 @@ from ltm_bench.core.limits import answers_of
 from ltm_bench.core.messages import Finish, Message, Outcome, Reply, Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.core.thinking import spoken
-from ltm_bench.datasets.judging import Inquiry, Judged
+from ltm_bench.datasets.matching import Inquiry, Judged
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import AnswerFile, JudgeAnswer, OpinionStore
 from ltm_bench.runner.guarding import guarded, unusable

@@ -12,7 +12,7 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Ask, Outcome, ReplyForm
 from ltm_bench.core.thinking import spoken
 from ltm_bench.core.tokens import counter
-from ltm_bench.datasets.judging import Judged
+from ltm_bench.datasets.matching import Judged
 from ltm_bench.judge import blind
 from ltm_bench.judge.interview import Interview, Interviewed, opinion_of, together
 from ltm_bench.judge.judges import Judge

@@ -10,7 +10,7 @@ from typing import Any
 
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Outcome
-from ltm_bench.datasets.judging import Inquiry, Judged
+from ltm_bench.datasets.matching import Inquiry, Judged
 from ltm_bench.judge.texts import TEXTS
 
 TEXT: str = TEXTS["judge"]["text"]

@@ -6,8 +6,7 @@ from statistics import mean
 from typing import NamedTuple, TypeVar
 
 from ltm_bench.core.messages import Matcher
-from ltm_bench.datasets.judging import Inquiry, Judged
-from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.datasets.matching import Inquiry, Judged, SetMatcher
 from ltm_bench.judge.texts import TEXTS
 
 MOST = 40

@@ -15,8 +15,8 @@ from ltm_bench.datasets.beam.matcher import meets
 from ltm_bench.datasets.beam.scorer import MODES, ORDER, TAU_F1, order_scores, rubric_score, score_of
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import wrong_keys
-from ltm_bench.datasets.judging import Inquiry, Judged
 from ltm_bench.datasets.marks import AnswerMark, Sheet
+from ltm_bench.datasets.matching import Inquiry, Judged
 from ltm_bench.datasets.streaming import read_value
 
 _SCORES = ("llm_judge_responses", "nugget_scores", "criterion_scores", "judge_checks", "rubric_scores")

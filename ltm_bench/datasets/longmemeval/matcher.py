@@ -6,9 +6,8 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.dialogue import HistoryQuestion
-from ltm_bench.datasets.judging import Inquiry, Judged
 from ltm_bench.datasets.longmemeval.scorer import inquiry, strict
-from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.datasets.matching import Inquiry, Judged, SetMatcher
 from ltm_bench.matchers.reading import READ, abstains, words
 
 
