@@ -105,23 +105,24 @@ class Grading:
                 kept = f"answers are kept in {self._store(path)}"
                 self._on_bad(f"{judge.name} is asked about {path.name}: {price}; {kept}")
             try:
-                found = asyncio.run(_held(interview, judge, dict(inquiries)))
+                found = asyncio.run(_held(interview, judge, inquiries))
             finally:
                 for line in _failures(judge.name, heard, priced=bool(prompts)):
                     self._on_bad(line)
-        if lost := [name for name, each in found.items() if each is None]:
-            self._on_bad(f"{path}: {len(lost)} of {len(found)} are not judged, such as {lost[0]}"[:400])
+        if lost := sum(each is None for each in found.values()):
+            self._on_bad(f"{path}: {lost} of {len(found)} not judged: the judge failed, or gave no verdict")
         return {name: each for name, each in found.items() if each is not None}
 
     def _store(self, path: Path) -> Path:
         return path.with_name(f"{path.name}.{re.sub(r'[^A-Za-z0-9._-]+', '-', self._judge or '')}.jsonl")
 
 
-async def _held(
-    interview: Interview, judge: Judge, inquiries: Mapping[K, Generator[str, str, T | None] | None]
-) -> dict[K, T | None]:
-    heard = await together(interview.hold(judge, each) for each in inquiries.values())
-    return {name: each.found for name, each in zip(inquiries, heard, strict=True)}
+async def _held(interview: Interview, judge: Judge, inquiries: Inquiries[K, T]) -> dict[K, T | None]:
+    asked: dict[K, Generator[str, str, T | None] | None] = {}
+    for name, inquiry in inquiries:
+        asked.setdefault(name, inquiry)  # of two answers to a question, the first counts
+    heard = await together(interview.hold(judge, each) for each in asked.values())
+    return {name: each.found for name, each in zip(asked, heard, strict=True)}
 
 
 def _failures(judge: str, heard: Sequence[JudgeAnswer], *, priced: bool) -> Iterator[str]:
