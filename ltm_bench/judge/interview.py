@@ -226,8 +226,8 @@ async def say(
 def _unsaid(reply: Reply) -> str:
     """Return why a reply that came is no answer: it did not end well, or says nothing; empty if it is one."""
     if reply.finish is not Finish.STOP:
-        return f"it ended with {reply.finish.value}"
-    return "" if spoken(reply.text).strip() else "it says nothing"
+        return f"its answer ended with {reply.finish.value}"
+    return "" if spoken(reply.text).strip() else "its answer says nothing"
 
 
 async def together(tasks: Iterable[Awaitable[T]]) -> list[T]:

@@ -214,7 +214,7 @@ def test_an_answer_that_failed_but_was_billed_has_its_price(bench: Bench) -> Non
     heard = bench.hold(rubric.inquiry(CASE), [Reply("", used, Finish.REFUSAL)])
     opinion = opinion_of(bench.judge, rubric.digest(), heard)
     assert (opinion.outcome, opinion.usage["uncached"]) == (Outcome.JUDGE_ERROR, 1000)
-    assert opinion.reason == "failed: it ended with refusal: ''"
+    assert opinion.reason == "failed: its answer ended with refusal: ''"
 
 
 def stored(path: Path, table: str, key: str, content: Any) -> None:
