@@ -22,7 +22,7 @@ from ltm_bench.datasets.swim.authoring import checking, writing
 from ltm_bench.datasets.swim.documents import Document
 from ltm_bench.datasets.swim.tasks import Task
 from ltm_bench.judge import rubric
-from ltm_bench.judge.interview import Interview, Interviewed, opinion_of
+from ltm_bench.judge.interview import CONCURRENT, Interview, Interviewed, opinion_of, together
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import AnswerFile, OpinionStore
 from ltm_bench.judge.reading import BlindCase, read_blind
@@ -199,6 +199,31 @@ def test_equal_prompts_are_sent_once_and_their_answer_is_kept_once(bench: Bench,
     assert len(bench.asked) == 1
     file = tmp_path / "mine.jsonl"
     assert not file.exists() or len(file.read_text("utf-8").splitlines()) == 1
+
+
+def test_many_are_asked_at_once_but_no_more_than_a_server_bears() -> None:
+    busy, most = list[int](), list[int]()
+
+    class Busy(Agent):
+        free = True
+
+        async def reply(self, message: Message) -> Reply:
+            busy.append(1)
+            most.append(len(busy))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            busy.pop()
+            return Reply("yes")
+
+    judge = Judge("busy", {}, Busy)
+    asked = [HistoryQuestion(f"q{n}", "t", "Where?", ("Lima",)) for n in range(3 * CONCURRENT)]
+
+    async def all_of_them(interview: Interview) -> list[Any]:
+        return await together(interview.hold(judge, yes_or_no(each, each.id)) for each in asked)
+
+    found = asyncio.run(all_of_them(Interview(None, Budget())))
+    assert [each.found for each in found] == [True] * len(asked)
+    assert max(most) == CONCURRENT
 
 
 def test_a_repetition_is_asked_by_itself(tmp_path: Path) -> None:
