@@ -84,6 +84,7 @@ REVIEWED = {
         "ltm_bench/core/tokens.py :: _shipped_table :: gzip.decompress",
         "ltm_bench/datasets/errata.py :: errata :: found.read_text",
         "ltm_bench/filler/kinds.py :: _texts :: path.read_text",
+        "ltm_bench/plugins/matchers.py :: _texts :: path.read_text",
         "ltm_bench/score/results/guessing.py :: _shipped :: FILE.read_text",
         "ltm_bench/cli/app.py :: line_of :: path.read_bytes",
     ),

@@ -7,9 +7,10 @@ from ltm_bench.api.publication import publish
 from ltm_bench.api.running import check_price
 from ltm_bench.api.runs import Run
 from ltm_bench.judge.audit import commission_judge, drawn_from, have_read, unread
-from ltm_bench.judge.costs import quote
+from ltm_bench.judge.interview import Interview
 from ltm_bench.judge.judges import find_judges
 from ltm_bench.judge.opinions import FILE, OpinionStore
+from ltm_bench.judge.rubric import prompt
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
 
@@ -37,10 +38,11 @@ async def audit(folder: Path, judge: str, options: Options, *, sample: int, seed
             by = commission_judge(asked, sample, seed, memory)
             drawn = drawn_from(folder, manifest, by)
             left = unread(folder, by, drawn)
-            price = quote(asked, [(each.case, 1) for each in left], memory)
+            interview = Interview(memory, options.budget)
+            price = interview.quote(asked, ((prompt(each.case), 1) for each in left))
             options.notify(f"{len(drawn)} verdicts are audited by {judge}: {price}")
             check_price(asked.make(), options.budget.limit, judge)
-            lost = await have_read(folder, by, drawn, asked, memory, options.budget)
+            lost = await have_read(folder, by, left, asked, interview)
         if lost:
             options.notify(f"{lost} answers were missing or unreadable; the same command asks for them again")
         return await publish(folder, None, {})

@@ -11,10 +11,8 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Verdict
 from ltm_bench.core.tokens import counter
-from ltm_bench.judge.judges import Judge, find_judges, find_reader
 from ltm_bench.log.environment import record_tags, record_window
 from ltm_bench.log.manifest import Manifest
-from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.planning import Plan, read_bank, reference_examples
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
@@ -34,8 +32,7 @@ ON_DEMAND = ("reciter", "parrot")
 
 async def rescore(folder: Path, options: Options) -> Run:
     """Re-score a run from its log, and publish it. Calls no agent; asks a reader and judges if any are named."""
-    reader = None if options.reader is None else find_reader(options.reader, read_manifest(folder).agent)
-    return await publish(folder, reader=reader, judges=find_judges(options.judges), options=options)
+    return await publish(folder, options=options)
 
 
 async def publish(
@@ -44,8 +41,6 @@ async def publish(
     verdicts: Mapping[tuple[str, int], Verdict] | None = None,
     *,
     besides: Sequence[str] = (),
-    reader: Judge | None = None,
-    judges: Sequence[Judge] = (),
     options: Options | None = None,
 ) -> Run:
     """Score a run, ask judges, and write everything that is derived from its log.
@@ -55,13 +50,12 @@ async def publish(
         plan: The run's plan, if it was just carried out.
         verdicts: Verdicts that the matchers have already given, by example and turn.
         besides: References from `ON_DEMAND` to show beside the score.
-        reader: Reads blind what matchers cannot.
-        judges: Asked about what matchers cannot decide. If they fail, the run is published without their answers
-            before the error is raised.
-        options: What they may spend, and whom to notify.
+        options: The reader, who reads blind what matchers cannot; the judges, who are asked about what they cannot
+            decide; what these may spend, and whom to notify. If they fail, the run is published without their
+            answers before the error is raised.
 
     Raises:
-        ConfigError: The reference is unknown, or can no longer be played.
+        ConfigError: The reference is unknown, or can no longer be played; or there is no such reader or judge.
     """
     from ltm_bench.report.publishing import read_to_publish
 
@@ -85,21 +79,20 @@ async def publish(
         }
         for name in besides:
             references[name] = total(await _played(manifest, examples, agent_class(name)))
-        background = None
-        if judges or reader is not None:
-            from ltm_bench.judge.background import Background
+        given, background = options or Options(), None
+        if given.judges or given.reader is not None:
+            from ltm_bench.judge.asking import Background, have_judged
+            from ltm_bench.judge.judges import find_judges, find_reader
+            from ltm_bench.judge.reading import have_read_blind
 
+            reader, judges = find_reader(given.reader, manifest.agent), find_judges(given.judges)
             background = Background()
         with read_to_publish(files, verdicts=verdicts or {}, background=background) as publication:
             try:
                 if background is not None:
-                    from ltm_bench.judge.asking import have_judged
-                    from ltm_bench.judge.reading import have_read_blind
-
-                    given, fold = options or Options(), publication.fold
-                    budget, notify, quoted = given.budget, given.notify, bool(judges)
+                    fold, budget, notify = publication.fold, given.budget, given.notify
                     if reader is not None:
-                        await have_read_blind(fold, reader, quoted=quoted, budget=budget, notify=notify)
+                        await have_read_blind(fold, reader, quoted=bool(judges), budget=budget, notify=notify)
                     if judges:
                         await have_judged(
                             fold, background, judges, budget=budget, notify=notify, read=reader is not None
@@ -120,11 +113,9 @@ async def publish_job(
         options: How the runs are carried out.
         ask: Whether reader and judges are asked; not if the run is unfinished.
     """
-    reader = find_reader(options.reader, job.plan.manifest.agent) if ask else None
-    judges = find_judges(options.judges) if ask else ()
     record_tags(job.folder, options.tags or {})
     record_window(job.folder, outlook=job.outlook)
-    return await publish(job.folder, job.plan, verdicts, reader=reader, judges=judges, options=options)
+    return await publish(job.folder, job.plan, verdicts, options=options if ask else None)
 
 
 def publish_at_once(folder: Path, plan: Plan, verdicts: Mapping[tuple[str, int], Verdict]) -> None:

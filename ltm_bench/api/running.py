@@ -62,7 +62,8 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
 
     If the run must stop, the partial run is published before the error is raised.
     """
-    judges, reader = find_judges(options.judges), find_reader(options.reader, plan.manifest.agent)
+    find_judges(options.judges)  # before anything is paid for
+    find_reader(options.reader, plan.manifest.agent)
     controls = controls_for(plan, options)
     if not options.gateway:
         check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
@@ -121,7 +122,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         (options.reused or options.notify)(
             f"{folder} is finished already; --fresh starts a new run beside it."
         )
-    return await publish(folder, plan, verdicts, reader=reader, judges=judges, options=options)
+    return await publish(folder, plan, verdicts, options=options)
 
 
 def _resuming(run: str, controls: Sequence[str], options: Options) -> str:

@@ -2,140 +2,155 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rich.progress import MofNCompleteColumn, Progress
 
+from ltm_bench.api import check_price
 from ltm_bench.cli.console import err, out, safe, table_of
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.dialogue import HistoryQuestion
-from ltm_bench.datasets.judging import Ask
 from ltm_bench.datasets.marks import Sheet
-from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.datasets.public import public_set
-from ltm_bench.judge.grading import Grader
-from ltm_bench.judge.judges import find_judges
-from ltm_bench.judge.opinions import Calibration
+from ltm_bench.judge import vague
+from ltm_bench.judge.interview import Interview, together
+from ltm_bench.judge.judges import Judge, find_judges
+from ltm_bench.judge.opinions import FILE, AnswerFile, Calibration, JudgeAnswer, OpinionStore
 from ltm_bench.judge.vague import FalseAccepts, false_accepts
+from ltm_bench.plan.folders import REPORTS
 from ltm_bench.score.statistics.intervals import wilson
 
+K = TypeVar("K")
 T = TypeVar("T")
 
-
-def asked(
-    judge: str | None,
-    path: Path,
-    data: Path | None,
-    budget: Budget,
-    grade: Callable[[Ask], Coroutine[Any, Any, T]],
-    on_bad: Callable[[str], None],
-) -> T | None:
-    """Return a judge's verdicts; None without a judge.
-
-    Args:
-        judge: Its name.
-        path: The prediction file; the judge's answers are kept beside it, and not asked for again.
-        data: The set itself, which a judge needs.
-        budget: What may be spent, on this file and on others.
-        grade: Asks the questions, and combines the answers.
-        on_bad: Called with each question that the judge fails to answer.
-
-    Raises:
-        ConfigError: There is no data, or no such judge.
-        BudgetReached: The next question could exceed the budget.
-    """
-    if judge is None:
-        return None
-    if data is None:
-        raise ConfigError(f"--judge {judge}: a judge needs the gold answers; name the set with --data")
-    on_bad(f"{judge} is asked about {path.name}; its answers are kept in {_store(judge, path)}")
-    return graded(judge, path, budget, grade, on_bad)
+Inquiries = Iterable[tuple[K, Generator[str, str, T | None] | None]]
+"""What a judge is asked, each with a key of its own."""
 
 
-def asked_vaguely(
-    judge: str,
-    path: Path,
-    name: str,
-    questions: Mapping[str, HistoryQuestion],
-    sheets: Sequence[Sheet],
-    budget: Budget,
-    on_bad: Callable[[str], None],
-) -> FalseAccepts | None:
-    """Return a judge's verdicts on vague wrong answers to some questions of prediction files.
+def to_check(
+    names: Sequence[str], role: str, max_cost: Decimal | None
+) -> Iterator[tuple[Judge, OpinionStore, Interview]]:
+    """Yield judges, or readers, each with the store of all answers, and with an interview of its own limit."""
+    judges = find_judges(names, role)
+    with OpinionStore(REPORTS / FILE) as answers:
+        for judge in judges:
+            check_price(judge.make(), max_cost, judge.name)
+            yield judge, answers, Interview(answers, Budget(max_cost))
+
+
+class Grading:
+    """A judge that is asked about answers in prediction files. What it says is kept beside each, and not asked again.
 
     Args:
-        judge: Its name.
-        path: A prediction file; the judge's answers are kept beside it, and not asked for again.
-        name: A public set with these questions.
-        questions: The questions of the data.
-        sheets: The files' marks.
-        budget: What may be spent.
-        on_bad: Called with each question that the judge fails to answer.
-
-    Raises BudgetReached when the next question could exceed the budget.
+        judge: Its name; None asks nobody.
+        max_cost: What may be spent on all files. Methods raise BudgetReached.
+        on_bad: Called with each line about what is asked, and about what was not answered.
     """
-    expect = public_set(name).expect
-    answered = {mark.id for sheet in sheets for mark in sheet.marks}
-    matchers = [(expect(each, "official"), each.text) for each in questions.values() if each.id in answered]
-    asked = [(matcher, text) for matcher, text in matchers if isinstance(matcher, SetMatcher)]
-    return graded(judge, path, budget, partial(false_accepts, asked), on_bad)
+
+    def __init__(self, judge: str | None, max_cost: Decimal | None, on_bad: Callable[[str], None]) -> None:
+        self._judge, self._budget, self._on_bad = judge, Budget(max_cost), on_bad
+
+    def asked(self, path: Path, data: Path | None, inquiries: Inquiries[K, T]) -> dict[K, T]:
+        """Return its verdicts on answers in a file, as `graded`. Raises ConfigError without the data."""
+        if self._judge is None:
+            return {}
+        if data is None:
+            raise ConfigError(
+                f"--judge {self._judge}: a judge needs the gold answers; name the set with --data"
+            )
+        self._on_bad(f"{self._judge} is asked about {path.name}; its answers are kept in {self._store(path)}")
+        return self.graded(path, inquiries)
+
+    def vaguely(
+        self, path: Path, name: str, questions: Mapping[str, HistoryQuestion], sheets: Sequence[Sheet]
+    ) -> FalseAccepts | None:
+        """Return its verdicts on vague wrong answers to the questions of files that a public set asks, by name."""
+        expect, answered = public_set(name).expect, {mark.id for sheet in sheets for mark in sheet.marks}
+        asked = [(expect(each, "official"), each.text) for each in questions.values() if each.id in answered]
+        return false_accepts(self.graded(path, vague.inquiries(asked)).values())
+
+    def graded(self, path: Path, inquiries: Inquiries[K, T], texts: Iterable[str] = ()) -> dict[K, T]:
+        """Return what its answers come to, but for those that it fails to give, or that cannot be read.
+
+        Args:
+            path: The file.
+            inquiries: What is asked.
+            texts: All prompts, if they are known beforehand; their price is quoted, and said at the end.
+        """
+        if self._judge is None:
+            return {}
+        (judge,) = find_judges([self._judge])
+        heard, prompts = list[JudgeAnswer](), dict.fromkeys(texts)
+        with Progress(
+            *Progress.get_default_columns(),
+            MofNCompleteColumn(),
+            console=err(),
+            disable=not err().is_terminal,
+            transient=True,
+        ) as progress:
+            task = progress.add_task(f"{judge.name} on {path.name}", total=None)
+
+            def on_answer(said: JudgeAnswer) -> None:
+                heard.append(said)
+                progress.advance(task)
+
+            interview = Interview(AnswerFile(self._store(path)), self._budget, on_answer)
+            if prompts:
+                price = interview.quote(judge, ((text, 1) for text in prompts))
+                progress.update(task, total=price.calls)
+                kept = f"answers are kept in {self._store(path)}"
+                self._on_bad(f"{judge.name} is asked about {path.name}: {price}; {kept}")
+            try:
+                found = asyncio.run(_held(interview, judge, inquiries))
+            finally:
+                for line in _failures(judge.name, heard, priced=bool(prompts)):
+                    self._on_bad(line)
+        if lost := sum(each is None for each in found.values()):
+            self._on_bad(f"{path}: {lost} of {len(found)} not judged: the judge failed, or gave no verdict")
+        return {name: each for name, each in found.items() if each is not None}
+
+    def _store(self, path: Path) -> Path:
+        return path.with_name(f"{path.name}.{re.sub(r'[^A-Za-z0-9._-]+', '-', self._judge or '')}.jsonl")
 
 
-def _store(judge: str, path: Path) -> Path:
-    return path.with_name(f"{path.name}.{re.sub(r'[^A-Za-z0-9._-]+', '-', judge)}.jsonl")
+async def _held(interview: Interview, judge: Judge, inquiries: Inquiries[K, T]) -> dict[K, T | None]:
+    asked: dict[K, Generator[str, str, T | None] | None] = {}
+    for name, inquiry in inquiries:
+        asked.setdefault(name, inquiry)  # of two answers to a question, the first counts
+    heard = await together(interview.hold(judge, each) for each in asked.values())
+    return {name: each.found for name, each in zip(asked, heard, strict=True)}
 
 
-def graded(
-    judge: str,
-    path: Path,
-    budget: Budget,
-    grade: Callable[[Ask], Coroutine[Any, Any, T]],
-    on_bad: Callable[[str], None],
-    *,
-    texts: Sequence[str] = (),
-) -> T:
-    """Return what a judge's answers amount to; they are kept beside the file, and not asked for again.
+def _failures(judge: str, heard: Sequence[JudgeAnswer], *, priced: bool) -> Iterator[str]:
+    """Yield what to say of new answers: how many failed and, if asked for, what they have cost."""
+    if failed := [each.text for each in heard if each.failed]:
+        answers = "1 answer is" if len(failed) == 1 else f"{len(failed)} answers are"
+        yield f"{judge} failed: {failed[0]}; {answers} missing; the same command asks again"[:400]
+    prices = [each.dollars for each in heard if each.usage or not each.failed]
+    if prices and priced:
+        cost = "unknown" if None in prices else f"${sum(filter(None, prices)):.4f}"
+        yield f"{judge} gave {len(heard) - len(failed)} answers; cost {cost}"
+
+
+def in_turn(judge: Judge, inquiries: Inquiries[K, T], budget: Budget) -> Iterator[tuple[K, T | None, str]]:
+    """Put inquiries to a judge one by one, and yield what each comes to, or why to nothing; the caller keeps it.
 
     Args:
-        judge: Its name.
-        path: The file.
-        budget: What may be spent.
-        grade: Asks the questions, and combines the answers.
-        on_bad: Called with a line for what it failed to answer.
-        texts: All questions, if they are known beforehand; their price is quoted, and said at the end.
+        judge: The judge.
+        inquiries: What is asked; one that cannot read an answer may raise ValueError.
+        budget: What may be spent. Raises BudgetReached when it is exhausted.
     """
-    (found,) = find_judges([judge])
-    with Progress(
-        *Progress.get_default_columns(),
-        MofNCompleteColumn(),
-        console=err(),
-        disable=not err().is_terminal,
-        transient=True,
-    ) as progress:
-        task = progress.add_task(f"{judge} on {path.name}", total=None)
-        grader = Grader(found, _store(judge, path), budget, lambda _: progress.advance(task))
-        if texts:
-            price = grader.quote(texts)
-            progress.update(task, total=price.calls)
-            on_bad(f"{judge} is asked about {path.name}: {price}; answers are kept in {_store(judge, path)}")
-
-        async def ask_all() -> T:
-            return await grade(grader.ask)
-
+    for name, inquiry in inquiries:
         try:
-            return asyncio.run(ask_all())
-        finally:
-            if failed := [each.text for each in grader.heard if each.failed]:
-                answers = "1 answer is" if len(failed) == 1 else f"{len(failed)} answers are"
-                on_bad(f"{judge} failed: {failed[0]}; {answers} missing; the same command asks again"[:400])
-            prices = [each.dollars for each in grader.heard if not each.failed]
-            if prices and texts:
-                cost = "unknown" if None in prices else f"${sum(filter(None, prices)):.4f}"
-                on_bad(f"{judge} gave {len(prices)} answers; cost {cost}")
+            heard = asyncio.run(Interview(None, budget).hold(judge, inquiry))
+        except ValueError as error:
+            yield name, None, str(error)
+        else:
+            yield name, heard.found, heard.said[-1][1].text if heard.said else ""
 
 
 def print_calibration(calibration: Calibration) -> None:

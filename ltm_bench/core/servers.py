@@ -119,6 +119,9 @@ def says(kind: Literal["money", "refused", "too_long", "not_too_long"], text: st
     return any(re.search(row["pattern"], text, re.IGNORECASE) for row in rows_here(kind))
 
 
+_QUOTING = ("{", "`")
+"""How JSON begins, which may quote any mark."""
+
 _SIGNS = ("<", "[", "◁", "analysis", "assistantfinal")
 """One of these is in every mark of a thought; most texts have none."""
 
@@ -140,7 +143,7 @@ def without_thinking(text: str) -> str:
     What follows the last end of a thought counts; if nothing does, what stands before its beginning. A thought that
     does not end has nothing after it. Linear in the length of the text.
     """
-    if not any(sign in text for sign in _SIGNS):
+    if not any(sign in text for sign in _SIGNS) or text.lstrip()[:1] in _QUOTING:
         return text
     marks, known = _thoughts()
     if marks.search(text) is None:

@@ -1,12 +1,32 @@
-"""What the matchers of public sets share: they know which question of which set they belong to."""
+"""What the matchers of public sets share: they know which question of which set they belong to.
+
+Where a published scorer asks a judge, its matcher has an inquiry. Whoever else is asked about a reply is asked by one.
+"""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from ltm_bench.core.messages import Matcher
-from ltm_bench.datasets.judging import Inquiry
+from ltm_bench.core.messages import Matcher, Outcome
+
+
+class Judged(NamedTuple):
+    """The verdict on a reply, derived from a judge's answers."""
+
+    outcome: Outcome
+    score: float | None
+    """From 0 to 1, as the run is scored; None if the rubric gives no more than right or wrong."""
+    reason: str
+    scores: Mapping[str, float] = MappingProxyType({})
+    """From 0 to 1, by the columns of the published scorer."""
+
+
+Inquiry = Generator[str, str, Judged | None]
+"""Yields prompts to a judge about a reply, receives its answers without their thinking, and returns the verdict.
+
+None if an answer could not be read.
+"""
 
 
 class SetMatcher(Matcher):

@@ -5,11 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
-from ltm_bench.judge.asking import ask_all
-from ltm_bench.judge.background import Background
+from ltm_bench.judge.asking import Background, by_rubric
+from ltm_bench.judge.interview import Interview
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import OpinionStore
 from ltm_bench.judge.rubric import Case
@@ -103,23 +102,21 @@ def commissioned(run: Path, by: Commission) -> None:
 
 
 async def have_read(
-    run: Path, by: Commission, drawn: Sequence[Drawn], judge: Judge, memory: OpinionStore, budget: Budget
+    run: Path, by: Commission, left: Sequence[Drawn], judge: Judge, interview: Interview
 ) -> int:
-    """Have a judge read what it has not read yet, and record its opinions.
+    """Have a judge read replies, and record its opinions. Raises BudgetReached.
 
     Args:
         run: The run folder.
         by: The judge's commission.
-        drawn: The audited verdicts.
+        left: The verdicts that it has not read yet.
         judge: The judge.
-        memory: Opinions so far, as in `ask_all`.
-        budget: What may be spent. Raises BudgetReached when it is exhausted.
+        interview: Puts the questions to it.
 
     Returns:
         The number of missing or unreadable answers, which are asked for again next time.
     """
-    left = unread(run, by, drawn)
-    heard = await ask_all([judge], [each.case for each in left], memory, budget)
+    heard = await interview.opinions([judge], [by_rubric(each.case) for each in left])
     said = [
         each.reading(by, opinion.outcome, opinion.reason, opinion)
         for each, (opinion,) in zip(left, heard, strict=True)

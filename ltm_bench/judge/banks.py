@@ -13,20 +13,23 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.judge.rubric import Case, Earlier
+from ltm_bench.judge.trials import Trial
 
 VAGUE = "vague and wrong"
 MISKEYED = "vague, and the key is wrong"
 
 
 @dataclass(frozen=True)
-class Banked:
-    """A published answer that a judge should not call right."""
+class Banked(Trial):
+    """A published answer that a judge should not call right; its kind is VAGUE or MISKEYED."""
 
-    kind: str
-    """VAGUE or MISKEYED."""
-    case: Case
     passed: bool
     """Whether most of the stored votes call it right."""
+
+    @property
+    def right(self) -> bool:
+        """None is."""
+        return False
 
 
 @dataclass(frozen=True)

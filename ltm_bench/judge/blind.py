@@ -16,7 +16,7 @@ from ltm_bench.judge.rubric import READ, object_alone, shortened
 from ltm_bench.judge.texts import TEXTS
 from ltm_bench.matchers.reading import number
 
-VERSION = 1
+VERSION = 2
 """Raise it whenever the same answer can be read otherwise."""
 
 TEXT: str = TEXTS["reader"]["text"]

@@ -4,95 +4,84 @@ Blind readers are shown replies whose right reading is known, from the scenarios
 They are measured alike.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import product
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
-from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Ask, Matcher, Outcome, Verdict
 from ltm_bench.core.tokens import counter
-from ltm_bench.judge import blind
-from ltm_bench.judge.asking import ask_all
+from ltm_bench.judge import blind, rubric
+from ltm_bench.judge.asking import by_rubric
+from ltm_bench.judge.interview import Interview
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.opinions import Calibration, KindResult, OpinionStore
+from ltm_bench.judge.opinions import Calibration, KindResult
 from ltm_bench.judge.reading import BlindCase, read_blind, with_pools
-from ltm_bench.judge.rubric import Case
 from ltm_bench.judge.texts import TEXTS
-from ltm_bench.judge.trials import ABSTENTIONS, HEDGES, PARAPHRASES, SPECIFIC, Trial, confusable
-from ltm_bench.plan.scenarios import Scenarios, find_suite
+from ltm_bench.judge.trials import ABSTENTIONS, HEDGES, PARAPHRASES, SPECIFIC, Trial, composed, confusable
+from ltm_bench.plan.scenarios import find_suite
 from ltm_bench.score.audits.blind import verdict_by_reading
 from ltm_bench.score.audits.forms import FOR_JUDGES, form_of
-from ltm_bench.score.audits.judgements import Opinion, majority
+from ltm_bench.score.audits.judgements import Opinion
 from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
+
+T = TypeVar("T")
 
 REPEATED = 40
 """Number of cases asked repeatedly, to see whether the judge is consistent."""
 
 
-class Calibrated(NamedTuple):
-    """The result of a calibration."""
-
-    calibration: Calibration
-    outcomes: Sequence[Outcome]
-    """The judge's opinion on each trial."""
-
-
-def repeated(trials: Sequence[Trial]) -> list[Trial]:
+def repeated(trials: Sequence[T]) -> list[T]:
     """Return the trials to repeat: as many kinds and scenarios as possible."""
     step = max(1, -(-len(trials) // REPEATED))
     return [*trials][::step]
 
 
 async def calibrate(
-    judge: Judge,
-    trials: Sequence[Trial],
-    memory: OpinionStore,
-    budget: Budget,
-    on_done: Callable[[], None] = lambda: None,
-    *,
-    times: int = 1,
-) -> Calibrated:
-    """Calibrate a judge.
+    judge: Judge, trials: Sequence[Trial], interview: Interview, *, times: int = 1
+) -> Calibration:
+    """Calibrate a judge. Raises BudgetReached.
 
     Args:
-        judge: The judge to calibrate; its result is stored in `memory`.
+        judge: The judge.
         trials: Cases whose right verdict is known.
-        memory: Opinions so far, as in `ask_all`.
-        budget: What may be spent. Raises BudgetReached when it is exhausted.
-        on_done: Called after each opinion.
+        interview: Puts them to it.
         times: How often each of the `repeated` trials is asked.
     """
-    heard = await ask_all([judge], [trial.case for trial in trials], memory, budget, on_done)
-    said = [majority(opinions).outcome for opinions in heard]
-    kinds = {
-        kind: tally(
-            [outcome for trial, outcome in zip(trials, said, strict=True) if trial.kind == kind], right
-        )
-        for kind, right in dict.fromkeys((trial.kind, trial.right) for trial in trials)
-    }
-    again = [trial.case for trial in repeated(trials)] if times > 1 else []
-    answers: dict[Case, list[Opinion]] = {case: [] for case in again}
-    for time in range(1, times + 1 if again else 1):
-        for case, opinions in zip(
-            again, await ask_all([judge], again, memory, budget, on_done, time=time), strict=True
-        ):
+    heard = [said for (said,) in await interview.opinions([judge], [by_rubric(each.case) for each in trials])]
+    again = repeated([*zip(trials, heard, strict=True)]) if times > 1 else []
+    answers = {trial.case: [opinion] for trial, opinion in again}
+    for time in range(2, times + 1):
+        said = await interview.opinions([judge], [by_rubric(case) for case in answers], time=time)
+        for case, opinions in zip(answers, said, strict=True):
             answers[case] += opinions
-            heard += [opinions] if time > 1 else []
-    costs = [opinion.dollars for opinions in heard for opinion in opinions]
-    calibration = Calibration(
+    verdicts = [(trial.kind, trial.right, said.outcome) for trial, said in zip(trials, heard, strict=True)]
+    costs = [*heard, *(opinion for opinions in answers.values() for opinion in opinions[1:])]
+    flipped = sum(_flipped(opinions) for opinions in answers.values())
+    return _summed(judge, rubric.digest(), verdicts, costs, repeated=len(again), flipped=flipped)
+
+
+def _summed(
+    judge: Judge,
+    rubric: str,
+    said: Sequence[tuple[str, bool, Outcome]],
+    opinions: Iterable[Opinion],
+    **repeats: int,
+) -> Calibration:
+    """Count outcomes by the kind of reply, each given with whether such replies are right."""
+    costs = [opinion.dollars for opinion in opinions]
+    return Calibration(
         judge=judge.name,
-        key=judge.key,
-        kinds=kinds,
-        repeated=len(again),
-        flipped=sum(_flipped(opinions) for opinions in answers.values()),
+        key=judge.key_with(rubric),
+        kinds={
+            kind: _tally([outcome for of, _, outcome in said if of == kind], right)
+            for kind, right in dict.fromkeys((kind, right) for kind, right, _ in said)
+        },
         dollars=None if None in costs else sum(each or 0.0 for each in costs),
+        **repeats,
     )
-    memory.keep_calibration(calibration)
-    return Calibrated(calibration, said)
 
 
-def tally(said: Sequence[Outcome], right: bool) -> KindResult:
+def _tally(said: Sequence[Outcome], right: bool) -> KindResult:
     """Count the outcomes of replies that are all right, or all not right."""
     return KindResult(
         n=len(said),
@@ -113,9 +102,6 @@ _NOT_RIGHT = (SPECIFIC, HEDGES, ABSTENTIONS, INJECTIONS, RECITALS)
 _SEED = 4712
 """A seed that no run uses."""
 
-_ROUNDS = 40
-"""Maximum examples per scenario that replies are made from."""
-
 
 class BlindTrial(NamedTuple):
     """A reply for a reader, and whether it is right."""
@@ -127,15 +113,10 @@ class BlindTrial(NamedTuple):
 
 def blind_trials(most: int) -> list[BlindTrial]:
     """Compose replies to questions of our scenarios, `most` at most: two of seven are right."""
-    scenarios = Scenarios("standard")
     names = [*find_suite("standard").scenarios, *find_suite("abilities").scenarios, "locations"]
-    found: list[BlindTrial] = []
-    for index, name in product(range(_ROUNDS), names):
-        if len(found) >= most:
-            break
-        found += _of_example(Example(scenarios.find(name).scenario, index, _SEED, {}), len(found))
-    cases = with_pools([trial.case for trial in found[:most]])
-    return [trial._replace(case=case) for case, trial in zip(cases, found, strict=False)]
+    found = composed(names, _SEED, most, _of_example)
+    cases = with_pools([trial.case for trial in found])
+    return [trial._replace(case=case) for case, trial in zip(cases, found, strict=True)]
 
 
 def _of_example(example: Example, place: int) -> Iterator[BlindTrial]:
@@ -157,26 +138,15 @@ def _of_example(example: Example, place: int) -> Iterator[BlindTrial]:
             yield BlindTrial(BlindCase(example.id, 0, step.text, reply, form), expect, right)
 
 
-async def calibrate_reader(
-    reader: Judge, trials: Sequence[BlindTrial], memory: OpinionStore, budget: Budget
-) -> Calibration:
+async def calibrate_reader(reader: Judge, trials: Sequence[BlindTrial], interview: Interview) -> Calibration:
     """Measure, form by form, how many right replies become right by a reader, and how many others do."""
-    read = await read_blind([trial.case for trial in trials], reader, memory, budget)
+    read = await read_blind([trial.case for trial in trials], reader, interview)
     undecided = Verdict(Outcome.UNDECIDED, 0.0, "")
-    said: dict[tuple[str, bool], list[Outcome]] = {}
+    said = []
     for (case, expect, right), reading in zip(trials, read, strict=True):
         verdict = verdict_by_reading(undecided, expect, case.question, case.reply, reading) or undecided
         failed = reading.opinions[-1].outcome is Outcome.JUDGE_ERROR
-        said.setdefault((case.form.kind, right), []).append(
-            Outcome.JUDGE_ERROR if failed else verdict.outcome
-        )
-    prices = [opinion.dollars for reading in read for opinion in reading.opinions]
-    return Calibration(
-        judge=reader.name,
-        key=reader.key_with(blind.digest()),
-        kinds={
-            f"{kind}: {'right' if right else 'not right'}": tally(of, right)
-            for (kind, right), of in said.items()
-        },
-        dollars=None if None in prices else sum(price or 0.0 for price in prices),
-    )
+        kind = f"{case.form.kind}: {'right' if right else 'not right'}"
+        said.append((kind, right, Outcome.JUDGE_ERROR if failed else verdict.outcome))
+    opinions = (opinion for reading in read for opinion in reading.opinions)
+    return _summed(reader, blind.digest(), said, opinions)

@@ -39,9 +39,11 @@ class Judge:
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def find_judges(names: Sequence[str], role: str = "judge") -> list[Judge]:
+def find_judges(
+    names: Sequence[str], role: str = "judge", settings: Mapping[str, Any] | None = None
+) -> list[Judge]:
     """Return the judges with these names: presets or adapters, as for agents. Raises ConfigError."""
-    return [_judge(name, *resolve_agent(name, role=role)) for name in dict.fromkeys(names)]
+    return [_judge(name, *resolve_agent(name, settings, role=role)) for name in dict.fromkeys(names)]
 
 
 def find_reader(name: str | None, agent: AgentEntry) -> Judge | None:

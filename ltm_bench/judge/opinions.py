@@ -2,21 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel
 
-from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, described
-from ltm_bench.core.messages import Outcome
+from ltm_bench.core.limits import json_of
+from ltm_bench.core.messages import Usage
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.rubric import Case, prompt
-from ltm_bench.judge.saying import JudgeAnswer, say
 from ltm_bench.score.audits.correction import Measured
-from ltm_bench.score.audits.judgements import FIGURES, Opinion
+from ltm_bench.score.audits.judgements import Opinion
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -65,11 +63,6 @@ class Calibration(BaseModel, frozen=True):
     flipped: int = 0
     """Cases among these with inconsistent answers."""
     dollars: float | None
-
-    @property
-    def cases(self) -> int:
-        """Number of cases, repeats not counted."""
-        return sum(tally.n for tally in self.kinds.values())
 
     @property
     def unreadable(self) -> int:
@@ -126,31 +119,15 @@ class Calibration(BaseModel, frozen=True):
         return not self.shortfalls
 
 
-def opinion_of(
-    judge: Judge, digest: str, prompt: str, said: JudgeAnswer, outcome: Outcome, reason: str
-) -> Opinion:
-    """Return a judge's answer as it is recorded.
+class JudgeAnswer(NamedTuple):
+    """A judge's answer."""
 
-    Args:
-        judge: The judge.
-        digest: The hash of the rubric that it was asked by.
-        prompt: What it was asked.
-        said: Its answer.
-        outcome: What the answer means.
-        reason: Why.
-    """
-    return Opinion(
-        judge=judge.name,
-        key=judge.key_with(digest),
-        rubric=digest,
-        model=said.usage.model if said.usage else None,
-        prompt=prompt,
-        answer=said.text,
-        outcome=outcome,
-        reason=reason,
-        dollars=said.dollars,
-        usage={name: getattr(said.usage, name) for name in FIGURES} if said.usage else {},
-    )
+    text: str
+    """The answer, or what went wrong if it failed."""
+    usage: Usage | None = None
+    dollars: float | None = None
+    """None if the price is unknown."""
+    failed: bool = False
 
 
 class _StoredAnswer(BaseModel):
@@ -200,41 +177,18 @@ class OpinionStore:
             row = (key, content.model_dump_json())
             database.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", row)
 
-    @staticmethod
-    def key_of(judge: Judge, case: Case, time: int = 1) -> str:
-        """Return the key of an opinion."""
-        content = json.dumps([judge.key, prompt(case), *([time] if time > 1 else [])])
-        return hashlib.sha256(content.encode()).hexdigest()
+    def get(self, judge: Judge, text: str, time: int) -> JudgeAnswer | None:
+        """Return a judge's earlier answer, also from a folder in which opinions by our rubric were kept apart."""
+        found = self._get("answers", _key(judge, text, time), _StoredAnswer)
+        if found is not None:
+            return found.said
+        old = json.dumps([judge.key, text, *([time] if time > 1 else [])])
+        said = self._get("opinions", hashlib.sha256(old.encode()).hexdigest(), Opinion)
+        return None if said is None else JudgeAnswer(said.answer, said.used, said.dollars)
 
-    def opinion(self, judge: Judge, case: Case, time: int = 1) -> Opinion | None:
-        """Return a judge's earlier opinion on a case, from the first or the n-th time."""
-        return self._get("opinions", self.key_of(judge, case, time), Opinion)
-
-    def keep(self, judge: Judge, case: Case, opinion: Opinion, time: int = 1) -> None:
-        """Store an opinion, unless it was unreadable: then the case is asked again next time."""
-        if opinion.outcome is not Outcome.JUDGE_ERROR:
-            self._put("opinions", self.key_of(judge, case, time), opinion)
-
-    def answer(self, judge: Judge, text: str) -> JudgeAnswer | None:
-        """Return a judge's earlier answer to the same text."""
-        found = self._get("answers", judge.key_with(text), _StoredAnswer)
-        return None if found is None else found.said
-
-    async def ask(
-        self, judge: Judge, text: str, budget: Budget, schema: Mapping[str, Any] | None = None
-    ) -> JudgeAnswer:
-        """Return a judge's earlier answer to a text, or else ask it, and store the answer unless it failed.
-
-        Raises BudgetReached.
-        """
-        said, key = self.answer(judge, text), judge.key_with(text)
-        if said is None:
-            said = await say(judge, text, budget, schema)
-            if not said.failed:
-                self._put("answers", key, _StoredAnswer(said=said))
-            budget.keys.add(key)
-        budget.count_once(key, said.dollars)
-        return said
+    def put(self, judge: Judge, text: str, time: int, said: JudgeAnswer) -> None:
+        """Keep an answer."""
+        self._put("answers", _key(judge, text, time), _StoredAnswer(said=said))
 
     def calibration(self, key: str) -> Calibration | None:
         """Return a judge's last calibration, if any."""
@@ -243,3 +197,46 @@ class OpinionStore:
     def keep_calibration(self, calibration: Calibration) -> None:
         """Store a calibration."""
         self._put("calibrations", calibration.key, calibration)
+
+
+def _key(judge: Judge, text: str, time: int) -> str:
+    """Return the key of an answer: a prompt that is sent for the n-th time has one of its own."""
+    return judge.key_with(text if time == 1 else f"{time}\n{text}")
+
+
+class AnswerFile:
+    """The answers of a judge beside a prediction file: JSON Lines, which people read, and pass on with the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[str, str] = {}
+        text = path.read_text("utf-8", "replace") if path.exists() else ""
+        for line in text.splitlines():
+            try:
+                entry = json_of(line)
+                self._known[entry["key"]] = entry["answer"]
+            except (ValueError, LookupError, TypeError):
+                continue  # cut off while being written: asked again
+        self._before = "" if text.endswith("\n") or not text else "\n"
+        """What ends a line that was cut off, before the next is appended."""
+
+    @staticmethod
+    def _key(judge: Judge, text: str) -> str:
+        who = hashlib.sha256(json.dumps(judge.description, sort_keys=True, default=str).encode()).hexdigest()
+        return hashlib.sha256(f"{who}\n{text}".encode("utf-8", "replace")).hexdigest()[:24]
+
+    def get(self, judge: Judge, text: str, time: int) -> JudgeAnswer | None:
+        """Return an earlier answer, without what it cost: a limit holds for what this command spends."""
+        said = self._known.get(self._key(judge, text))
+        return None if said is None else JudgeAnswer(said)
+
+    def put(self, judge: Judge, text: str, time: int, said: JudgeAnswer) -> None:
+        """Keep an answer."""
+        key = self._key(judge, text)
+        if self._known.get(key) == said.text:  # of two equal prompts
+            return
+        self._known[key] = said.text
+        entry = {"key": key, "judge": judge.name, "asked": text, "answer": said.text, "dollars": said.dollars}
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(f"{self._before}{json.dumps(entry)}\n")
+        self._before = ""

@@ -6,8 +6,7 @@ sources and rules stand in `texts.toml`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,14 +18,14 @@ from ltm_bench.core.messages import ReplyForm
 from ltm_bench.datasets.answers import Answer, majority, read_answers, type_of
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import question_digest
-from ltm_bench.datasets.judging import Ask, together
 from ltm_bench.datasets.locomo.scorer import f1, official
 from ltm_bench.datasets.locomo.scorer import strict as locomo_strict
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, TYPES
-from ltm_bench.datasets.longmemeval.scorer import prompt, verdict_of
+from ltm_bench.datasets.longmemeval.scorer import inquiry
 from ltm_bench.datasets.longmemeval.scorer import strict as longmemeval_strict
 from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.judge import blind
+from ltm_bench.judge.reading import BlindCase
 from ltm_bench.judge.texts import TEXTS
 from ltm_bench.score.audits.raters import Agreement, agreement
 from ltm_bench.score.statistics.published import Figure, compare_files, file_figures
@@ -41,16 +40,8 @@ _CATEGORIES = {"multi-hop": "1", "temporal": "2", "open-domain": "3", "single-ho
 _AS_SUPERMEMORY = {"3": "temporal-reasoning"}
 """Supermemory's program names LoCoMo's categories in another order: the rule for times goes to open-domain ones."""
 
-
-class RubricPrompt(NamedTuple):
-    """A question to a model about a reply."""
-
-    reply: str
-    """The id of the reply."""
-    rubric: str
-    text: str
-    read: Callable[[str], float | None]
-    """The verdict in the model's answer, from 0 to 1; None if it has none."""
+Verdict = Generator[str, str, float | None]
+"""Asks a model about a reply, and reads its verdict, from 0 to 1."""
 
 
 class PanelReply(NamedTuple):
@@ -76,22 +67,20 @@ class PanelReply(NamedTuple):
         if (found := self._strict(said)) is not None:
             yield STRICT, found
 
-    def inquiries(self) -> Iterator[RubricPrompt]:
-        """Yield what a model is asked about it, rubric by rubric; nothing without a question or a gold answer."""
+    def inquiries(self) -> Iterator[tuple[tuple[str, str], Verdict]]:
+        """Yield what a model is asked about it, by id and rubric; nothing without a question or a gold answer."""
         if self.gold is None or not self.question:
             return
         said = self.answer.said
         for name, each in RUBRICS.items():
             if rule := each.get("rule", "").strip():
                 filled = {"rule": rule, "question": self.question, "gold": self.gold, "reply": said}
-                yield RubricPrompt(self.id, name, TEXTS["panel"]["task"].strip().format(**filled), _verdict)
+                yield (self.id, name), _by_rule(TEXTS["panel"]["task"].strip().format(**filled))
         kind, unknown = _AS_SUPERMEMORY.get(self.type, self.type), ABSTENTION in self.id or self.type == "5"
         asked = HistoryQuestion(self.id, kind, self.question, (self.gold,), unanswerable=unknown)
-        yield RubricPrompt(self.id, BY_TYPE, prompt(asked, said), lambda answer: float(verdict_of(answer)))
+        yield (self.id, BY_TYPE), inquiry(asked, said)
         if self._strict("") is not None:  # else no text can be compared with the gold answer
-            form = ReplyForm("list" if self.type == "1" else "one of a set")
-            (text,) = blind.prompts(self.question, said, form, "panel", whole=False)
-            yield RubricPrompt(self.id, BLIND, text, partial(self._read_blind, form))
+            yield (self.id, BLIND), self._read_blind()
 
     def _strict(self, said: str) -> float | None:
         if self.gold is None:
@@ -101,16 +90,17 @@ class PanelReply(NamedTuple):
             return longmemeval_strict(said, (self.gold,), self.type, unanswerable=unknown)
         return locomo_strict(said, self.gold, self.type)
 
-    def _read_blind(self, form: ReplyForm, answer: str) -> float | None:
-        heard = blind.heard(answer, self.answer.said, form, whole=False)
+    def _read_blind(self) -> Verdict:
+        form = ReplyForm("list" if self.type == "1" else "one of a set")
+        heard = yield from BlindCase("panel/0", 0, self.question, self.answer.said, form).inquiry()
         if heard.said:
             return self._strict(heard.said)
         return 0.0 if heard.why in blind.UNSETTLED else None
 
 
-def _verdict(answer: str) -> float | None:
+def _by_rule(text: str) -> Verdict:
     """Return the verdict in a word; None if an answer has neither, or both."""
-    said = answer.upper().replace("INCORRECT", "WRONG")
+    said = (yield text).upper().replace("INCORRECT", "WRONG")
     right, wrong = "CORRECT" in said, "WRONG" in said
     return None if right == wrong else float(right)
 
@@ -202,13 +192,6 @@ def sheet_of(path: Path, replies: Sequence[PanelReply], heard: Mapping[tuple[str
     if not columns:
         raise ConfigError(f"{path}: it has neither verdicts nor gold answers; name a judge with --judge")
     return Sheet(path, columns, tuple(marks))
-
-
-async def ask_all(inquiries: Sequence[RubricPrompt], ask: Ask) -> dict[tuple[str, str], float]:
-    """Return a model's verdicts by reply and rubric; those that it fails to give are left out."""
-    answers = await together(ask(each.text) for each in inquiries)
-    read = [(each, each.read(answer)) for each, answer in zip(inquiries, answers, strict=True) if answer]
-    return {(each.reply, each.rubric): verdict for each, verdict in read if verdict is not None}
 
 
 def people_of(replies: Sequence[PanelReply]) -> dict[str, bool]:

@@ -5,17 +5,18 @@ unless named.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Ask, Outcome, ReplyForm
+from ltm_bench.core.servers import without_thinking
 from ltm_bench.core.tokens import counter
+from ltm_bench.datasets.matching import Judged
 from ltm_bench.judge import blind
-from ltm_bench.judge.costs import Quote, quote_texts
+from ltm_bench.judge.interview import Interview, Interviewed, opinion_of, together
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.opinions import FILE, OpinionStore, opinion_of
-from ltm_bench.judge.saying import for_each
+from ltm_bench.judge.opinions import FILE, OpinionStore
 from ltm_bench.score.audits.forms import FOR_JUDGES, form_of
 from ltm_bench.score.audits.judgements import BlindReading, Opinion, append, reply_hash
 from ltm_bench.score.audits.unread import is_for_reader
@@ -48,6 +49,21 @@ class BlindCase(NamedTuple):
     def prompts(self) -> list[str]:
         """The messages to the reader."""
         return blind.prompts(self.question, self.reply, self.form, self.scenario, whole=self.whole)
+
+    def heard(self, answer: str) -> blind.CopiedAnswer:
+        """Read an answer."""
+        return blind.heard(without_thinking(answer), self.reply, self.form, whole=self.whole)
+
+    def inquiry(self) -> Generator[str, str, blind.CopiedAnswer]:
+        """Ask for it in one order of the options and, if something was read, in the other: nothing, if they differ."""
+        found: list[blind.CopiedAnswer] = []
+        for text in self.prompts:
+            found.append(self.heard((yield text)))
+            if not found[-1].said:  # nothing that a second answer could agree with
+                break
+        if len({each.said for each in found if each.said}) > 1:
+            return blind.CopiedAnswer(found[-1].span, "", "it reads the options otherwise in another order")
+        return found[-1]
 
 
 def with_pools(cases: Sequence[BlindCase]) -> list[BlindCase]:
@@ -86,27 +102,18 @@ def to_be_read(asked: Sequence[AskedQuestion], *, quoted: bool) -> list[BlindCas
     ]
 
 
-async def read_blind(
-    cases: Sequence[BlindCase], reader: Judge, memory: OpinionStore, budget: Budget
-) -> list[BlindReading]:
-    """Have a reader read replies, several at a time; known answers are not asked for again. Raises BudgetReached."""
-
-    async def one(case: BlindCase, reader: Judge) -> BlindReading:
-        return await _read(case, reader, memory, budget)
-
-    return [reading for (reading,) in await for_each(cases, [reader], one)]
+async def read_blind(cases: Sequence[BlindCase], reader: Judge, interview: Interview) -> list[BlindReading]:
+    """Have a reader read replies, several at a time. Raises BudgetReached."""
+    holds = (interview.hold(reader, case.inquiry(), schema=blind.schema(case.form)) for case in cases)
+    return [_reading(case, reader, heard) for case, heard in zip(cases, await together(holds), strict=True)]
 
 
-async def _read(case: BlindCase, reader: Judge, memory: OpinionStore, budget: Budget) -> BlindReading:
-    opinions: list[Opinion] = []
-    for text in case.prompts:
-        said = await memory.ask(reader, text, budget, blind.schema(case.form))
-        outcome = Outcome.JUDGE_ERROR if said.failed else Outcome.UNDECIDED
-        opinion = opinion_of(reader, blind.digest(), text, said, outcome, f"failed: {said.text}"[:500])
-        heard = _heard(case, opinion)
-        opinions.append(opinion.model_copy(update={"reason": heard.said or heard.why}))
-        if not heard.said:  # nothing that a second answer could agree with
-            break
+def _reading(case: BlindCase, reader: Judge, heard: Interviewed[blind.CopiedAnswer]) -> BlindReading:
+    opinions = []
+    for text, answer in heard.said:
+        copied = case.heard(answer.text)
+        noted = None if answer.failed else Judged(Outcome.UNDECIDED, None, copied.said or copied.why)
+        opinions.append(opinion_of(reader, blind.digest(), Interviewed(noted, [(text, answer)])))
     return BlindReading(
         example=case.example,
         turn=case.turn,
@@ -114,25 +121,23 @@ async def _read(case: BlindCase, reader: Judge, memory: OpinionStore, budget: Bu
         opinions=tuple(opinions),
         form=case.form.kind,
         version=blind.VERSION,
-        **settled(case, opinions)._asdict(),
+        **(heard.found or blind.CopiedAnswer("", "", opinions[-1].reason))._asdict(),
     )
 
 
-def _heard(case: BlindCase, opinion: Opinion) -> blind.CopiedAnswer:
-    if opinion.outcome is Outcome.JUDGE_ERROR:
-        return blind.CopiedAnswer("", "", opinion.reason)
-    return blind.heard(opinion.answer, case.reply, case.form, whole=case.whole)
-
-
 def settled(case: BlindCase, opinions: Sequence[Opinion]) -> blind.CopiedAnswer:
-    """Return what a reader's answers about a reply come to: nothing, unless all say the same."""
-    found = [_heard(case, each) for each in opinions]
-    last = found[-1]
-    if len({heard.said for heard in found if heard.said}) > 1:
-        return blind.CopiedAnswer(last.span, "", "it reads the options otherwise in another order")
-    if last.said and len(found) < len(case.prompts):
-        return blind.CopiedAnswer(last.span, "", "it was asked in one order only")
-    return last
+    """Return what a reader's recorded answers about a reply come to."""
+    inquiry = case.inquiry()
+    next(inquiry)
+    for each in opinions:
+        if each.outcome is Outcome.JUDGE_ERROR:
+            return blind.CopiedAnswer("", "", each.reason)
+        try:
+            inquiry.send(each.answer)
+        except StopIteration as done:
+            copied: blind.CopiedAnswer = done.value
+            return copied
+    return blind.CopiedAnswer("", "", "it was asked in one order only")
 
 
 async def have_read_blind(
@@ -151,23 +156,21 @@ async def have_read_blind(
     if not cases:
         return
     run = fold.files.folder
-    with OpinionStore(run.parent / FILE) as memory:
+    with OpinionStore(run.parent / FILE) as answers:
+        interview = Interview(answers, budget)
         replies = "1 reply" if len(cases) == 1 else f"{len(cases)} replies"
-        price = quote_cases(reader, cases, memory)
+        price = interview.quote(reader, prompts_of(cases))
         notify(f"{replies} to be read by {reader.name}, which is not told the right answers: {price} …")
-        read = await read_blind(cases, reader, memory, budget)
+        read = await read_blind(cases, reader, interview)
     append(run, [each for each in read if fold.files.blind.get((each.example, each.turn)) != each])
     fold.hear((), (), read)
     if failed := sum(each.opinions[-1].outcome is Outcome.JUDGE_ERROR for each in read):
         notify(f"{failed} answers of the reader are missing; rescore --reader asks for them again")
 
 
-def quote_cases(reader: Judge, cases: Iterable[BlindCase], memory: OpinionStore | None = None) -> Quote:
-    """Quote the cost of having a reader read these replies."""
-    texts = (text for case in cases for text in case.prompts)
-    return quote_texts(
-        reader, ((text, memory is not None and memory.answer(reader, text) is not None) for text in texts)
-    )
+def prompts_of(cases: Iterable[BlindCase]) -> Iterator[tuple[str, int]]:
+    """Yield all that a reader may be asked about these replies, each for the first time."""
+    return ((text, 1) for case in cases for text in case.prompts)
 
 
 def foreseen(examples: Sequence[Example]) -> list[BlindCase]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Outcome
+from ltm_bench.datasets.matching import Inquiry, Judged
 from ltm_bench.judge.texts import TEXTS
 
 TEXT: str = TEXTS["judge"]["text"]
@@ -107,12 +108,15 @@ def _each_key_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def read(answer: str) -> tuple[Outcome, str] | None:
-    """Read a judge's answer: outcome and reason, or None if unreadable."""
-    content = object_alone(answer)
-    if content is None:
-        return None
+def inquiry(case: Case) -> Inquiry:
+    """Ask about a case."""
+    return read((yield prompt(case)))
+
+
+def read(answer: str) -> Judged | None:
+    """Read a judge's answer; None if it is unreadable."""
+    content = object_alone(answer) or {}
     verdict, reason = content.get("verdict"), content.get("reason", "")
     if not isinstance(verdict, str) or verdict not in MEANINGS or not isinstance(reason, str):
         return None
-    return MEANINGS[verdict], reason[:500]
+    return Judged(MEANINGS[verdict], None, reason[:500])

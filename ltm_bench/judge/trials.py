@@ -1,12 +1,14 @@
 """Replies with known verdicts, composed from the scenarios' own right and wrong answers. The same every time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import product
+from typing import TypeVar
 
 from ltm_bench.core.clock import stamp
 from ltm_bench.core.messages import Ask, Matcher, Outcome, Tell
-from ltm_bench.core.tokens import Counter, counter
+from ltm_bench.core.tokens import counter
 from ltm_bench.judge.rubric import Case, Earlier
 from ltm_bench.judge.texts import TEXTS
 from ltm_bench.matchers.lists import ListsAll
@@ -16,6 +18,8 @@ from ltm_bench.matchers.quotes import Retells
 from ltm_bench.plan.scenarios import Scenarios, find_suite
 from ltm_bench.script.rehearsal import ideal_reply, rehearse
 from ltm_bench.script.scenario import Example
+
+T = TypeVar("T")
 
 KINDS = {
     "right": True,
@@ -60,23 +64,26 @@ class Trial:
 
 def trials(most: int) -> list[Trial]:
     """Compose cases from the scenarios of the standard suite, all kinds of each example, `most` at most."""
-    count = counter()
-    scenarios = Scenarios("standard")
-    names = find_suite("standard").scenarios
-    found: list[Trial] = []
-    for index in range(_ROUNDS):
-        for name in names:
-            if len(found) >= most:
-                return found[:most]
-            found += _trials_of(Example(scenarios.find(name).scenario, index, _SEED, {}), len(found), count)
+    return composed(find_suite("standard").scenarios, _SEED, most, _trials_of)
+
+
+def composed(
+    names: Iterable[str], seed: int, most: int, of: Callable[[Example, int], Iterable[T]]
+) -> list[T]:
+    """Compose from examples of scenarios, round by round; `of` is told how much there is already."""
+    scenarios, found = Scenarios("standard"), list[T]()
+    for index, name in product(range(_ROUNDS), names):
+        if len(found) >= most:
+            break
+        found += of(Example(scenarios.find(name).scenario, index, seed, {}), len(found))
     return found[:most]
 
 
-def _trials_of(example: Example, place: int, count: Counter) -> Iterator[Trial]:
+def _trials_of(example: Example, place: int) -> Iterator[Trial]:
     """Compose the cases of an example's first question, if it is a textual one."""
     now = datetime(2026, 1, 5, 9, tzinfo=UTC)
     told: list[Earlier] = []
-    for step in rehearse(example, count):
+    for step in rehearse(example, counter()):
         now += step.line.after or timedelta()
         if isinstance(step.line, Ask):
             if isinstance(step.line.expect, _TEXTUAL):

@@ -1,11 +1,12 @@
 """Deliberately vague and wrong replies: a judge that passes them passes anything that sounds like an answer."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import mean
 from typing import NamedTuple, TypeVar
 
-from ltm_bench.datasets.judging import Ask, conduct, together
-from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.core.messages import Matcher
+from ltm_bench.datasets.matching import Inquiry, Judged, SetMatcher
 from ltm_bench.judge.texts import TEXTS
 
 MOST = 40
@@ -50,19 +51,14 @@ class FalseAccepts(NamedTuple):
     """What kind of answers they are."""
 
 
-async def false_accepts(asked: Sequence[tuple[SetMatcher, str]], ask: Ask) -> FalseAccepts | None:
-    """Ask a judge about vague wrong replies to some questions; None if none could be asked.
+def inquiries(asked: Iterable[tuple[Matcher, str]]) -> Iterator[tuple[int, Inquiry | None]]:
+    """Yield what a judge is asked about vague wrong replies to some questions, given by matcher and text."""
+    for place, (expect, question) in enumerate(sampled([*asked])):
+        if isinstance(expect, SetMatcher):
+            yield place, expect.inquiry(question, vague_reply(question, place))
 
-    Args:
-        asked: The questions: their matchers, and their texts.
-        ask: The judge.
-    """
-    inquiries = (
-        expect.inquiry(question, vague_reply(question, place))
-        for place, (expect, question) in enumerate(sampled(asked))
-    )
-    heard = await together(conduct(inquiry, ask) for inquiry in inquiries if inquiry is not None)
-    scores = [each.score for each in heard if each is not None]
-    if not scores:
-        return None
-    return FalseAccepts(len(scores), sum(scores) / len(scores), "made to be vague and wrong")
+
+def false_accepts(heard: Iterable[Judged]) -> FalseAccepts | None:
+    """Return how often a judge passed vague wrong replies; None if it said nothing about any."""
+    scores = [each.score or 0.0 for each in heard]
+    return FalseAccepts(len(scores), mean(scores), "made to be vague and wrong") if scores else None

@@ -254,6 +254,7 @@ def test_no_sentence_of_the_published_prompts_is_copied(mode: Mode) -> None:
         ('{"score": 0.5, "reason": "partly"}', 0.5),
         ('Sure:\n```json\n{"score": 1}\n```', 1.0),
         ('{"score": "1.0", oops', 1.0),
+        ('First I would say {"score": 1}, but no: {"score": 0}', 0.0),
         ('{"score": 3}', None),
         ("no idea", None),
         ("[" * 100_000, None),

@@ -12,7 +12,7 @@ import pytest
 from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.errata import errata
 from ltm_bench.datasets.longmemeval.files import TYPES, histories
-from ltm_bench.datasets.longmemeval.scorer import prompt, strict, verdict_of
+from ltm_bench.datasets.longmemeval.scorer import inquiry, prompt, strict
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -90,7 +90,11 @@ def test_a_judge_is_asked_by_the_type_of_the_question(kind: str) -> None:
 
 @pytest.mark.parametrize(("said", "right"), [("Yes.", True), ("no", False), ("**YES**", True), ("", False)])
 def test_a_judge_says_yes_or_no(said: str, right: bool) -> None:
-    assert verdict_of(said) is right
+    asked = inquiry(HistoryQuestion("q1", "multi-session", "What?", ("green",)), "blue")
+    next(asked)
+    with pytest.raises(StopIteration) as done:
+        asked.send(said)
+    assert done.value.value is right
 
 
 def test_text_alone_decides_where_it_can() -> None:

@@ -550,6 +550,59 @@ def test_a_judge_also_decides_where_text_could_and_vague_answers_are_shown_apart
     )
 
 
+FICKLE = JUDGE.replace(
+    "        text = message.text\n",
+    """        text, how = message.text, Path("how.txt").read_text()
+        if how == "fails":
+            raise AgentError("overloaded")
+        if how in Finish.__members__.values():
+            return Reply("Yes, no" if how == "length" else "", finish=Finish(how))
+        if how == "only thinks":
+            return Reply("<think>Should it be yes?")
+""",
+)
+FICKLE = FICKLE.replace("import Agent,", "import Agent, AgentError, Finish,").replace(
+    "{score}", "float(right)"
+)
+ALOUD = FICKLE.replace('"Yes." if right', '"<think>Yes or no?</think>\\n\\nYes." if right').replace(
+    'else "No.")', 'else "<think>I could say yes.</think>\\n\\nNo.")'
+)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_judge_that_is_filtered_cut_and_fails_decides_nothing_until_it_has_thought_and_said(
+    command: "Command", home: Path, right: bool
+) -> None:
+    data, said = sets.longmemeval(home / "longmemeval.json"), "It may be that."
+    (home / "golds.json").write_text(json.dumps([said] if right else []))
+    (home / "agents" / "aloud.py").write_text(ALOUD, "utf-8")
+    (home / "agents" / "vague.py").write_text(
+        f"def agent(message: str) -> str:\n    return {said!r}\n", "utf-8"
+    )
+    words = ("--suite", "longmemeval-s", "--data", str(data), "--agent", "vague")
+    assert command("run", *words, "--name", "r").exit_code == 0
+    asked = 0
+    for how in ("refusal", "length", "overflow", "stop", "only thinks", "fails"):
+        (home / "how.txt").write_text(how, "utf-8")
+        done = command("rescore", "r", "--judge", "aloud")
+        assert done.exit_code == 0, done.err
+        assert "12 answers of judges were missing or unreadable; rescore asks for them again" in " ".join(
+            done.err.split()
+        )
+        assert (results()["outcomes"], results()["score"]) == ({"judge_error": 12}, None), how
+        assert results()["judges"][0]["false_accepts"] is None, "nor has it rejected what is vague"
+        calls = len(Path("asked.txt").read_text())
+        assert calls == asked + 24, "it is asked about all again"
+        asked = calls
+    (home / "how.txt").write_text("works", "utf-8")
+    for _ in range(2):
+        assert command("rescore", "r", "--judge", "aloud").exit_code == 0
+        assert results()["score"] == float(right)
+        assert results()["judges"][0]["false_accepts"] == 0.0
+        assert len(Path("asked.txt").read_text()) == asked + 24, "and never again"
+    assert command("verify", "reports/r").exit_code == 0
+
+
 def test_half_points_count_in_the_papers_mode_and_orders_are_read_line_by_line(
     command: "Command", home: Path
 ) -> None:

@@ -107,9 +107,19 @@ def test_a_judge_that_fails_is_named_and_the_rest_stays(command: "Command") -> N
     Path("mine.jsonl").write_text('{"question_id": "q1", "hypothesis": "green"}')
     done = command("score", "longmemeval", "mine.jsonl", "--data", "data.json", "--judge", "broken", "--json")
     assert "broken failed: AgentError: the judge did not answer" in done.err
+    assert "mine.jsonl: 1 of 1 not judged: the judge failed, or gave no verdict" in done.err
     (file,) = json.loads(done.out)["files"]
     assert file["columns"] == ["strict"]
     assert not Path("mine.jsonl.broken.jsonl").exists()
+
+
+def test_of_two_answers_to_a_question_the_first_is_judged(command: "Command") -> None:
+    Path("data.json").write_text(json.dumps(QUESTIONS))
+    rows = [{"question_id": "q1", "hypothesis": said} for said in ("green", "blue")]
+    Path("mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = figures(command, "longmemeval", "mine.jsonl", "--data", "data.json", "--judge", "exact")
+    assert found["overall"] == {"judge": 1.0, "strict": 1.0}
+    assert asked() == 2, "it, and a vague one"
 
 
 def test_a_judge_needs_the_gold_answers(command: "Command") -> None:

@@ -1,6 +1,5 @@
 """The same replies under every published rubric, on files of our own."""
 
-import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,6 @@ from ltm_bench.judge.panel import (
     RUBRICS,
     Panel,
     PanelReply,
-    ask_all,
     panel,
     people_of,
     replies_of,
@@ -229,22 +227,32 @@ def one(path: Path, asked: dict[str, Any], **row: Any) -> PanelReply:
     return reply
 
 
+def prompts_of(reply: PanelReply) -> dict[str, str]:
+    return {rubric: next(inquiry) for (_, rubric), inquiry in reply.inquiries()}
+
+
+def read(reply: PanelReply, rubric: str, answer: str) -> float | None:
+    """Return what an answer to a rubric's prompt comes to."""
+    inquiry = dict(reply.inquiries())[reply.id, rubric]
+    next(inquiry)
+    with pytest.raises(StopIteration) as done:
+        inquiry.send(answer)
+    found: float | None = done.value.value
+    return found
+
+
 def test_longmemevals_and_supermemorys_rules_depend_on_the_type(tmp_path: Path) -> None:
     asked = {"q1": {"question": "Which?", "answer": "roses", "question_type": "temporal-reasoning"}}
     reply = one(tmp_path / "h.jsonl", asked, question_id="q1", hypothesis="roses")
-    said: list[str] = []
-
-    async def ask(text: str) -> str:
-        said.append(text)
-        return "yes" if "off by one" in text else "INCORRECT"
-
-    heard = asyncio.run(ask_all(list(reply.inquiries()), ask))
-    judged = {("q1", name): 0.0 for name in ASKED if name not in (BLIND, BY_TYPE)}
-    assert heard == {("q1", BY_TYPE): 1.0, **judged}, "what has no verdict is left out"
-    assert len(said) == len(ASKED)
+    prompts = prompts_of(reply)
+    heard = {
+        rubric: read(reply, rubric, "yes" if "off by one" in text else "INCORRECT")
+        for rubric, text in prompts.items()
+    }
+    assert heard == dict.fromkeys(ASKED, 0.0) | {BY_TYPE: 1.0, BLIND: None}
     for category, words in (("3", "off by one"), ("2", "every step"), ("5", "cannot be answered")):
         reply = one(tmp_path / "l.jsonl", {}, **answered(1, "roses", True) | {"category": category})
-        assert words in {each.rubric: each.text for each in reply.inquiries()}[BY_TYPE], category
+        assert words in prompts_of(reply)[BY_TYPE], category
 
 
 @pytest.mark.parametrize(
@@ -261,14 +269,14 @@ def test_longmemevals_and_supermemorys_rules_depend_on_the_type(tmp_path: Path) 
 )
 def test_a_blind_reader_copies_and_text_compares(tmp_path: Path, answer: str, verdict: float | None) -> None:
     row = answered(1, "First I thought of lilies; roses or lilies? No, it is roses.", True)
-    (blind,) = (each for each in one(tmp_path / "b.jsonl", {}, **row).inquiries() if each.rubric == BLIND)
-    assert "golden" not in blind.text
-    assert blind.read(answer) == verdict
+    reply = one(tmp_path / "b.jsonl", {}, **row)
+    assert "golden" not in prompts_of(reply)[BLIND]
+    assert read(reply, BLIND, answer) == verdict
 
 
 def test_a_blind_reader_is_not_told_the_right_answer(tmp_path: Path) -> None:
     reply = one(tmp_path / "b.jsonl", {}, **answered(1, "It is tulips.", True))
-    told = {each.rubric: "roses" in each.text for each in reply.inquiries()}
+    told = {rubric: "roses" in text for rubric, text in prompts_of(reply).items()}
     assert told == {name: name != BLIND for name in ASKED}
 
 

@@ -134,10 +134,10 @@ def test_a_reader_copies_and_the_matcher_decides(place: Path, command: "Command"
     assert "was undecided 0.00, now correct 1.00" in done.out
     found = results(place)
     assert (found["outcomes"], found["decided_by"]) == ({"correct": 2, "undecided": 2}, {"blind reader": 2})
-    assert "verdicts by blind reader 2; reader reads (version 1)" in done.out
+    assert "verdicts by blind reader 2; reader reads (version 2)" in done.out
     (question, _) = rides(place)
     assert question["reason"] == (
-        "reader reads (version 1) reads “the night train”: the reply says night train"
+        "reader reads (version 2) reads “the night train”: the reply says night train"
     )
     assert (question["matched"], question["decided_by"]) == ("undecided", "blind reader")
     assert [opinion["answer"] for opinion in question["reading"]["opinions"]] == [TRAIN, TRAIN]
@@ -265,7 +265,7 @@ def test_runs_read_by_different_readers_are_not_compared(place: Path, command: "
         assert command(*words).exit_code == 0
     assert "blind readers" not in command("compare", "r", "o").err  # perfect's replies need no reader
     done = command("compare", "r", "hazy")
-    assert "warning: different blind readers: reader reads (version 1)" in done.err
+    assert "warning: different blind readers: reader reads (version 2)" in done.err
     refusal = "not comparable, since they were read by different blind readers: nobody and reader reads"
     assert refusal in done.out
     done = command(*hazy, "--baseline", "r", "--max-drop", "0.1")

@@ -2,6 +2,7 @@
 
 import asyncio
 import getpass
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -10,15 +11,15 @@ from rich.table import Table
 
 from ltm_bench import api
 from ltm_bench.api.auditing import audit as audit_run
-from ltm_bench.cli.asking import print_titled
+from ltm_bench.cli.asking import ask_key, print_titled
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
-from ltm_bench.cli.reading_blind import HELP, read_blind
 from ltm_bench.cli.summary import print_page, print_raters
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.audit import Drawn, commissioned, drawn_from, unread
+from ltm_bench.judge.rubric import shortened
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
 from ltm_bench.plan.declaring import Option
@@ -28,6 +29,15 @@ from ltm_bench.score.audits.records import Audit, Commission, Rate, write_down
 
 SHOWN = 20
 """Number of contradicted verdicts printed; the page shows all."""
+
+KEYS = {"r": Outcome.CORRECT, "o": Outcome.STALE, "w": Outcome.WRONG, "n": Outcome.ABSTAINED}
+HELP = (
+    "r right, all of it; o outdated; w wrong, vague or only a part; n no answer; s skip, q quit. "
+    "Words after the letter are your reason."
+)
+
+_CHARACTERS = 2000
+"""Maximum characters of a text shown."""
 
 
 app = group()
@@ -88,10 +98,6 @@ def audit(
 
 def _read(folder: Path, by: Commission) -> None:
     """Show the person at the terminal the replies that they have not read yet."""
-
-    def save(each: Drawn, outcome: Outcome, reason: str) -> None:
-        write_down(folder, [each.reading(by, outcome, reason)])
-
     with locked(folder):
         drawn = drawn_from(folder, read_manifest(folder), by)
         left = unread(folder, by, drawn)
@@ -99,7 +105,28 @@ def _read(folder: Path, by: Commission) -> None:
             f"{len(left)} of {len(drawn)} replies to read, as {by.auditor}; their verdicts are not shown. {HELP}"
         )
         commissioned(folder, by)
-        read_blind(left, save)
+        with suppress(EOFError):
+            for number, each in enumerate(left, start=1):
+                _show(number, len(left), each)
+                key, reason = ask_key("r/o/w/n/s/q > ", KEYS.keys() | {"s"}, HELP, words=True)
+                if key in KEYS:  # written at once, so that none is asked for again
+                    write_down(folder, [each.reading(by, KEYS[key], reason)])
+
+
+def _show(number: int, count: int, drawn: Drawn) -> None:
+    case = drawn.case
+    out().rule(f"{number} of {count}", align="left")
+    for turn in case.told:
+        out().print(f"{turn.at}\n  said      {_short(turn.user)}")
+        if turn.agent:
+            out().print(f"  answered  {_short(turn.agent)}")
+    out().print(case.at)
+    shown = {"question": case.question, "right": case.expected, "reply": case.reply}
+    print_titled(*((title, _short(text)) for title, text in shown.items()))
+
+
+def _short(text: str) -> str:
+    return shortened(safe(text), _CHARACTERS)
 
 
 def _print(found: Audit) -> None:

@@ -14,8 +14,9 @@ from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.forecasting import duration, forecast_lines
 from ltm_bench.cli.options import Config, LogLevel, Quiet
 from ltm_bench.core.pricing import price_list
+from ltm_bench.judge.interview import quote
 from ltm_bench.judge.judges import find_reader
-from ltm_bench.judge.reading import foreseen, quote_cases
+from ltm_bench.judge.reading import foreseen, prompts_of
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import RUN, Controls, Judges, Ladder, MaxCost, Reader, Repeats, Request
@@ -99,7 +100,7 @@ def estimate(
     if any(each.overflows for each in found.values()):
         out().print("Some messages do not fit into the window at all.")
     if (asked := find_reader(reader, manifest.agent)) is not None:
-        every = quote_cases(asked, foreseen(plan.examples))
+        every = quote(asked, ((text, False) for text, _ in prompts_of(foreseen(plan.examples))))
         out().print(
             safe(f"Reader {asked.name}: asked about some 5 % of the replies; about all of them: {every}")
         )

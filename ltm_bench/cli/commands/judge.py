@@ -4,22 +4,18 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
-from ltm_bench.api import check_price
 from ltm_bench.cli.console import err, out, safe, table_of
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.judging import percent, print_calibration
-from ltm_bench.core.budget import Budget
+from ltm_bench.cli.judging import percent, print_calibration, to_check
 from ltm_bench.core.errors import ThresholdMissed
-from ltm_bench.core.messages import Outcome
-from ltm_bench.judge.asking import ask_all
 from ltm_bench.judge.banks import VAGUE, AnswerBank, open_bank
 from ltm_bench.judge.calibration import calibrate, repeated
-from ltm_bench.judge.costs import quote
-from ltm_bench.judge.judges import Judge, find_judges
-from ltm_bench.judge.opinions import FILE, LEAST, MOST_FLIPS, THRESHOLD, Calibration, OpinionStore
+from ltm_bench.judge.interview import Interview
+from ltm_bench.judge.judges import Judge
+from ltm_bench.judge.opinions import LEAST, MOST_FLIPS, THRESHOLD, Calibration, OpinionStore
+from ltm_bench.judge.rubric import prompt
 from ltm_bench.judge.trials import Trial, trials
 from ltm_bench.plan.declaring import Option
-from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import MaxCost
 from ltm_bench.score.statistics.intervals import wilson
 
@@ -43,28 +39,23 @@ def check(
     max_cost: MaxCost = None,
 ) -> None:
     """Measure a judge on replies known to be right or wrong. Exits with 2 if it falls short."""
-    judges = find_judges(judge)
     opened = None if bank is None else open_bank(bank)
     short: list[str] = []
-    with OpinionStore(REPORTS / FILE) as memory:
-        for each in judges:
-            check_price(each.make(), max_cost, each.name)
-            if opened is None:
-                short += _calibrate(each, trials(cases), repeats, memory, Budget(max_cost))
-            else:
-                short += _try(each, opened, cases, memory, Budget(max_cost))
+    for each, answers, interview in to_check(judge, "judge", max_cost):
+        if opened is None:
+            short += _calibrate(each, trials(cases), repeats, answers, interview)
+        else:
+            short += _try(each, opened, cases, interview)
     if short:
         raise ThresholdMissed("; ".join(short))
 
 
 def _calibrate(
-    judge: Judge, composed: Sequence[Trial], repeats: int, memory: OpinionStore, budget: Budget
+    judge: Judge, composed: Sequence[Trial], repeats: int, answers: OpinionStore, interview: Interview
 ) -> list[str]:
     """Calibrate a judge, print the result, and return its shortfalls."""
-    asked = [(trial.case, 1) for trial in composed]
-    asked += [(trial.case, time) for trial in repeated(composed) for time in range(2, repeats + 1)]
-    err().print(f"{len(composed)} cases before {judge.name}: {quote(judge, asked, memory)}")
-    calibration, _ = asyncio.run(calibrate(judge, composed, memory, budget, times=repeats))
+    calibration = _asked(judge, composed, f"{len(composed)} cases", interview, repeats)
+    answers.keep_calibration(calibration)
     print_calibration(calibration)
     if calibration.repeated:
         out().print(_flips(calibration, repeats))
@@ -78,6 +69,15 @@ def _calibrate(
     return [f"judge {judge.name} falls short: {', '.join(calibration.shortfalls)}"]
 
 
+def _asked(
+    judge: Judge, trials: Sequence[Trial], what: str, interview: Interview, repeats: int = 1
+) -> Calibration:
+    asked = [(prompt(trial.case), 1) for trial in trials]
+    asked += [(prompt(trial.case), time) for trial in repeated(trials) for time in range(2, repeats + 1)]
+    err().print(f"{what} before {judge.name}: {interview.quote(judge, asked)}")
+    return asyncio.run(calibrate(judge, trials, interview, times=repeats))
+
+
 def _flips(calibration: Calibration, repeats: int) -> str:
     rate = calibration.flipped / calibration.repeated
     return (
@@ -86,39 +86,29 @@ def _flips(calibration: Calibration, repeats: int) -> str:
     )
 
 
-def _try(judge: Judge, bank: AnswerBank, most: int, memory: OpinionStore, budget: Budget) -> list[str]:
+def _try(judge: Judge, bank: AnswerBank, most: int, interview: Interview) -> list[str]:
     """Measure a judge on published answers, print the result, and return its shortfalls."""
     drawn = bank.sample(most)
-    err().print(
-        f"{len(drawn)} of {len(bank.cases)} answers of {bank.name} before {judge.name}: "
-        f"{quote(judge, [(each.case, 1) for each in drawn], memory)}"
-    )
-    heard = asyncio.run(ask_all([judge], [each.case for each in drawn], memory, budget))
-    said = [opinion.outcome for (opinion,) in heard]
+    found = _asked(judge, drawn, f"{len(drawn)} of {len(bank.cases)} answers of {bank.name}", interview)
     table = table_of("the reply is", "n", "says correct", "95 %", "unparseable", "stored votes")
     stored = []
     short = []
-    for kind in dict.fromkeys(each.kind for each in bank.cases):
-        of = [(outcome, each) for outcome, each in zip(said, drawn, strict=True) if each.kind == kind]
-        if not of:
-            continue
-        right, lost = (
-            sum(outcome is which for outcome, _ in of) for which in (Outcome.CORRECT, Outcome.JUDGE_ERROR)
+    for kind, of in found.kinds.items():
+        passed, everyone = (
+            [each.passed for each in some if each.kind == kind] for some in (drawn, bank.cases)
         )
-        interval = wilson(right / len(of), len(of))
-        everyone = [each.passed for each in bank.cases if each.kind == kind]
+        interval = wilson(of.accepted / of.n, of.n)
         stored.append(f"{percent(sum(everyone) / len(everyone))} of all {len(everyone)} that are {kind}")
         table.add_row(
             kind,
-            str(len(of)),
-            percent(right / len(of)),
+            str(of.n),
+            percent(of.accepted / of.n),
             f"{100 * interval.low:.1f} – {percent(interval.high)}",
-            str(lost),
-            percent(sum(each.passed for _, each in of) / len(of)),
+            str(of.unreadable),
+            percent(sum(passed) / of.n),
         )
-        specificity = (len(of) - right - lost) / len(of)
-        if kind == VAGUE and specificity < THRESHOLD:
-            short.append(f"specificity {specificity:.3f} on answers that are {kind}, {THRESHOLD} is needed")
+        if kind == VAGUE and of.rate < THRESHOLD:
+            short.append(f"specificity {of.rate:.3f} on answers that are {kind}, {THRESHOLD} is needed")
     out().print(table)
     out().print(
         "None of these replies is right. The last column shows how many of them a published judge's stored votes "

@@ -3,18 +3,13 @@
 import asyncio
 from typing import Annotated
 
-from ltm_bench.api import check_price
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.judging import print_calibration
-from ltm_bench.core.budget import Budget
+from ltm_bench.cli.judging import print_calibration, to_check
 from ltm_bench.core.errors import ThresholdMissed
 from ltm_bench.judge.calibration import blind_trials, calibrate_reader
-from ltm_bench.judge.judges import find_judges
-from ltm_bench.judge.opinions import FILE, OpinionStore
-from ltm_bench.judge.reading import quote_cases
+from ltm_bench.judge.reading import prompts_of
 from ltm_bench.plan.declaring import Option
-from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import MaxCost
 
 app = group("Calibrate blind readers.")
@@ -27,16 +22,13 @@ def check(
     max_cost: MaxCost = None,
 ) -> None:
     """Measure, by form of the answer, what a blind reader makes of known replies. Exits with 2 if it falls short."""
-    short: list[str] = []
-    trials = blind_trials(cases)
-    with OpinionStore(REPORTS / FILE) as memory:
-        for each in find_judges(readers, role="reader"):
-            check_price(each.make(), max_cost, each.name)
-            price = quote_cases(each, [trial.case for trial in trials], memory)
-            err().print(safe(f"{len(trials)} replies before {each.name}: {price}"))
-            calibration = asyncio.run(calibrate_reader(each, trials, memory, Budget(max_cost)))
-            print_calibration(calibration)
-            short += [f"reader {each.name} falls short: {why}" for why in calibration.shortfalls]
+    short, trials = list[str](), blind_trials(cases)
+    for each, _, interview in to_check(readers, "reader", max_cost):
+        price = interview.quote(each, prompts_of(trial.case for trial in trials))
+        err().print(safe(f"{len(trials)} replies before {each.name}: {price}"))
+        calibration = asyncio.run(calibrate_reader(each, trials, interview))
+        print_calibration(calibration)
+        short += [f"reader {each.name} falls short: {why}" for why in calibration.shortfalls]
     if short:
         raise ThresholdMissed("; ".join(short))
     out().print("passed")

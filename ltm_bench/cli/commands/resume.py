@@ -22,10 +22,8 @@ def resume(
     """Resume an interrupted run exactly where it stopped."""
     from ltm_bench.api import execute
     from ltm_bench.cli.watching import watch
-    from ltm_bench.judge.judges import find_judges
     from ltm_bench.plan.planning import plan_of
 
-    find_judges(conduct.judges)
     folder = find_run(run)
     plan = plan_of(folder, conduct.calls)
     check_reachable(thresholds, plan.manifest)

@@ -52,7 +52,6 @@ def run(
 def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folders: list[Path]) -> None:
     from ltm_bench.api import execute
     from ltm_bench.cli.watching import watch_all
-    from ltm_bench.judge.judges import find_judges
     from ltm_bench.plan.planning import make_plan
     from ltm_bench.runner.reuse import folder_to_decide
 
@@ -65,7 +64,6 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
     plans = [make_plan(replace(request, seed=seed), conduct.calls) for seed in seeds]
     check_reachable(series, plans[0].manifest)
     baseline = find_baseline(series.baseline, plans[0].manifest, seeds)
-    find_judges(conduct.judges)
     executions = []
     if series.again > 1 and conduct.cache:
         complain("--cache is without effect with --again: equal requests would get equal answers")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -178,19 +177,17 @@ def score_longmemeval(
     as_json: Json = False,
 ) -> None:
     """Score prediction files of LongMemEval: a judge's labels by type, on average, and on abstentions."""
-    from ltm_bench.cli.judging import asked, asked_vaguely
+    from ltm_bench.cli.judging import Grading
     from ltm_bench.cli.sheets import print_sheets
     from ltm_bench.datasets.answers import read_answers
-    from ltm_bench.datasets.longmemeval.scoring import judged, questions_of, score_file
+    from ltm_bench.datasets.longmemeval.scoring import inquiries, questions_of, score_file
 
-    questions = questions_of(data, _complain)
-    sheets, budget, passed = [], Budget(max_cost), None
+    questions, grading, sheets = questions_of(data, _complain), Grading(judge, max_cost, _complain), []
     for path in files:
         answers = _answers_of(path) or read_answers(path, _complain)
-        labels = asked(judge, path, data, budget, partial(judged, answers, questions), _complain)
+        labels = grading.asked(path, data, inquiries(answers, questions))
         sheets.append(score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge))
-    if judge is not None:
-        passed = asked_vaguely(judge, files[0], "longmemeval-s", questions, sheets, budget, _complain)
+    passed = grading.vaguely(files[0], "longmemeval-s", questions, sheets)
     print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
@@ -204,18 +201,15 @@ def score_beam(
     as_json: Json = False,
 ) -> None:
     """Score prediction files of BEAM by ability, with a judge's scores, as in its program and its paper."""
-    from ltm_bench.cli.judging import asked, asked_vaguely
+    from ltm_bench.cli.judging import Grading
     from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.beam.scoring import judged, questions_of, score_file
+    from ltm_bench.datasets.beam.scoring import inquiries, questions_of, score_file
 
-    questions = questions_of(data, _complain)
-    sheets, budget, passed = [], Budget(max_cost), None
+    questions, grading, sheets = questions_of(data, _complain), Grading(judge, max_cost, _complain), []
     for path in files:
-        grade = partial(judged, path, questions, on_bad=_complain)
-        heard = asked(judge, path, data, budget, grade, _complain)
+        heard = grading.asked(path, data, inquiries(path, questions))
         sheets.append(score_file(path, questions, _complain, heard=heard, judge=judge))
-    if judge is not None:
-        passed = asked_vaguely(judge, files[0], "beam-100k", questions, sheets, budget, _complain)
+    passed = grading.vaguely(files[0], "beam-100k", questions, sheets)
     print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
@@ -276,10 +270,10 @@ def score_panel(
     as_json: Json = False,
 ) -> None:
     """Score the same replies by every published rubric: means, ranks that turn, agreement with people."""
-    from ltm_bench.cli.judging import graded
+    from ltm_bench.cli.judging import Grading
     from ltm_bench.cli.sheets import print_panel
     from ltm_bench.datasets.recounting import explaining, learn
-    from ltm_bench.judge.panel import ask_all, panel, people_of, replies_of, sheet_of
+    from ltm_bench.judge.panel import panel, people_of, replies_of, sheet_of
     from ltm_bench.report.publishing import replace_file
     from ltm_bench.report.templating import templates
 
@@ -287,12 +281,11 @@ def score_panel(
     questions = learn(list(explaining(data)) if data else []).get("question", {})
     paths = list(dict.fromkeys([*files, *([wrong] if wrong else [])]))
     replies = {path: replies_of(path, questions, _complain) for path in paths}
-    budget, heard = Budget(max_cost), {}
-    for path in paths if judge is not None else ():
-        asked = [inquiry for reply in replies[path] for inquiry in reply.inquiries()]
-        texts = [each.text for each in asked]
-        heard[path] = graded(judge or "", path, budget, partial(ask_all, asked), _complain, texts=texts)
-    sheets = {path: sheet_of(path, replies[path], heard.get(path, {})) for path in paths}
+    grading, sheets = Grading(judge, max_cost, _complain), {}
+    for path in paths:
+        asked = (each for reply in replies[path] for each in reply.inquiries())
+        texts = (next(inquiry) for reply in replies[path] for _, inquiry in reply.inquiries())
+        sheets[path] = sheet_of(path, replies[path], grading.graded(path, asked, texts))
     people = {path: said for path in files if (said := people_of(replies[path]))}
     found = panel([sheets[path] for path in dict.fromkeys(files)], sheets[wrong] if wrong else None, people)
     if output is not None:

@@ -68,21 +68,28 @@ def swim_generate(
 
     from rich.progress import Progress
 
-    from ltm_bench.datasets.swim.authoring import write_all
-    from ltm_bench.plan.agents import resolve_agent
+    from ltm_bench.cli.judging import in_turn
+    from ltm_bench.datasets.swim.authoring import writing
+    from ltm_bench.datasets.swim.tasks import write_tasks
+    from ltm_bench.judge.judges import find_judges
 
     read = _documents(documents)
-    make = resolve_agent(agent, settings).source
+    (writer,) = find_judges([agent], "agent", settings)
     tasks = _tasks(output) if output.exists() else {}
     done = {name for task in tasks.values() for name in task.answer_docs}
     waiting = [document for document in read if document.name not in done]
     failed = 0
     with Progress(console=err(), disable=not err().is_terminal, transient=True) as progress:
-        steps = write_all(output, tasks, waiting, make, by=agent, each=each, budget=Budget(max_cost))
-        for step in progress.track(steps, total=len(waiting), description="documents"):
-            if step.problem is not None:
+        asked = ((document.name, writing(document, each, agent)) for document in waiting)
+        steps = in_turn(writer, asked, Budget(max_cost))
+        for name, written, problem in progress.track(steps, total=len(waiting), description="documents"):
+            if written is None:
                 failed += 1
-                err().print(f"{safe(step.name)}: skipped: {safe(step.problem)}")
+                err().print(f"{safe(name)}: skipped: {safe(problem)}")
+                continue
+            for task in written:
+                tasks[str(len(tasks))] = task
+            write_tasks(output, tasks)
     out().print(
         f"{output}: {len(tasks)} tasks about {len(read)} documents, {failed} documents without; review them before "
         f"use: ltm-bench datasets swim validate {shlex.quote(str(output))} {shlex.quote(str(documents))}"
@@ -267,13 +274,20 @@ def _check(
     path: Path, tasks: dict[str, Task], documents: Sequence[Document], agent: str, budget: Budget
 ) -> None:
     """Have a model check all tasks, and print the doubtful ones."""
-    from ltm_bench.datasets.swim.authoring import check_all
-    from ltm_bench.plan.agents import resolve_agent
+    from ltm_bench.cli.judging import in_turn
+    from ltm_bench.datasets.swim.authoring import checking
+    from ltm_bench.datasets.swim.tasks import write_tasks
+    from ltm_bench.judge.judges import find_judges
 
-    make = resolve_agent(agent).source
-    for step in check_all(path, tasks, documents, make, by=agent, budget=budget):
-        if step.problem is not None:
-            err().print(f"task {safe(step.name)}: not checked: {safe(step.problem)}")
+    (checker,) = find_judges([agent], "agent")
+    waiting = [key for key, task in tasks.items() if task.checked is None or task.checked.by != agent]
+    asked = ((key, checking(tasks[key], documents, agent)) for key in waiting)
+    for key, ruling, problem in in_turn(checker, asked, budget):
+        if ruling is None:
+            err().print(f"task {safe(key)}: not checked: {safe(problem)}")
+            continue
+        tasks[key] = tasks[key].model_copy(update={"checked": ruling})
+        write_tasks(path, tasks)
     checked = {key: task.checked for key, task in tasks.items() if task.checked is not None}
     doubted = [key for key, decision in checked.items() if decision.verdict == "rejected"]
     out().print(

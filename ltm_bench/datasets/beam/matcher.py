@@ -18,8 +18,7 @@ from ltm_bench.datasets.beam.scorer import (
     same_prompt,
 )
 from ltm_bench.datasets.dialogue import HistoryQuestion
-from ltm_bench.datasets.judging import Inquiry, Judged
-from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.datasets.matching import Inquiry, Judged, SetMatcher
 from ltm_bench.matchers.reading import READ, abstains, words
 
 

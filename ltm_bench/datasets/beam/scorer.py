@@ -13,8 +13,8 @@ import re
 from collections.abc import Generator, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-from ltm_bench.core.limits import json_of
 from ltm_bench.datasets.dialogue import HistoryQuestion
+from ltm_bench.matchers.reading import last_readable
 
 Mode = Literal["official", "paper"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -150,16 +150,10 @@ def same_prompt(event: str, line: str) -> str:
 
 
 def read_score(answer: str) -> float | None:
-    """Return the score in a judge's answer; None unless there is one from 0 to 1."""
-    fenced = re.search(r"```(?:json)?\s*(.*?)\s*```", answer, re.DOTALL)
-    text = fenced[1] if fenced else answer
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        found: Any = json_of(text[start : end + 1] if 0 <= start < end else text)
-    except (ValueError, RecursionError):
-        pair = re.search(r'"?score"?\s*[:=]\s*"?([\d.]{1,6})', text)
-        found = pair[1] if pair else None
-    return score_of(found)
+    """Return the last score in a judge's answer; None unless there is one from 0 to 1."""
+    found = last_readable(answer, score_of)
+    loose = re.findall(r'"?score"?\s*[:=]\s*"?([\d.]{1,6})', answer) if found is None else ()
+    return score_of(loose[-1]) if loose else found
 
 
 def score_of(found: Any) -> float | None:

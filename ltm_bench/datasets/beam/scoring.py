@@ -5,7 +5,7 @@ once judged, `llm_judge_responses` (one object with `score` for each item) and, 
 `tau_norm`. Other files name question and ability in each row.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ from ltm_bench.datasets.beam.matcher import meets
 from ltm_bench.datasets.beam.scorer import MODES, ORDER, TAU_F1, order_scores, rubric_score, score_of
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import wrong_keys
-from ltm_bench.datasets.judging import Ask, conduct, together
 from ltm_bench.datasets.marks import AnswerMark, Sheet
+from ltm_bench.datasets.matching import Inquiry, Judged
 from ltm_bench.datasets.streaming import read_value
 
 _SCORES = ("llm_judge_responses", "nugget_scores", "criterion_scores", "judge_checks", "rubric_scores")
@@ -70,34 +70,13 @@ def _squeezed(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-async def judged(
-    path: Path, questions: Mapping[str, HistoryQuestion], ask: Ask, *, on_bad: OnBad
-) -> dict[str, Mapping[str, float]]:
-    """Return a judge's verdicts on the answers without stored scores, by question and mode, except where it fails.
-
-    Args:
-        path: A prediction file.
-        questions: The questions of the data.
-        ask: The judge.
-        on_bad: Called with each answer that cannot be read.
-    """
-
-    async def one(name: str, said: str) -> tuple[str, Mapping[str, float] | None]:
-        question = questions[name]
-        inquiry = meets(question.gold[0], question.rubric, question.type, id=name).inquiry(
-            question.text, said
-        )
-        found = None if inquiry is None else await conduct(inquiry, ask)
-        if found is None:
-            on_bad(f"{path}: {name}: not judged: the judge failed, or gave no score")
-        return name, found and found.scores
-
-    asked = [
-        one(name, str(row["llm_response"]))
-        for name, _, _, row in rows_of(path, questions)
-        if name in questions and row.get("llm_response") is not None and _stored(row) is None
-    ]
-    return {name: found for name, found in await together(asked) if found is not None}
+def inquiries(path: Path, questions: Mapping[str, HistoryQuestion]) -> Iterator[tuple[str, Inquiry | None]]:
+    """Yield what a judge is asked about the answers without stored scores, by question. Raises ConfigError."""
+    for name, _, _, row in rows_of(path, questions):
+        asked, said = questions.get(name), row.get("llm_response")
+        if asked is not None and said is not None and _stored(row) is None:
+            expect = meets(asked.gold[0], asked.rubric, asked.type, id=name)
+            yield name, expect.inquiry(asked.text, str(said))
 
 
 def score_file(
@@ -105,7 +84,7 @@ def score_file(
     questions: Mapping[str, HistoryQuestion],
     on_bad: OnBad,
     *,
-    heard: Mapping[str, Mapping[str, float]] | None = None,
+    heard: Mapping[str, Judged] | None = None,
     judge: str | None = None,
 ) -> Sheet:
     """Return the marks of a judged file. Raises ConfigError if nothing in it is judged.
@@ -120,7 +99,7 @@ def score_file(
     marks: dict[str, AnswerMark] = {}
     for name, ability, conversation, row in rows_of(path, questions):
         if heard is not None and name in heard:
-            marks[name] = _mark(name, ability, conversation, heard[name], questions.get(name))
+            marks[name] = _mark(name, ability, conversation, heard[name].scores, questions.get(name))
             continue
         scores = _stored(row)
         if scores is None:

@@ -6,9 +6,8 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.dialogue import HistoryQuestion
-from ltm_bench.datasets.judging import Inquiry, Judged
-from ltm_bench.datasets.longmemeval.scorer import prompt, strict, verdict_of
-from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.datasets.longmemeval.scorer import inquiry, strict
+from ltm_bench.datasets.matching import Inquiry, Judged, SetMatcher
 from ltm_bench.matchers.reading import READ, abstains, words
 
 
@@ -73,7 +72,7 @@ class Remembered(SetMatcher):
         if not reply.strip():
             return Judged(Outcome.MALFORMED, 0.0, "the reply is empty", {"judge": 0.0})
         asked = HistoryQuestion(self.id, self.type, question, (self.gold,), unanswerable=self.unanswerable)
-        if verdict_of((yield prompt(asked, reply))):
+        if (yield from inquiry(asked, reply)):
             return Judged(Outcome.CORRECT, 1.0, f"yes, by the rule for {self.type}", {"judge": 1.0})
         outcome = Outcome.WRONG if self.unanswerable or not abstains(reply) else Outcome.ABSTAINED
         return Judged(outcome, 0.0, f"no, by the rule for {self.type}", {"judge": 0.0})

@@ -6,7 +6,7 @@ A reply is read by what it concludes with, where it says so: `Final answer: …`
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.matchers.reading import Form, abstains, lexicon, mentions, number, read, words
@@ -52,9 +52,9 @@ def prompt(question: HistoryQuestion, reply: str) -> str:
     )
 
 
-def verdict_of(answer: str) -> bool:
-    """Return a judge's verdict, read as the official program does: `yes` anywhere in the answer."""
-    return "yes" in answer.lower()
+def inquiry(question: HistoryQuestion, reply: str) -> Generator[str, str, bool]:
+    """Ask a judge about a reply, and read its answer as the official program does: `yes` anywhere in it."""
+    return "yes" in (yield prompt(question, reply)).lower()
 
 
 def strict(reply: str, golds: Sequence[str], kind: str, *, unanswerable: bool) -> float | None:

@@ -3,16 +3,15 @@
 A file holds `question_id` and `hypothesis`, and, once judged, `autoeval_label` with the judge's model and its label.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import Answer, majority, read_answers
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import wrong_keys
-from ltm_bench.datasets.judging import Ask, together
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, question_of
-from ltm_bench.datasets.longmemeval.scorer import prompt, strict, verdict_of
+from ltm_bench.datasets.longmemeval.scorer import inquiry, strict
 from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.datasets.streaming import read_elements, skipping
 
@@ -28,24 +27,13 @@ def _questions(data: Path, on_bad: OnBad) -> Iterator[HistoryQuestion]:
             yield question_of(record)
 
 
-async def judged(
-    answers: Sequence[Answer], questions: Mapping[str, HistoryQuestion], ask: Ask
-) -> dict[str, bool]:
-    """Return a judge's verdicts on the answers that have no label yet, by question.
-
-    Args:
-        answers: The answers in a file.
-        questions: The questions of the data.
-        ask: The judge.
-    """
-
-    async def one(answer: Answer, question: HistoryQuestion) -> tuple[str, bool | None]:
-        said = await ask(prompt(question, answer.said))
-        return question.id, None if said is None else verdict_of(said)
-
-    open_ones = [(answer, questions.get(answer.id or "")) for answer in answers if not answer.votes]
-    asked = [one(answer, question) for answer, question in open_ones if question is not None]
-    return {name: label for name, label in await together(asked) if label is not None}
+def inquiries(
+    answers: Sequence[Answer], questions: Mapping[str, HistoryQuestion]
+) -> Iterator[tuple[str, Generator[str, str, bool]]]:
+    """Yield what a judge is asked about the answers that have no label yet, by question."""
+    for answer in answers:
+        if not answer.votes and (question := questions.get(answer.id or "")) is not None:
+            yield question.id, inquiry(question, answer.said)
 
 
 def score_file(

@@ -1,0 +1,288 @@
+"""Interviews: whoever is asked about a reply is asked here. One place sends, keeps answers, prices, and resumes.
+
+Rubrics, blind readers and the scorers of public sets are inquiries: generators of prompts that take the answers and
+return what these come to. An answer that did not end well is none. It is not kept, so the same interview held again
+asks for it, and for nothing else; nor is one that an inquiry cannot read.
+"""
+
+import asyncio
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from ltm_bench.adapters.chat import ChatModel
+from ltm_bench.core.budget import Budget
+from ltm_bench.core.errors import AgentError, BudgetReached
+from ltm_bench.core.keys import cleaned, known_values, scrubbed
+from ltm_bench.core.limits import answers_of
+from ltm_bench.core.messages import Finish, Message, Outcome, Reply, Usage
+from ltm_bench.core.pricing import dollars
+from ltm_bench.core.servers import without_thinking
+from ltm_bench.datasets.matching import Inquiry, Judged
+from ltm_bench.judge.judges import Judge
+from ltm_bench.judge.opinions import AnswerFile, JudgeAnswer, OpinionStore
+from ltm_bench.runner.guarding import guarded, unusable
+from ltm_bench.score.audits.judgements import FIGURES, Opinion
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+"""The time of every message to a judge: its answer must not depend on when it is asked."""
+
+CONCURRENT = 8
+"""Maximum concurrent calls."""
+
+T = TypeVar("T")
+
+ANSWER = 60
+"""Tokens of a typical answer: a sentence and a word, as JSON."""
+
+
+class Quote(NamedTuple):
+    """The number of calls, and their price."""
+
+    calls: int
+    known: int
+    """Stored answers, which cost nothing."""
+    likely: Decimal | None
+    """Price with answers of the usual length; None if unknown."""
+    most: Decimal | None
+    """Price with the longest possible answers."""
+    free: bool
+
+    def __str__(self) -> str:
+        """Return it in one line."""
+        said = "1 call" if self.calls == 1 else f"{self.calls} calls"
+        if self.known:
+            said += f", {self.known} answered earlier"
+        if self.free or not self.calls:
+            return f"{said}, no cost"
+        if self.likely is None or self.most is None:
+            return f"{said}, price unknown"
+        return f"{said}, about {_spelt(self.likely)}, at most {_spelt(self.most)}"
+
+
+def _spelt(price: Decimal) -> str:
+    return f"${price:.2f}" if price >= 1 else f"${price:.4f}"
+
+
+class Interviewed(NamedTuple, Generic[T]):
+    """What an inquiry came to."""
+
+    found: T | None
+    """None if an answer is missing, or cannot be read."""
+    said: Sequence[tuple[str, JudgeAnswer]]
+    """The prompts, each with its answer."""
+
+
+class Brief(NamedTuple):
+    """What a judge is asked about a reply."""
+
+    rubric: str
+    """Hash of what it judges by."""
+    inquiry: Callable[[], Inquiry | None]
+
+
+class Interview:
+    """Puts inquiries to judges, several at a time; equal prompts are sent once. Used in one event loop.
+
+    Args:
+        answers: Where answers are kept; those that are there are not asked for again. None: the caller keeps them.
+        budget: What may be spent. What a kept answer has cost counts in it once.
+        on_answer: Called with each answer that was not known, also where it failed.
+    """
+
+    def __init__(
+        self,
+        answers: OpinionStore | AnswerFile | None,
+        budget: Budget,
+        on_answer: Callable[[JudgeAnswer], None] = lambda _: None,
+    ) -> None:
+        self._answers, self._budget, self._on_answer = answers, budget, on_answer
+        self._places = asyncio.Semaphore(CONCURRENT)
+        self._turns = defaultdict[str, asyncio.Lock](asyncio.Lock)
+        self._sent: dict[str, JudgeAnswer] = {}
+
+    def known(self, judge: Judge, text: str, time: int = 1) -> JudgeAnswer | None:
+        """Return a kept answer, unless it says nothing: a refusal was once kept as an empty answer."""
+        said = None if self._answers is None else self._answers.get(judge, text, time)
+        return said if said is not None and without_thinking(said.text).strip() else None
+
+    def quote(self, judge: Judge, asked: Iterable[tuple[str, int]]) -> Quote:
+        """Quote the cost of asking a judge these prompts, each for the n-th time."""
+        return quote(judge, ((text, self.known(judge, text, time) is not None) for text, time in asked))
+
+    async def hold(
+        self,
+        judge: Judge,
+        inquiry: Generator[str, str, T | None] | None,
+        *,
+        time: int = 1,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Interviewed[T]:
+        """Put an inquiry to a judge. Raises BudgetReached; any other failure is an answer that `failed`.
+
+        Args:
+            judge: The judge.
+            inquiry: The inquiry; None, as an empty one, comes to nothing.
+            time: The number of the repetition: a repeated prompt counts as separate.
+            schema: A JSON schema for the answers, for judges that can be held to one.
+        """
+        said: list[tuple[str, JudgeAnswer]] = []
+        if inquiry is None:
+            return Interviewed(None, said)
+        try:
+            text = next(inquiry)
+            while True:
+                answer = await self._ask(judge, text, time, schema)
+                said.append((text, answer))
+                if answer.failed:
+                    return Interviewed(None, said)
+                text = inquiry.send(without_thinking(answer.text))
+                self._keep(judge, time, *said[-1])
+        except StopIteration as done:
+            if said and done.value is not None:
+                self._keep(judge, time, *said[-1])
+            return Interviewed(done.value, said)
+        finally:
+            inquiry.close()
+
+    async def opinions(
+        self, judges: Sequence[Judge], asked: Sequence[Brief], *, time: int = 1
+    ) -> list[list[Opinion]]:
+        """Return every judge's opinion on every reply, reply by reply. Raises BudgetReached."""
+
+        async def one(each: Brief, judge: Judge) -> Opinion:
+            return opinion_of(judge, each.rubric, await self.hold(judge, each.inquiry(), time=time))
+
+        found = await together(one(each, judge) for each in asked for judge in judges)
+        return [found[i : i + len(judges)] for i in range(0, len(found), len(judges))]
+
+    async def _ask(self, judge: Judge, text: str, time: int, schema: Mapping[str, Any] | None) -> JudgeAnswer:
+        key = _key(judge, text, time)
+        async with self._turns[key]:
+            if key not in self._sent:
+                if (known := self.known(judge, text, time)) is not None:
+                    self._budget.count_once(key, known.dollars)
+                    return known
+                async with self._places:
+                    self._sent[key] = await say(judge, text, self._budget, schema)
+                self._budget.keys.add(key)
+                self._on_answer(self._sent[key])
+            return self._sent[key]
+
+    def _keep(self, judge: Judge, time: int, text: str, said: JudgeAnswer) -> None:
+        if self._answers is not None and _key(judge, text, time) in self._sent:
+            self._answers.put(judge, text, time, said)
+
+
+def _key(judge: Judge, text: str, time: int) -> str:
+    return f"{judge.key_with(text)} {time}"
+
+
+async def say(
+    judge: Judge, text: str, budget: Budget, schema: Mapping[str, Any] | None = None
+) -> JudgeAnswer:
+    """Send a text to a fresh judge. Any failure is an answer that `failed`, except BudgetReached, which is raised.
+
+    Args:
+        judge: The judge.
+        text: The text.
+        budget: What may be spent.
+        schema: A JSON schema for the answer, for judges that can be held to one.
+    """
+    message = Message(text, AT, 0)
+    with tempfile.TemporaryDirectory() as home:
+        agent = None
+        try:
+            agent = judge.make()
+            if isinstance(agent, ChatModel):
+                agent.schema = schema
+            with budget.paying(agent, message) as payment:
+                await agent.open(Path(home))
+                payment.calling()
+                with answers_of(agent.max_bytes):
+                    reply = cleaned(await guarded(lambda: agent.reply(message)), known_values())
+                if problem := unusable(reply, agent.max_bytes):
+                    raise AgentError(f"reply() returned {problem}")
+                payment.settle(reply.usage)
+        except BudgetReached:
+            raise
+        except Exception as error:  # a judge's adapter can raise anything
+            return JudgeAnswer(scrubbed(f"{type(error).__name__}: {error}"), failed=True)
+        finally:
+            if agent is not None:
+                await agent.close()
+    price = Decimal(0) if agent.free else dollars(reply.usage) if reply.usage else None
+    problem = _unsaid(reply)
+    text = f"{problem}: {reply.text[:200]!r}" if problem else reply.text
+    return JudgeAnswer(text, reply.usage, None if price is None else float(price), failed=bool(problem))
+
+
+def _unsaid(reply: Reply) -> str:
+    """Return why a reply that came is no answer: it did not end well, or says nothing; empty if it is one."""
+    if reply.finish is not Finish.STOP:
+        return f"its answer ended with {reply.finish.value}"
+    return "" if without_thinking(reply.text).strip() else "its answer says nothing"
+
+
+async def together(tasks: Iterable[Awaitable[T]]) -> list[T]:
+    """Await tasks concurrently. Raises the first of their errors after all have ended: the others are paid for."""
+    found = await asyncio.gather(*tasks, return_exceptions=True)
+    results: list[T] = []
+    for each in found:
+        if isinstance(each, BaseException):
+            raise each
+        results.append(each)
+    return results
+
+
+def opinion_of(judge: Judge, rubric: str, heard: Interviewed[Judged]) -> Opinion:
+    """Return what a judge said as it is recorded: of several prompts, a list of all and the sum of what they cost."""
+    texts, said = [text for text, _ in heard.said], [answer for _, answer in heard.said]
+    prices, usage = [each.dollars for each in said], [each.usage for each in said if each.usage is not None]
+    judged = heard.found
+    if judged is None:
+        last = said[-1] if said else JudgeAnswer("nothing was asked", failed=True)
+        why = f"failed: {last.text}" if last.failed else f"unreadable answer: {last.text.strip()[:120]!r}"
+        judged = Judged(Outcome.JUDGE_ERROR, None, why[:500])
+    return Opinion(
+        judge=judge.name,
+        key=judge.key_with(rubric),
+        rubric=rubric,
+        model=next((each.model for each in usage if each.model), None),
+        prompt=_joined(texts),
+        answer=_joined([each.text for each in said]),
+        outcome=judged.outcome,
+        score=judged.score,
+        scores=dict(judged.scores),
+        reason=judged.reason,
+        dollars=None if None in prices else sum(price or 0.0 for price in prices),
+        usage={name: sum(getattr(each, name) for each in usage) for name in FIGURES if usage},
+    )
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else json.dumps(texts)
+
+
+def quote(judge: Judge, texts: Iterable[tuple[str, bool]]) -> Quote:
+    """Quote the cost of sending a judge these texts, each with whether its answer is stored."""
+    agent, asked = judge.make(), list(texts)
+    new = [text for text, known in asked if not known]
+    most = [agent.reserve(Message(text, AT, 0)) for text in new if not agent.free]
+    likely = [
+        each
+        and replace(each, uncached=each.prompt, cache_read=0, cache_write=0, output=min(ANSWER, each.output))
+        for each in most
+    ]
+    return Quote(len(new), len(asked) - len(new), _price(likely), _price(most), agent.free)
+
+
+def _price(used: Iterable[Usage | None]) -> Decimal | None:
+    prices = [None if each is None else dollars(each) for each in used]
+    return None if None in prices else sum(filter(None, prices), Decimal())
