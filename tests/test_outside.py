@@ -24,6 +24,7 @@ REVIEWED = {
     "what a door has read already": (
         "ltm_bench/adapters/http/shared.py :: _watched.Watched.send :: response.content",
         "ltm_bench/adapters/http/endings.py :: * :: response.*",
+        "ltm_bench/judge/*.py :: * :: answer.text",
         "ltm_bench/adapters/gateway/* :: * :: answer.content",
         "ltm_bench/adapters/gateway/* :: * :: answer.text",
         "ltm_bench/adapters/model_window.py :: _ask :: answer.content",
@@ -43,7 +44,6 @@ REVIEWED = {
         "* :: * :: toml.read",
         "* :: * :: layout.read",
         "* :: * :: meter.read",
-        "* :: * :: rubric.read",
         "* :: * :: each.read",
         "* :: * :: folder.read",
         "* :: * :: self._folder(message.user).read",
@@ -108,7 +108,6 @@ REVIEWED = {
         "ltm_bench/cli/commands/bundle.py :: bundle :: *",
         "ltm_bench/export/bundle.py :: pack :: *",
         "ltm_bench/datasets/fetching.py :: fetch_file :: sums.read_text",
-        "ltm_bench/judge/grading.py :: Grader.__init__ :: store.read_text",
         "ltm_bench/report/compiled.py :: * :: open",
         "ltm_bench/runner/ray/* :: * :: *",
         "agents/graphiti.py :: * :: *",

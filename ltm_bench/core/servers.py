@@ -152,10 +152,9 @@ def without_thinking(text: str) -> str:
         if not (begun := begins.search(text)) and not ends.search(text):
             continue
         ended = list(ends.finditer(text))
-        after = ended[-1].end() if ended else 0
-        again = begins.search(text, after)
-        stop = stops.search(text, after)
-        rest = text[after : min(len(text) if each is None else each.start() for each in (again, stop))]
+        rest = text[ended[-1].end() if ended else 0 :]
+        cuts = [each.start() for pattern in (begins, stops) if (each := pattern.search(rest)) is not None]
+        rest = rest[: min(cuts, default=None)]
         if ended and not rest.strip():
             rest = text[: begun.start()] if begun is not None and begun.start() < ended[0].start() else ""
         text = rest
