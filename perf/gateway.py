@@ -24,6 +24,20 @@ from perf.arguments import Arguments, measurement
 ASKED = "My boat is called Undine. What is my boat called? " * 40
 
 
+def _seconds(client: openai.OpenAI) -> float:
+    begun = time.perf_counter()
+    client.chat.completions.create(
+        model="gpt-6-luna", messages=[{"role": "user", "content": ASKED}], max_tokens=200
+    )
+    return time.perf_counter() - begun
+
+
+def _shares(count: int) -> tuple[float, float]:
+    """Return the ranks, as shares, between which the median of so many lies with 95 % confidence."""
+    half = 0.98 / count**0.5
+    return max(0.0, 0.5 - half), min(1.0, 0.5 + half)
+
+
 @measurement(__doc__, pairs=100, milliseconds=200)
 def main(options: Arguments) -> None:
     """Print the medians and the median of the pairs' differences, with a 95 % interval."""
@@ -56,17 +70,3 @@ def main(options: Arguments) -> None:
         f"overhead {middle * 1000:.1f} ms ({low * 1000:.1f} to {high * 1000:.1f}, n = {len(added)}): "
         f"{middle / direct:.1%} of a call ({low / direct:.1%} to {high / direct:.1%})"
     )
-
-
-def _seconds(client: openai.OpenAI) -> float:
-    begun = time.perf_counter()
-    client.chat.completions.create(
-        model="gpt-6-luna", messages=[{"role": "user", "content": ASKED}], max_tokens=200
-    )
-    return time.perf_counter() - begun
-
-
-def _shares(count: int) -> tuple[float, float]:
-    """Return the ranks, as shares, between which the median of so many lies with 95 % confidence."""
-    half = 0.98 / count**0.5
-    return max(0.0, 0.5 - half), min(1.0, 0.5 + half)

@@ -75,7 +75,8 @@ _PLACES = ("/", "~", ".", "http:", "https:")
 """How the value of a variable begins that says where a key is, not what it is."""
 
 _VARIABLES = re.compile(
-    r"(?:key|token)s?\d*(?:_|$)|secret|passw|passphrase|credential|(?:^|_)(?:auth|pass|pat)(?:_|$)|_pwd$|authorization",
+    r"(?:^|_|api|access|private)keys?\d*(?:_|$)|tokens?\d*(?:_|$)|secret|passw|passphrase|credential|_pwd$"
+    r"|(?:^|_)(?:auth|authorization|pass|pat)(?:_|$)",
     re.IGNORECASE,
 )
 """Names of environment variables that are no agent's to read: a place of a key or an open door is among them."""

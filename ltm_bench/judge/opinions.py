@@ -10,7 +10,7 @@ from typing import NamedTuple, Self, TypeVar
 from pydantic import BaseModel
 
 from ltm_bench.core.errors import ConfigError, described
-from ltm_bench.core.limits import json_of
+from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Usage
 from ltm_bench.judge.judges import Judge
 from ltm_bench.score.audits.correction import Measured
@@ -210,7 +210,7 @@ class AnswerFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._known: dict[str, str] = {}
-        text = path.read_text("utf-8", "replace") if path.exists() else ""
+        text = content_of(path).decode("utf-8", "replace") if path.exists() else ""
         for line in text.splitlines():
             try:
                 entry = json_of(line)

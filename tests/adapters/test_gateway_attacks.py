@@ -49,13 +49,23 @@ class Server:
         self.pieces: Sequence[bytes] = [b""]
         self.held = threading.Event()
         self.held.set()
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.over = threading.Event()
+        self.listener.settimeout(0.05)
+        self.thread = threading.Thread(target=self._accept, daemon=True)
+        self.thread.start()
 
     def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
+        while not self.over.is_set():
+            with suppress(TimeoutError):
                 there, _ = self.listener.accept()
+                there.settimeout(20)
                 threading.Thread(target=self._serve, args=(there,), daemon=True).start()
+
+    def close(self) -> None:
+        """End, before the listener is closed: its number would be another's, whose calls were taken here."""
+        self.over.set()
+        self.thread.join()
+        self.listener.close()
 
     def _serve(self, there: socket.socket) -> None:
         with suppress(OSError), there:
@@ -161,7 +171,7 @@ def placed(limit: str | None = "1", key: str = KEY) -> Iterator[Place]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         server = Server()
-        stack.callback(server.listener.close)
+        stack.callback(server.close)
         budget = Budget(None if limit is None else Decimal(limit))
         journal = stack.enter_context(Journal(folder / GATEWAY, perf_counter))
         routes: dict[str, Route] = {}

@@ -225,6 +225,7 @@ PLAIN = {
     "GITHUB_SHA": "9c1e5f70b2d84a36e9f1c7d05b8a2e4673f0d1c8",
     "NODE_OPTIONS": "--max-old-space-size=4096",
     "AUTHOR": "Somebody",
+    "MONKEY_BUSINESS": "1",
     "EMPTY_API_KEY": "",
 }
 

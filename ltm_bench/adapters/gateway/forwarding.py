@@ -213,11 +213,10 @@ def _plain(headers: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
 def headers_for(request: Request, family: Family, upstream: Upstream) -> dict[str, str]:
     """Return the headers for a provider, with its key instead of the agent's."""
     own = _plain(request.headers, _FORWARDED)
-    key = (
-        {}
-        if not upstream.key
-        else {"x-api-key": upstream.key}
-        if family == "anthropic"
-        else {"authorization": f"Bearer {upstream.key}"}
-    )
-    return own | key | ({"content-type": "application/json"} if request.method == "POST" else {})
+    if request.method == "POST":  # whatever it was called: it is written anew
+        own["content-type"] = "application/json"
+    if upstream.key and family == "anthropic":
+        own["x-api-key"] = upstream.key
+    elif upstream.key:
+        own["authorization"] = f"Bearer {upstream.key}"
+    return own

@@ -39,10 +39,8 @@ _PRICED = frozenset(
 )
 """Fields that cost nothing but tokens. A field that nobody knows could choose another model, or search the web."""
 
-_SAID = frozenset(
-    """message text input_text output_text summary_text reasoning_text refusal reasoning thinking redacted_thinking
-    tool_use tool_result function_call function_call_output custom_tool_call custom_tool_call_output
-    search_result item_reference compaction""".split()
+_SAID = re.compile(
+    r"message|refusal|reasoning|compaction|(?:\w+_)?(?:text|thinking|use|result|reference|call|call_output)"
 )
 """Types of what is said in text: how many tokens anything else has, an image say, does not follow from its bytes."""
 
@@ -177,7 +175,7 @@ class ModelRequest:
             if not own and not _OWN.fullmatch(str(kind)):
                 return f"a tool of type {kind!r:.40}"
         said = _kinds([body.get("messages"), body.get("input"), body.get("system")])
-        return next((f"content of type {kind!r:.40}" for kind in said if kind not in _SAID), "")
+        return next((f"content of type {kind!r:.40}" for kind in said if not _SAID.fullmatch(kind)), "")
 
     def most(self, provider: str | None) -> Decimal | None:
         """Return the most that it can cost at a provider; None if that is unknown."""

@@ -35,7 +35,7 @@ from ltm_bench.adapters.http.shared import proxies_from_environment, read
 from ltm_bench.adapters.routing import Family, PaidCall, Route
 from ltm_bench.core.budget import NOTHING, Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError
-from ltm_bench.core.keys import cleaned_json
+from ltm_bench.core.keys import cleaned_json, scrubbed
 from ltm_bench.core.limits import BODY, Intake, TooLarge, gathered
 from ltm_bench.log.journal import Journal
 
@@ -186,11 +186,9 @@ class Gateway:
         asks = path in PROTOCOLS and request.method == "POST"
         anthropic = PROTOCOLS[path].family == "anthropic" if asks else "anthropic-version" in request.headers
         family: Family = "anthropic" if anthropic else "openai"
-        route = self._route_of(unquote(named), request)
-        if isinstance(route, str):
-            return refused(404, family, "not_found_error", f"the gateway has {route}")
-        if route is None:
-            return refused(401, family, "authentication_error", "the gateway does not know this key")
+        route = self._route_of(unquote(named), request, family)
+        if not isinstance(route, Route):
+            return route
         model = unquote(path.removeprefix("/models/"))
         if request.method == "GET" and path != model and _NAME.fullmatch(model):
             path = f"/models/{model}"
@@ -202,30 +200,24 @@ class Gateway:
         except TooLarge as error:
             await discarded(request)
             return refused(413, family, "invalid_request_error", str(error), connection="close")
-        upstream = self._served[family]
-
-        def sending(content: bytes = b"") -> httpx2.Request:
-            return self._client.build_request(
+        upstream, asked = self._served[family], None
+        try:
+            if asks:
+                again = request.headers.get("x-stainless-retry-count")
+                # Beside the loop: a large body takes a while.
+                asked = (await asyncio.to_thread(ModelRequest.of, PROTOCOLS[path], content, again)).measured()
+                asked = asked if self._budget.limit is None else asked.limited(upstream.provider)
+            content = b"" if asked is None else asked.content
+        except ValueError as error:
+            return refused(400, family, "invalid_request_error", f"the request is not JSON: {error}")
+        try:
+            sent = self._client.build_request(
                 request.method,
                 f"{upstream.url}{'/v1' if anthropic else ''}{path}",
                 params=request.query_params,
                 headers=headers_for(request, family, upstream),
                 content=content,
             )
-
-        again = request.headers.get("x-stainless-retry-count")
-        try:
-            asked = (
-                await asyncio.to_thread(ModelRequest.of, PROTOCOLS[path], content, again) if asks else None
-            )
-        except ValueError as error:
-            return refused(400, family, "invalid_request_error", f"the request is not JSON: {error}")
-        if asked is not None:
-            asked = asked.measured()
-            if self._budget.limit is not None:
-                asked = asked.limited(upstream.provider)
-        try:
-            sent = sending() if asked is None else sending(asked.content)
         except (ValueError, httpx2.InvalidURL) as error:
             what = f"a header or the path cannot be sent on: {error!s:.200}"
             return refused(400, family, "invalid_request_error", what)
@@ -234,20 +226,23 @@ class Gateway:
         route.arrived += 1
         return await self._call(request, sent, route, asked, upstream)
 
-    def _route_of(self, name: str, request: Request) -> Route | str | None:
-        """Return the route that a request may take; what there is instead of one; None if its key opens none."""
+    def _route_of(self, name: str, request: Request, family: Family) -> Route | Response:
+        """Return the route that a request may take, or the answer that there is none."""
         given = request.headers.get("x-api-key") or request.headers.get("authorization", "")
         given = given.removeprefix("Bearer ")
         known = list(self._routes.values())
         route = self._routes.get(name) if name else known[0] if len(known) == 1 else None
         keys = ([route.key] if route else []) + ([self.key] if self.key and not (name and route) else [])
         if not any(secrets.compare_digest(given.encode(), key.encode()) for key in keys):
-            return None
+            return refused(401, family, "authentication_error", "the gateway does not know this key")
         if route is None and (not name or _NAME.fullmatch(name)):
             route = self._adopt(name)
-        if route is None and name:
-            return f"no conversation {name!r:.200}"
-        return route or f"{len(known)} conversations, and the path names none"
+        what = (
+            f"no conversation {name!r:.99}"
+            if name
+            else f"{len(known)} conversations, and the path names none"
+        )
+        return route or refused(404, family, "not_found_error", f"the gateway has {what}")
 
     async def _free(self, sent: httpx2.Request, family: Family) -> Response:
         """Forward a request that costs nothing."""
@@ -270,7 +265,7 @@ class Gateway:
         most = asked.most(upstream.provider)
         known = None if self._answers is None or kept is None else self._answers.get(kept)
         if self._budget.limit is not None and most is None and known is None:
-            what = asked.unlisted or f"{asked.model!r:.80} at {upstream.place}"
+            what = asked.unlisted or f"{asked.model!r:.80} at {scrubbed(upstream.url)}"
             text = f"--max-cost {self._budget.limit} cannot be guaranteed: what {what} costs is unknown"
             route.stopped = BudgetReached(f"{text}; run without --max-cost")
             return refused(400, family, "invalid_request_error", text)
@@ -288,7 +283,8 @@ class Gateway:
             return refused(500, family, "api_error", text)
         if passage is None:
             return refused(408, family, "timeout_error", "whoever asked has left")
-        return await self._forward(sent, passage, asked, upstream, kept)
+        meter = Meter(asked.protocol, None if asked.unlisted else upstream.provider)
+        return await self._forward(sent, passage, meter, kept, unasked=asked.unasked)
 
     async def _afforded(
         self, request: Request, route: Route, asked: ModelRequest, most: Decimal | None
@@ -313,23 +309,17 @@ class Gateway:
         return None
 
     async def _forward(
-        self,
-        sent: httpx2.Request,
-        passage: PaidCall,
-        asked: ModelRequest,
-        upstream: Upstream,
-        kept: str | None,
+        self, sent: httpx2.Request, passage: PaidCall, meter: Meter, kept: str | None, *, unasked: bool
     ) -> Response:
         """Forward a call that is paid for, and charge what the answer says."""
         import httpx2
 
-        family, streams = asked.protocol.family, False
-        meter = Meter(asked.protocol, None if asked.unlisted else upstream.provider)
+        family, streams = meter.protocol.family, False
         try:
             answer = await self._client.send(sent, stream=True)
             streams = answer.is_success and "event-stream" in answer.headers.get("content-type", "")
             if streams:
-                return stream(answer, passage, meter, self.secret, unasked=asked.unasked)
+                return stream(answer, passage, meter, self.secret, unasked=unasked)
             answer = await read(answer)
             content = cleaned_json(answer.content, self.secret)
             if answer.is_success:

@@ -28,11 +28,6 @@ class Upstream:
     """Whose prices apply; None if unknown."""
     key: str = field(default="", repr=False)
 
-    @property
-    def place(self) -> str:
-        """Its URL, without a password."""
-        return scrubbed(self.url)
-
 
 def upstreams(given: Sequence[str] = ()) -> dict[Family, Upstream]:
     """Return where requests of each family go.
