@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.agent import Agent, Finding
-from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError
+from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError, nearest
 from ltm_bench.core.limits import python_in
 from ltm_bench.core.messages import Ask, Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.core.tokens import counter
@@ -89,7 +89,12 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     scenario = find_scenario(str(path))
     if tree is None:
         yield Finding(True, f"can be read: {scenario.summary}")
-    yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
+    yield from _skills(path, scenario)
+    if tree is None and (alike := _alike(scenario)):
+        yield Finding(
+            False, f"the values of each choice differ{_but(alike)}"
+        )  # all else would follow from that
+        return
     examples = [Example(scenario, i, 0, {}) for i in range(_SEEDS)]
     count = counter()
     try:
@@ -121,6 +126,29 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     need, size = max(map(smallest_span, rehearsals)), max(map(load_of, rehearsals))
     yield _recited(examples, max(_HEAP, 2 * need))
     yield Finding(True, f"needs a span of at least {need:,} tokens; its own messages take up to {size:,}")
+
+
+def _skills(path: Path, scenario: Scenario) -> Iterator[Finding]:
+    """Yield what a scenario's skills are, and which of them no scenario that ships has: a slip, perhaps."""
+    yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
+    shipped_ones = [
+        p for p in plugins.bundled("scenarios").glob("*.[pt]*") if p.suffix in (".py", ".toml") and p != path
+    ]
+    others = {skill for each in shipped_ones for skill in plugins.skills(each)}
+    for skill in sorted({*scenario.skills} - others):
+        yield Finding(True, f"note: no scenario that ships has the skill {skill!r}{nearest(skill, others)}")
+
+
+def _alike(scenario: Scenario) -> list[str]:
+    """Return what is wrong with the choices of a scenario in TOML: a single value, or one that stands twice."""
+    found = []
+    for name, values in scenario.parameters.items():
+        told = [str(value).casefold().strip() for value in values]
+        if len(values) == 1:
+            found.append(f"{name} has a single one, {values[0]!r:.60}: write it into the texts")
+        elif again := [value for value, said in zip(values, told, strict=True) if told.count(said) > 1]:
+            found.append(f"{name} has {again[-1]!r:.60} twice")
+    return found
 
 
 def _matched(asks: Sequence[tuple[Sequence[Rehearsed], Matcher]]) -> Iterator[Finding]:

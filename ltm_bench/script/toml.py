@@ -30,7 +30,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import PluginError, nearest
@@ -45,6 +45,20 @@ from ltm_bench.script.scenario import Scenario, Script
 
 Value = str | dict[str, str]
 """One value of a choice: a text, or several texts that belong together."""
+
+MOST_VALUES, MOST_CHARACTERS = 1_000, 20_000
+"""Of a choice: matchers look for every value in every reply, also in one that lists them all."""
+
+
+def _bearable(values: list[Value]) -> list[Value]:
+    size = sum(len(text) for each in values for text in (each.values() if isinstance(each, dict) else [each]))
+    if len(values) > MOST_VALUES or size > MOST_CHARACTERS:
+        most = f"{MOST_VALUES:,} values and {MOST_CHARACTERS:,} characters"
+        raise ValueError(f"it has {len(values):,} values of {size:,} characters; a choice has at most {most}")
+    return values
+
+
+Values = Annotated[list[Value], AfterValidator(_bearable)]
 
 Phrasings = str | Annotated[list[str], Field(min_length=1)]
 """A text, or several that say the same, of which each example draws one."""
@@ -63,7 +77,7 @@ class _Table(BaseModel):
 class Draw(_Table):
     """Several different values of one choice."""
 
-    values: list[Value] = Field(alias="from", min_length=2)
+    values: Values = Field(alias="from", min_length=2)
     draw: int = Field(default=1, ge=1)
 
 
@@ -163,7 +177,7 @@ class Recipe(_Table):
     topics: list[str] = Field(default_factory=list)
     forget: Phrasings | None = None
     version: int = Field(default=1, ge=1)
-    choices: dict[str, list[Value] | Draw] = Field(default_factory=dict)
+    choices: dict[str, Values | Draw] = Field(default_factory=dict)
     messages: list[Said] = Field(min_length=1)
 
     def script(self, dice: Dice, replaced: Mapping[str, Any]) -> Script:
@@ -185,7 +199,7 @@ class Recipe(_Table):
             yield line
 
 
-def _values(choice: list[Value] | Draw) -> Sequence[Value]:
+def _values(choice: Values | Draw) -> Sequence[Value]:
     return choice.values if isinstance(choice, Draw) else choice
 
 
@@ -295,8 +309,16 @@ _KNOWN: Mapping[str, type[_Table]] = {"messages": Said, "expect": Expect, "choic
 
 def _explained(path: Path, error: ValidationError) -> PluginError:
     """Return an error for the first problem, with its key as written in the file and the nearest known key."""
-    problem = error.errors()[0]
-    keys = [key for key in problem["loc"] if key not in ("Draw", "list[union[str,dict[str,str]]]", "str")]
+    first, *others = error.errors()
+    # Of the forms that a choice can have, that to which the file comes nearest is meant.
+    problem = max(
+        (first, *(e for e in others if e["loc"][:2] == first["loc"][:2])), key=lambda e: len(e["loc"])
+    )
+    forms = (
+        "Draw",
+        "str",
+    )  # like `list[…]` and others in brackets, what pydantic tried, not what the file says
+    keys = [key for key in problem["loc"] if key not in forms and "[" not in str(key)]
     where = "".join(f" {key + 1}" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
     if problem["type"] == "extra_forbidden":
         table = next((_KNOWN[str(key)] for key in reversed(keys[:-1]) if key in _KNOWN), Recipe)

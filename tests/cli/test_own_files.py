@@ -189,3 +189,52 @@ def test_when_a_page_cannot_be_written_the_log_stays_and_the_remedy_is_shown(
     assert "`ltm-bench report r`" in said
     page.rmdir()
     assert command("report", "r").exit_code == 0
+
+
+TABLE = """about = "A town"
+skills = [{skill}]
+topics = ["towns"]
+[choices]
+town = {values}
+[[messages]]
+say = "She lives in {{town}}."
+[[messages]]
+ask = "Where does she live?"
+expect = {{ names = "{{town}}", among = "town" }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ('["Ghent"]', "town has a single one, 'Ghent': write it into the texts"),
+        ('["Ghent", "Lima", "Ghent"]', "town has 'Ghent' twice"),
+        ('["Ghent", " ghent"]', "town has ' ghent' twice"),
+        ('[{ a = "x" }, { a = "x" }]', "town has {'a': 'x'} twice"),
+    ],
+)
+def test_check_says_which_values_of_a_choice_are_no_choice_and_nothing_that_follows_from_it(
+    place: Path, values: str, said: str
+) -> None:
+    path = place / "scenarios" / "mine.toml"
+    text = TABLE.format(skill='"recall"', values=values)
+    path.write_text(
+        text.replace("{town}", "{town.a}").replace('"town"', '"town.a"') if "{ a" in values else text
+    )
+    wrong = [found.text for found in check_file(path, {}) if not found.ok]
+    assert len(wrong) == 1
+    assert said in wrong[0]
+
+
+@pytest.mark.parametrize(
+    ("skill", "said"),
+    [
+        ("telepathy", "note: no scenario that ships has the skill 'telepathy'"),
+        ("recal", "note: no scenario that ships has the skill 'recal'; did you mean 'recall'?"),
+        ("recall", ""),
+    ],
+)
+def test_check_says_whether_a_skill_is_known(place: Path, skill: str, said: str) -> None:
+    path = place / "scenarios" / "mine.toml"
+    path.write_text(TABLE.format(skill=f'"{skill}"', values='["a"]'), "utf-8")
+    assert [found.text for found in check_file(path, {}) if "skill '" in found.text] == [said] * bool(said)

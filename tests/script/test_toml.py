@@ -1,5 +1,6 @@
 """Scenarios as data: a TOML file's messages are asked as written, and every mistake in it is named."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -180,3 +181,28 @@ def test_two_braces_are_one(tmp_path: Path) -> None:
         "utf-8",
     )
     assert str(lines(path)[0].text) in ("{ tea: {} }", "{ milk: {} }")
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (
+            [f"v{i}" for i in range(1001)],
+            "it has 1,001 values of 3,895 characters; a choice has at most 1,000 values",
+        ),
+        (
+            ["a" * 20_000, "b"],
+            "it has 2 values of 20,001 characters; a choice has at most 1,000 values and 20,000",
+        ),
+    ],
+    ids=["many", "long"],
+)
+@pytest.mark.parametrize("form", ["{}", "{{ from = {} }}"])
+def test_a_choice_is_no_larger_than_a_matcher_can_bear(
+    tmp_path: Path, values: list[str], said: str, form: str
+) -> None:
+    path = tmp_path / "big.toml"
+    text = f"about = 'x'\nskills = ['recall']\n[choices]\ntown = {form.format(values)}\n[[messages]]\nsay = 'x'\n"
+    path.write_text(text, "utf-8")
+    with pytest.raises(PluginError, match=rf"big\.toml: choices\.town(\.from)?: {re.escape(said)}"):
+        recipes.read(path)
