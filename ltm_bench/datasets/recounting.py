@@ -102,7 +102,9 @@ def _rows(path: Path, text: str, head: dict[str, Any]) -> Iterator[Any]:
             for row in table:
                 yield {key: value for key, value in row.items() if key is not None and value is not None}
         except csv.Error as error:
-            raise ConfigError(f"{path}:{table.line_num}: not a row of a table: {error}; {_CUT}") from error
+            raise ConfigError(
+                f"{path}:{table.reader.line_num}: not a row of a table: {error}; {_CUT}"
+            ) from error
         finally:
             csv.field_size_limit(before)
         return

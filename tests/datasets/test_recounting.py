@@ -1,5 +1,6 @@
 """A published file is read whole or not at all: what is cut, mixed or of a wrong type gives one line."""
 
+import csv
 import gzip
 import json
 from collections.abc import Sequence
@@ -208,3 +209,27 @@ def test_data_that_is_not_there_is_an_error(tmp_path: Path, command: "Command") 
     good = placed(tmp_path, lines(GOOD))
     done = command("score", "published", str(good), "--data", str(tmp_path / "none"))
     assert (done.exit_code, "none: cannot be read: No such file" in done.output) == (1, True)
+
+
+def test_a_field_of_a_table_may_be_as_long_as_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "letters.csv"
+    path.write_text(f"question_id,answer,p,r\nq1,a,a,{'x' * 200_000}\n", "utf-8")
+    before = csv.field_size_limit()
+    assert len(str(read_published(path).rows[0]["r"])) == 200_000
+    assert csv.field_size_limit() == before
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_the_lines_of_a_table_may_end_in_every_way(tmp_path: Path, ends: str) -> None:
+    path = tmp_path / "letters.csv"
+    path.write_bytes(f"question_id,answer,p,r{ends}q1,a,a,{ends}q2,b,a,".encode())
+    assert [row["question_id"] for row in read_published(path).rows] == ["q1", "q2"]
+
+
+def test_what_is_no_table_is_said_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "letters.csv"
+    path.write_text('question_id,answer,p,r\nq1,a,a,"x', "utf-8")
+    real = csv.DictReader
+    monkeypatch.setattr(csv, "DictReader", lambda text, **how: real(text, strict=True, **how))
+    with pytest.raises(ConfigError, match=r"letters\.csv:2: not a row of a table: unexpected end of data"):
+        read_published(path)

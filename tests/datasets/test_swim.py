@@ -1,6 +1,8 @@
 """Documents, tasks, arrangements and votes: the order of documents, and which answer wins."""
 
+import codecs
 import json
+import re
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
@@ -231,3 +233,93 @@ def test_html_keeps_its_text_and_its_tags(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(html, "utf-8")
     assert read_document(tmp_path / "a.html").text.split("\n")[0] == "# One"
     assert "1 < 2 **two**" in read_document(tmp_path / "a.html").text
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", "naïve café – 漢字".encode("utf-8-sig")),
+        ("a.txt", "naïve café – 漢字".encode("utf-16")),
+        ("a.md", codecs.BOM_UTF16_BE + "naïve café – 漢字".encode("utf-16-be")),
+        ("a.txt", "naïve café – 漢字".encode("utf-32")),
+        ("a.html", "<p>naïve café – 漢字</p>".encode("utf-16")),
+        ("a.html", "<meta charset=gb18030><p>naïve café – 漢字</p>".encode("gb18030")),
+        ("a.htm", '<?xml version="1.0" encoding="Big5"?><p>漢字</p>'.encode("big5")),
+        (
+            "a.html",
+            b"<meta http-equiv=content-type content='text/html; charset=windows-1252'><p>na\xefve</p>",
+        ),
+        ("a.html", b'<META CHARSET="Shift_JIS"><p>' + "漢字".encode("shift_jis") + b"</p>"),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore:.*HTML parser")
+def test_a_document_is_read_in_the_character_set_that_it_names(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    pytest.importorskip("markdownify")
+    (tmp_path / name).write_bytes(content)
+    text = read_document(tmp_path / name).text
+    assert text.splitlines()[-1] in ("naïve café – 漢字", "漢字", "naïve")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.txt", b"one\nna\xefve", "byte 0xef at line 2 is not UTF-8; save the file as UTF-8"),
+        ("a.html", b"<meta charset=klingon><p>x</p>", "it declares the unknown character set 'klingon'"),
+        ("a.html", b"<meta charset=unicode_escape><p>x</p>", "it declares the unknown character set"),
+        ("a.html", b"<meta charset=ascii><p>\xe9</p>", "byte 0xe9 at line 1 is not ASCII"),
+        ("a.txt", codecs.BOM_UTF16_LE + b"x", "at line 1 is not UTF-16"),
+        ("a.html", b"<b>x</b>" * 400, "it has 800 tags, more than 500, the most that are read"),
+        ("a.html", b"x" * 5001, "it has more than 5,000 bytes, the most that is read: 5,001"),
+        ("a.txt", b"x" * 9001, "it has more than 9,000 bytes, the most that is read: 9,001"),
+    ],
+)
+def test_a_document_that_is_not_what_it_says_or_too_large_is_refused_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, said: str
+) -> None:
+    pytest.importorskip("markdownify")
+    for limit, most in {"MOST_TAGS": 500, "MOST_TEXT": 5000, "BODY": 9000}.items():
+        monkeypatch.setattr(f"ltm_bench.datasets.swim.documents.{limit}", most)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=rf"a\.\w+: .*{re.escape(said)}"):
+        read_document(tmp_path / name)
+
+
+def test_a_pdf_whose_pages_unpack_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pypdf")
+    monkeypatch.setattr("ltm_bench.datasets.swim.documents.MOST_DRAWN", 500)
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf("x").replace(b"/Kids [3 0 R]", b"/Kids [" + b"3 0 R " * 20 + b"]"))
+    with pytest.raises(
+        ValueError, match=r"a\.pdf: .*its pages unpack to more than 500 bytes, the most that is read"
+    ):
+        read_document(path)
+
+
+def test_documents_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "notes.txt").write_text(folder, "utf-8")
+    (tmp_path / "two" / "own.txt").write_text("own", "utf-8")
+    found = {each.name: each.text for each in read_documents(str(tmp_path))}
+    assert found == {"one/notes.txt": "one", "two/notes.txt": "two", "own.txt": "own"}
+
+
+def test_documents_that_cannot_be_read_are_all_named_and_the_others_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("pypdf")
+    (tmp_path / "good.txt").write_text("good", "utf-8")
+    (tmp_path / "blank.pdf").write_bytes(pdf(""))
+    (tmp_path / "latin.txt").write_bytes(b"na\xefve")
+    with pytest.warns(UserWarning, match="the others are asked about") as heard:
+        assert [each.name for each in read_documents(str(tmp_path))] == ["good.txt"]
+    said = [str(each.message) for each in heard]
+    assert [each.partition(": ")[0].rpartition("/")[2] for each in said] == ["blank.pdf", "latin.txt"]
+    assert all(each.endswith("; the others are asked about without it") for each in said)
+    (tmp_path / "good.txt").unlink()
+    read_documents.cache_clear()
+    with pytest.raises(ValueError, match=r"none of its 2 documents can be read: .*blank\.pdf.*latin\.txt"):
+        read_documents(str(tmp_path))

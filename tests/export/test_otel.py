@@ -121,11 +121,13 @@ class Collected(BaseHTTPRequestHandler):
     """A collector that keeps what it gets; it refuses requests without the header `key`."""
 
     got: list[tuple[str, int]]
+    answer = b""
 
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers["content-length"]))
         self.send_response(200 if self.headers.get("key") == "a b" else 401)
         self.end_headers()
+        self.wfile.write(self.answer)
         self.got.append((self.path, len(spans(content))))
 
     def log_message(self, *_: object) -> None:
@@ -172,3 +174,34 @@ def test_an_endpoint_is_an_address() -> None:
     for wrong in ("localhost:4318", "ftp://host", "", "http://"):
         with pytest.raises(ConfigError, match="write the collector's address"):
             collector(wrong)
+
+
+@pytest.mark.parametrize(
+    ("answer", "rejected", "why"),
+    [
+        (b'{"partialSuccess": {"rejectedSpans": "3", "errorMessage": "too old"}}', 3, "too old"),
+        (b'{"partialSuccess": {"rejectedSpans": 2}}', 2, ""),
+        (b'{"partialSuccess": {"errorMessage": "slow down"}}', 0, "slow down"),
+        (b'{"partialSuccess": {}}', 0, None),
+        (b"{}", 0, None),
+        (b"", 0, None),
+        (b'{"partialSuccess": [1]}', 0, None),
+        (b'{"partialSuccess": {"rejectedSpans": "many"}}', 0, None),
+        (b"\x0a\x00", 0, None),
+    ],
+)
+def test_what_a_collector_rejects_is_said(
+    done: Run,
+    address: str,
+    monkeypatch: pytest.MonkeyPatch,
+    recwarn: pytest.WarningsRecorder,
+    answer: bytes,
+    rejected: int,
+    why: str | None,
+) -> None:
+    monkeypatch.setattr(Collected, "answer", answer)
+    sent = len(spans(write(source(done))))
+    assert send(source(done), address, "key=a%20b") == sent - rejected
+    told = [str(each.message) for each in recwarn if each.category is UserWarning]
+    expected = f"--otel {address}: the collector rejected {rejected} of {sent} spans, saying: {why!r}"
+    assert told == ([] if why is None else [expected])

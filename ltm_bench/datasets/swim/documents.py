@@ -201,5 +201,5 @@ def read_documents(place: str) -> tuple[Document, ...]:
             f"data = {place!r}: none of its {len(bad)} documents can be read: {'; '.join(bad[:20])}"
         )
     for why in bad:
-        warnings.warn(f"{why}; the other {len(found)} documents are asked about without it", stacklevel=2)
+        warnings.warn(f"{why}; the others are asked about without it", stacklevel=2)
     return tuple(found)
