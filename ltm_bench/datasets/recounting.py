@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import TooLarge, content_of, json_of
+from ltm_bench.datasets.answers import votes_of
 from ltm_bench.datasets.longmemeval.files import TYPES
 from ltm_bench.datasets.shapes import Known, Record, RowCount, Shape, shape_of
 
@@ -150,9 +151,14 @@ def counts_of(file: PublishedFile, known: Known) -> Iterator[RowCount]:
     """Yield what each row adds to a file's figures. Raises ConfigError for a bad value."""
     for number, row in enumerate(file.rows, start=1):
         try:
+            file.shape.check(row)
             yield file.shape.count(row, known)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            said = error if type(error) is ValueError else f"{type(error).__name__}: {error}"
+            said = (
+                "one of its values has another type than in files of this kind"  # Python's words name no key
+            )
+            if isinstance(error, ValueError | KeyError):
+                said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
             raise ConfigError(f"{file.path}: row {number}: {said}") from error
 
 
@@ -232,7 +238,7 @@ def _notes(
             f"a majority of its judgments gives {majority.total:g} right rows, their mean "
             f"{votes.mean * majority.n:.2f}: both are quoted as its accuracy"
         )
-    judges = {str(row["autoeval_label"].get("model")) for row in file.rows if "autoeval_label" in row}
+    judges = {str(votes_of(row)[1]) for row in file.rows if "autoeval_label" in row}
     if len(judges) > 1:
         yield f"several judges: {', '.join(sorted(judges))}; no official figure mixes them"
     questions, named = known.get("question", {}), {str(row.get("question_id")) for row in file.rows}

@@ -50,6 +50,12 @@ class Shape:
         """Whether a row has the keys."""
         return all(key in row for key in self.keys.split())
 
+    def check(self, row: Record) -> None:
+        """Raise ValueError if a value has a type that no file of this kind has."""
+        for key in self.keys.split():
+            types, needed = _TYPES.get(key, (object, ""))
+            _must(isinstance(row[key], types), key, row[key], needed)
+
     def name_of(self, row: Record) -> str:
         """Return a row's name; empty if it has none, or only a part of it."""
         keys = self.name.split()
@@ -64,6 +70,17 @@ def shape_of(row: Record) -> Shape | None:
 def _must(condition: object, key: str, value: object, needed: str) -> None:
     if not condition:
         raise ValueError(f"{key} is {str(value)[:40]!r}; it must be {needed}")
+
+
+_TYPES: Mapping[str, tuple[Any, str]] = {
+    **dict.fromkeys(("u", "a", "f", "mgs"), (int | float, "a number")),
+    **dict.fromkeys(
+        ("question_id", "id", "qid", "caseId", "checkpoint_id"), (str | int, "a text or a number")
+    ),
+    "turns": (list, "a list"),
+    "output": (Mapping, "an object with an action or an answer"),
+}
+"""What the values of some keys are, whatever the kind of file."""
 
 
 def _texts(row: Record, key: str) -> list[str]:
@@ -178,7 +195,7 @@ def _queried(row: Record, known: Known) -> RowCount:
 
 def _hashed(row: Record, known: Known) -> RowCount:
     """Count prompts that have the published hash, if question, template and judged reply are at hand."""
-    name = row["question_id"]
+    name = str(row["question_id"])
     asked, said = _of(known, "question", name), _of(known, "judged", name).get("hypothesis")
     prompt = _of(known, "prompt", f"{asked.get('question_type')}/{ABSTENTION in name}").get("prompt")
     if said is None or prompt is None:
@@ -190,7 +207,9 @@ def _hashed(row: Record, known: Known) -> RowCount:
 
 
 def _batch(row: Record, known: Known) -> RowCount:
-    said = [message for turn in row["turns"] for message in turn]
+    said = [message for turn in row["turns"] for message in (turn if isinstance(turn, list) else [turn])]
+    plain = all(isinstance(each, Mapping) and isinstance(each.get("content"), str) for each in said)
+    _must(plain, "turns", row["turns"], "a list of lists of messages with a content each")
     letters = sum(len(message["content"]) for message in said)
     sizes = {"turns": len(row["turns"]), "messages": len(said), "characters": letters}
     return RowCount({key: (size, 1) for key, size in sizes.items()})

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import pytest
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.recounting import explaining, learn, read_published, recount
+from ltm_bench.datasets.shapes import SHAPES, Shape
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -110,7 +112,7 @@ def test_a_damaged_or_mixed_file_is_refused_in_one_line(
         (LETTERS + "q3,a,ab,\n", "row 3: p is 'ab'; it must be a letter"),
         (json.dumps({"cases": [{**CASE, "retrievalPrecision": "high"}]}), "retrievalPrecision is 'high'"),
         (json.dumps({"cases": [{**CASE, "relevantBeliefs": "a"}]}), "relevantBeliefs is 'a'"),
-        (lines([{"batch_number": 1, "turns": 5}]), "row 1: TypeError"),
+        (lines([{"batch_number": 1, "turns": 5}]), "row 1: turns is '5'; it must be a list"),
     ],
 )  # fmt: skip
 def test_a_value_of_a_wrong_type_is_named_with_its_row(tmp_path: Path, content: str, says: str) -> None:
@@ -233,3 +235,56 @@ def test_what_is_no_table_is_said_with_its_line(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(csv, "DictReader", lambda text, **how: real(text, strict=True, **how))
     with pytest.raises(ConfigError, match=r"letters\.csv:2: not a row of a table: unexpected end of data"):
         read_published(path)
+
+
+ODD: tuple[object, ...] = (
+    "banana",
+    "a",
+    "CORRECT",
+    3,
+    -1,
+    0.5,
+    True,
+    None,
+    [],
+    ["a"],
+    [["a"]],
+    [3],
+    {},
+    {"a": [1]},
+)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.about)
+def test_no_value_of_any_type_is_answered_in_pythons_words(tmp_path: Path, shape: Shape) -> None:
+    path = tmp_path / "x.json"
+    keys = shape.keys.split()
+    plain = dict.fromkeys(keys, "a")
+    rows = [{**plain, key: value, **more} for key in keys for value in ODD for more in ({}, FULL)]
+    for row in rows:
+        path.write_text(json.dumps([row]), "utf-8")
+        try:
+            file = read_published(path)
+            recount(file, learn([file]))
+        except ConfigError as error:
+            said = str(error)
+            assert said.startswith(f"{path}: row 1")
+            assert not re.search(
+                r"Error|NoneType|unsupported|indices|iterable|operand|attribute|object is", said
+            ), said
+
+
+FULL = {
+    "category": "4", "pinnedBeliefs": ["a"], "retrievedQuestions": ["a"], "retrievedBeliefIds": ["a"], "failures": [],
+    "retrievalPrecision": 1, "retrievalRecall": 1, "precision": 1, "recall": 1, "f1": 1, "name": "n", "turnIndex": 1,
+    "utility_correct": True, "privacy_leak": False, "deletion_leak": False, "query_type": "utility", "u": 1, "a": 1,
+    "f": 1, "mgs": 1, "human_1": "CORRECT", "question_type": "single-session-user", "evidence": ["D1:1"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("output", ["banana", 3, None, ["banana"], True])
+def test_an_output_is_an_object(tmp_path: Path, output: object) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([{"checkpoint_id": "c", "output": output}]), "utf-8")
+    with pytest.raises(ConfigError, match=rf"x\.json: row 1: output is .*{output}.*; it must be an object"):
+        recount(read_published(path), {})
