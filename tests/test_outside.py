@@ -53,7 +53,6 @@ REVIEWED = {
         "* :: * :: shared.read",
     ),
     "a block, a line or an element at a time, with a limit": (
-        "ltm_bench/datasets/streaming.py :: read_lines :: reader.read",
         "ltm_bench/datasets/streaming.py :: read_elements :: file.read",
         "ltm_bench/datasets/streaming.py :: _of_list :: file.read",
         "ltm_bench/datasets/dialogue.py :: content_hash :: *",
@@ -110,7 +109,6 @@ REVIEWED = {
         "ltm_bench/judge/grading.py :: Grader.__init__ :: store.read_text",
         "ltm_bench/report/compiled.py :: * :: open",
         "ltm_bench/runner/ray/* :: * :: *",
-        "ltm_bench/score/audits/judgements.py :: append_lines :: file.read",
         "agents/graphiti.py :: * :: *",
         "agents/hindsight.py :: * :: *",
         "agents/http.py :: Http.* :: *.read_text",

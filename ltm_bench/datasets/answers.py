@@ -4,13 +4,14 @@ Published files differ in their keys, nest rows under users or samples, and stor
 Reading is lenient; scoring is not. A row without an answer is reported and skipped.
 """
 
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
-from ltm_bench.datasets.streaming import OnBad, read_text
+from ltm_bench.datasets.streaming import OnBad, read_lines, read_text
 
 _SAID = (
     "generated_answer", "hypothesis", "llm_response", "prediction", "predicted_answer", "model_answer",
@@ -117,14 +118,8 @@ def _rows(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Mapping[str, Any], s
     else:
         yield from _walk(whole, "", None)
         return
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                value = json_of(line)
-            except (ValueError, RecursionError) as error:
-                on_bad(f"{path}:{number}: skipped, not JSON: {error}")
-            else:
-                yield from _walk(value, f"line {number}", None)
+    for number, value in read_lines(path, io.StringIO(text), on_bad):
+        yield from _walk(value, f"line {number}", None)
 
 
 def _walk(value: Any, where: str, above: str | None) -> Iterator[tuple[str, Mapping[str, Any], str | None]]:

@@ -72,30 +72,16 @@ def read_lines(path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | No
         on_bad: Called with each bad line.
         cut_at: The number of a line for which `CUT` is yielded if it is bad.
     """
-    import jsonlines
-
-    number = 0
-
-    def numbered() -> Iterator[str]:
-        nonlocal number
-        for line in lines:
-            number += 1
-            yield line
-
-    # By default it uses whichever JSON library is installed; they differ on NaN and on large numbers.
-    with jsonlines.Reader(numbered(), loads=json_of) as reader:
-        while True:
-            try:
-                value = reader.read(skip_empty=True, allow_none=True)
-            except EOFError:
-                return
-            except jsonlines.InvalidLineError as error:
-                counts = "counts as a wrong prediction" if number == cut_at else "skipped"
-                on_bad(f"{path}:{number}: {counts}, not JSON: {error.__cause__ or error}")
-                if number == cut_at:
-                    yield Entry(number, CUT)
-            else:
-                yield Entry(number, value)
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            yield Entry(number, json_of(line))
+        except ValueError as error:
+            counts = "counts as a wrong prediction" if number == cut_at else "skipped"
+            on_bad(f"{path}:{number}: {counts}, not JSON: {error}")
+            if number == cut_at:
+                yield Entry(number, CUT)
 
 
 _BLOCK = 1 << 20
