@@ -71,6 +71,9 @@ class Environment(_Env):
         parameters: Parameters by scenario, instead of the suite's.
         render_mode: There is none; Gymnasium passes it.
 
+    It can be pickled and copied, an open episode included. Gymnasium's `AsyncVectorEnv` takes it with
+    `shared_memory=False`, since texts have no fixed size.
+
     Raises ConfigError if an argument is invalid, or if the suite's examples do not share one conversation.
     """
 
@@ -89,29 +92,33 @@ class Environment(_Env):
         parameters: Mapping[str, Mapping[str, Any]] | None = None,
         render_mode: None = None,
     ) -> None:
-        request = Request(
-            "goldfish",  # an agent that observes, which is all that the plan asks of it
-            span,
-            suite=suite,
-            seed=seed,
-            scenarios=scenarios,
-            examples=examples,
-            filler=filler,
-            acknowledge=acknowledge,
-            parameters=parameters,
-        )
-        plan = make_plan(request)
+        arguments: dict[str, Any] = {"suite": suite, "span": span, "seed": seed, "scenarios": scenarios}
+        arguments |= {
+            "examples": examples,
+            "filler": filler,
+            "acknowledge": acknowledge,
+            "parameters": parameters,
+        }
+        plan = make_plan(
+            Request("goldfish", **arguments)
+        )  # it observes, which is all that the plan asks of an agent
         if plan.manifest.suite.isolated:
             raise ConfigError(
                 f"suite {suite}: each of its examples has a conversation of its own, and an environment is one "
                 "conversation; choose another suite"
             )
+        self._arguments = arguments
         agent = AgentEntry(name=AGENT, adapter=AGENT, hash="", settings={}, free=True, observes=True)
         manifest = plan.manifest.model_copy(update={"agent": agent, "questions": "in-line"})
         self.render_mode = render_mode
         self._plan = replace(plan, manifest=manifest)
         self._next = plan.manifest.seed
         self._episode: Episode | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it again: from its arguments and its state, since scenarios are code."""
+        state = None if self._episode is None else self.save()
+        return _made_again, (type(self), self._arguments, self._next, state)
 
     def reset(
         self, *, seed: int | str | None = None, options: Mapping[str, Any] | None = None
@@ -215,6 +222,16 @@ class Environment(_Env):
             "observed": tuple(episode.observed),
         }
         return "" if message is None else message.text, known
+
+
+def _made_again(
+    kind: type[Environment], arguments: Mapping[str, Any], following: Seed, state: bytes | None
+) -> Any:
+    made = kind(**arguments)
+    if state is not None:
+        made.restore(state)
+    made._next = following
+    return made
 
 
 def _described(answer: Rewarded) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 """The environment says, records and rewards what a run with the same replies says, records and scores."""
 
+import copy
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -222,3 +225,33 @@ def test_it_works_without_gymnasium() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "train:0\n"
+
+
+@pytest.mark.parametrize("again", [lambda each: pickle.loads(pickle.dumps(each)), copy.deepcopy, copy.copy])
+@pytest.mark.parametrize("steps", [-1, 0, 3])
+@pytest.mark.parametrize("scenarios", [["colours"], ["delayed_recall"]], ids=["python", "toml"])
+def test_a_copy_goes_on_as_the_original(
+    again: Callable[[Environment], Environment], steps: int, scenarios: list[str]
+) -> None:
+    environment = Environment(span="2k", scenarios=scenarios, examples=1, seed="train:7")
+    message = ""
+    if steps >= 0:
+        message, _ = environment.reset()
+    for _ in range(steps):
+        message = environment.step("Okay.")[0]
+    copied = again(environment)
+    if message:
+        assert copied.step("Okay.")[:4] == environment.step("Okay.")[:4]
+        assert copied.save() == environment.save()
+    assert copied.reset()[0] == environment.reset()[0]
+
+
+def test_gymnasium_steps_several_at_once() -> None:
+    gymnasium = pytest.importorskip("gymnasium")
+    made = gymnasium.vector.AsyncVectorEnv([partial(Environment, **SMALL)] * 2, shared_memory=False)
+    try:
+        seen, _ = made.reset()
+        assert len(seen) == 2
+        assert made.step(("Okay.", "Okay."))[0]
+    finally:
+        made.close()
