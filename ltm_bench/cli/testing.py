@@ -51,16 +51,23 @@ def memory_run(
         given |= marker.kwargs
 
     def start(agent: Any, **arguments: Any) -> "Run":
-        from ltm_bench.api import run
+        from ltm_bench.api import load_run, run
         from ltm_bench.api.playing import play
+        from ltm_bench.core.errors import AgentError
 
+        __tracebackhide__ = True
         place, asked = tmp_path_factory.mktemp("memory"), given | arguments
-        done = (
-            run(agent, **{"reports": place, **asked})
-            if isinstance(agent, str)
-            else play(agent, place / "run", **asked)
-        )
-        request.node.stash.setdefault(_RUNS, []).append(done)
+        runs = request.node.stash.setdefault(_RUNS, [])
+        try:
+            done = (
+                run(agent, **{"reports": place, **asked})
+                if isinstance(agent, str)
+                else play(agent, place / "run", **asked)
+            )
+        except AgentError as error:  # it names the agent's line; the way there through ours helps nobody
+            runs += [load_run(log.parent) for log in place.glob("*/events.jsonl")]
+            raise error.with_traceback(None) from None
+        runs.append(done)
         return done
 
     return start

@@ -1,5 +1,6 @@
 """The plug-in for pytest, in a project that is not this one: what is green, what is red, and what a failure prints."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -36,6 +37,19 @@ def test_red(memory_run):
 @pytest.mark.memory(scenarios=["colours"])
 def test_that_asks_for_the_impossible(memory_run):
     memory_run(7)
+
+
+@pytest.mark.memory(scenarios=["colours"], examples=1)
+def test_that_breaks(memory_run):
+    heard = []
+
+    def breaks(message):
+        heard.append(message)
+        if len(heard) == 3:
+            raise OSError("no power")
+        return "Okay."
+
+    memory_run(breaks)
 
 
 class Quiet:
@@ -86,6 +100,11 @@ def test_a_foreign_project_has_green_and_red_tests_and_sees_what_was_missed(tmp_
         assert f"\n  {word} " in printed
     assert "replied   It is ␛[31mmauve." in printed
     assert "7 is no agent: pass a name" in printed
+    broken = printed.partition("test_that_breaks ____")[2].partition("\n____")[0]
+    assert "AgentError: the agent failed at turn" in broken
+    assert "OSError: no power" in broken
+    assert "score incomplete; " in broken
+    assert len(broken.splitlines()) < 40
     assert {each.name for each in tmp_path.iterdir()} <= {"test_foreign.py", "__pycache__", ".pytest_cache"}
 
 
@@ -162,3 +181,24 @@ def test_what_is_no_agent_and_what_fails_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(AgentError, match="failed at turn 0: OSError: no power"):
         play(breaks, tmp_path / "d", scenarios=["colours"])
     assert (tmp_path / "d" / "events.jsonl").exists()
+
+
+class Hanging(Agent):
+    """Never replies to its second message."""
+
+    free = observes = True
+    asked = 0
+
+    async def reply(self, message: Message) -> Reply:
+        self.asked += 1
+        await asyncio.sleep(0 if self.asked == 1 else 3600)
+        return Reply("Okay.")
+
+    async def observe(self, turn: Turn) -> None:
+        """Hear it."""
+
+
+def test_an_agent_that_hangs_is_given_up_and_its_log_is_kept(tmp_path: Path) -> None:
+    with pytest.raises(AgentError, match=r"took more than 0\.5 s at turn [1-9]\d*; raise it with timeout="):
+        play(Hanging, tmp_path / "run", scenarios=["colours"], examples=1, timeout=0.5)
+    assert len((tmp_path / "run" / "events.jsonl").read_bytes().splitlines()) > 2
