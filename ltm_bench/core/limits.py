@@ -7,6 +7,7 @@ OverflowError, which no reader expects.
 from __future__ import annotations
 
 import ast
+import codecs
 import gzip
 import os
 import re
@@ -259,6 +260,21 @@ _TOML_TOKEN = re.compile(
 )
 """The tokens that determine the depth of a TOML text. An unterminated string runs to the end, so that no part
 is read twice."""
+
+
+def charset_of(content: bytes, otherwise: str = "utf-8") -> str:
+    """Return the character set that a text's first bytes name."""
+    return next((name for mark, name in MARKS.items() if content.startswith(mark)), otherwise)
+
+
+MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16's, with which it begins
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""The character sets that a file's first bytes can name."""
 
 
 def python_in(path: Path) -> ast.Module:

@@ -5,6 +5,7 @@ The agent's reply is untrusted: it is passed as a JSON string, so that nothing i
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,10 +94,17 @@ def object_alone(answer: str) -> dict[str, Any] | None:
     if text.startswith("```") and text.endswith("```") and len(text) > 6:
         text = text.removesuffix("```").partition("\n")[2].strip()
     try:
-        content: Any = json_of(text)
+        json_of(text)  # it is within the limits
+        content: Any = json.loads(text, object_pairs_hook=_each_key_once)
     except ValueError:
         return None
     return content if isinstance(content, dict) else None
+
+
+def _each_key_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError("a key stands twice: which of the two is meant?")
+    return found
 
 
 def read(answer: str) -> tuple[Outcome, str] | None:

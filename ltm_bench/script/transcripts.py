@@ -7,7 +7,7 @@ conversations: one JSON value, or one on each line. Conversations in one file fo
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ltm_bench.core.limits import json_of
+from ltm_bench.core.limits import MARKS, charset_of, json_of
 
 _USERS = ("user", "human")
 _AGENTS = ("assistant", "ai", "gpt", "model", "AIMessageChunk")
@@ -25,7 +25,9 @@ class StoredTurn(NamedTuple):
 def stored_turns(content: bytes) -> list[StoredTurn]:
     """Return the turns in a file's content. Raises ValueError if it is not JSON, or has no message of a user."""
     turns: list[tuple[str, list[str]]] = []
-    for role, text in _messages(_parsed(content.removeprefix(b"\xef\xbb\xbf"))):
+    if content.startswith(tuple(MARKS)):
+        content = content.decode(charset_of(content), "surrogatepass").encode("utf-8", "surrogatepass")
+    for role, text in _messages(_parsed(content)):
         if role in _USERS:
             turns.append((text, []))
         elif role in _AGENTS and turns:

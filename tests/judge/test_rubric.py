@@ -49,3 +49,17 @@ def test_a_reply_stays_inside_its_string() -> None:
         "told": [], "asked at": "", "question": "q?", "right": "Lima", "reply": reply,
     }  # fmt: skip
     assert text.isascii() or text.removeprefix(rubric.TEXT).isascii()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"verdict": "right", "reason": "a", "verdict": "wrong"}',
+        '{"verdict": "wrong", "verdict": "right"}',
+        '{"verdict": "right", "verdict": "right"}',
+        '{"verdict": "right", "reason": "a", "more": {"x": 1, "x": 2}}',
+        '```json\n{"verdict": "right", "reason": "", "reason": "b"}\n```',
+    ],
+)
+def test_an_answer_with_a_key_twice_is_unreadable(answer: str) -> None:
+    assert rubric.read(answer) is None

@@ -110,3 +110,9 @@ def test_several_replies_to_one_message_are_one_reply() -> None:
 def test_what_cannot_be_read_is_named(content: bytes, says: str) -> None:
     with pytest.raises(ValueError, match=f"(?i){says}"):
         stored_turns(content)
+
+
+@pytest.mark.parametrize("charset", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_file_is_read_in_the_character_set_that_its_first_bytes_name(charset: str) -> None:
+    said = json.dumps([{"role": "user", "content": "né\u2028漢"}], ensure_ascii=False)
+    assert [turn.text for turn in stored_turns(said.encode(charset))] == ["né\u2028漢"]

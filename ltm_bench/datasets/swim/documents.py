@@ -1,6 +1,5 @@
 """Reads a user's documents: text and Markdown as they are, PDF and HTML through pypdf and markdownify (an extra)."""
 
-import codecs
 import re
 import warnings
 from collections import Counter
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.errors import described
-from ltm_bench.core.limits import BODY, content_of, json_of
+from ltm_bench.core.limits import BODY, charset_of, content_of, json_of
 
 TEXTS = (".txt", ".md", ".markdown", ".rst", "")
 PAGES = (".pdf",)
@@ -82,15 +81,6 @@ def _text(path: Path) -> str:
     return text
 
 
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16's, with which it begins
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-"""The character sets that a file's first bytes can name."""
-
 _CHARSET = re.compile(
     r"(?:ascii|big5|cp|euc|gb|iso|johab|koi|latin|mac|shift|tis|us|utf|windows|x-mac)[\w.:-]{0,20}", re.I
 )
@@ -99,7 +89,7 @@ _CHARSET = re.compile(
 
 def _decoded(content: bytes, path: Path, declared: str | None = None) -> str:
     """Return a text in the character set that its first bytes name, or that it declares, or else in UTF-8."""
-    charset = next((name for mark, name in _MARKS.items() if content.startswith(mark)), declared or "utf-8")
+    charset = charset_of(content, declared or "utf-8")
     try:
         if _CHARSET.fullmatch(charset) is None:
             raise LookupError
