@@ -89,18 +89,8 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     scenario = find_scenario(str(path))
     if tree is None:
         yield Finding(True, f"can be read: {scenario.summary}")
-    yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
-    others = {
-        skill
-        for each in plugins.catalogue("scenarios").values()
-        if each != path
-        for skill in plugins.skills(each)
-    }
-    for skill in sorted({*scenario.skills} - others):
-        yield Finding(True, f"note: no other scenario has the skill {skill!r}{nearest(skill, others)}")
-    if tree is None and (
-        alike := [said for name, of in scenario.parameters.items() if (said := _alike(name, of))]
-    ):
+    yield from _skills(path, scenario)
+    if tree is None and (alike := _alike(scenario)):
         yield Finding(
             False, f"the values of each choice differ{_but(alike)}"
         )  # all else would follow from that
@@ -138,13 +128,27 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     yield Finding(True, f"needs a span of at least {need:,} tokens; its own messages take up to {size:,}")
 
 
-def _alike(name: str, values: Sequence[Any]) -> str:
-    """Say which value of a choice in TOML another one repeats; empty if none does."""
-    if len(values) == 1:
-        return f"{name} has a single one, {values[0]!r:.60}: write it into the texts"
-    told = [str(value).casefold().strip() for value in values]
-    again = next((i for i, value in enumerate(told) if value in told[:i]), None)
-    return "" if again is None else f"{name} has {values[again]!r:.60} twice"
+def _skills(path: Path, scenario: Scenario) -> Iterator[Finding]:
+    """Yield what a scenario's skills are, and which of them no scenario that ships has: a slip, perhaps."""
+    yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
+    shipped_ones = [
+        p for p in plugins.bundled("scenarios").glob("*.[pt]*") if p.suffix in (".py", ".toml") and p != path
+    ]
+    others = {skill for each in shipped_ones for skill in plugins.skills(each)}
+    for skill in sorted({*scenario.skills} - others):
+        yield Finding(True, f"note: no scenario that ships has the skill {skill!r}{nearest(skill, others)}")
+
+
+def _alike(scenario: Scenario) -> list[str]:
+    """Return what is wrong with the choices of a scenario in TOML: a single value, or one that stands twice."""
+    found = []
+    for name, values in scenario.parameters.items():
+        told = [str(value).casefold().strip() for value in values]
+        if len(values) == 1:
+            found.append(f"{name} has a single one, {values[0]!r:.60}: write it into the texts")
+        elif again := [value for value, said in zip(values, told, strict=True) if told.count(said) > 1]:
+            found.append(f"{name} has {again[-1]!r:.60} twice")
+    return found
 
 
 def _matched(asks: Sequence[tuple[Sequence[Rehearsed], Matcher]]) -> Iterator[Finding]:

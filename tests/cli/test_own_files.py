@@ -229,8 +229,8 @@ def test_check_says_which_values_of_a_choice_are_no_choice_and_nothing_that_foll
 @pytest.mark.parametrize(
     ("skill", "said"),
     [
-        ("telepathy", "note: no other scenario has the skill 'telepathy'"),
-        ("recal", "note: no other scenario has the skill 'recal'; did you mean 'recall'?"),
+        ("telepathy", "note: no scenario that ships has the skill 'telepathy'"),
+        ("recal", "note: no scenario that ships has the skill 'recal'; did you mean 'recall'?"),
         ("recall", ""),
     ],
 )

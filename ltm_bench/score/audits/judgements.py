@@ -9,6 +9,7 @@ verdict, each judge's, and who overrode what and why.
 """
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.limits import json_of, lines_of, opened
 from ltm_bench.core.messages import Outcome, Usage, Verdict
-from ltm_bench.log.lines import LINE, check_ordinary, mend
+from ltm_bench.log.lines import LINE, backwards, check_ordinary
 
 JUDGEMENTS = "judgements.jsonl"
 BLIND = "blind.jsonl"
@@ -219,8 +220,9 @@ def append(run: Path, entries: Sequence[Judgement | Override | VagueTrial]) -> N
 
 def append_lines(path: Path, lines: Iterable[bytes]) -> None:
     """Append whole lines to a file, after cutting off one torn by a crash."""
-    mend(path)
-    with path.open("ab") as file:
+    with path.open("ab+") as file:
+        torn = next(backwards(file))
+        file.truncate(file.seek(0, os.SEEK_END) - len(torn))
         file.writelines(lines)
 
 
