@@ -1,12 +1,25 @@
 """What the matchers of public sets share: they know which question of which set they belong to."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher
 from ltm_bench.datasets.judging import Inquiry
+
+Golds = str | tuple[str, ...]
+"""The accepted answers as a matcher keeps them: one as a text, as in old logs, or several."""
+
+
+def kept(golds: str | Sequence[str]) -> Golds:
+    """Return accepted answers as a matcher keeps them."""
+    return golds if isinstance(golds, str) else golds[0] if len(golds) == 1 else tuple(golds)
+
+
+def each_of(golds: Golds) -> tuple[str, ...]:
+    """Return the accepted answers that a matcher keeps."""
+    return (golds,) if isinstance(golds, str) else golds
 
 
 class SetMatcher(Matcher):

@@ -16,11 +16,9 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import content_of, json_of, unpacked
 from ltm_bench.datasets.longmemeval.files import TYPES
 from ltm_bench.datasets.shapes import Known, Record, RowCount, Shape, shape_of
-
-_CUT = "it may be cut: get it again"
+from ltm_bench.datasets.streaming import text_in, values_in
 
 
 class PublishedFile(NamedTuple):
@@ -67,12 +65,7 @@ class Recounts(BaseModel, frozen=True):
 
 def read_published(path: Path) -> PublishedFile:
     """Read a file. Raises ConfigError if it is damaged, of no known kind, or of several."""
-    try:
-        content = content_of(path)
-        text = (unpacked(content) if content.startswith(b"\x1f\x8b") else content).decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else f"{error}; {_CUT}"
-        raise ConfigError(f"{path}: cannot be read: {why}") from error
+    text = text_in(path)
     head: dict[str, Any] = {}
     rows = list(_rows(path, text, head))
     shape = shape_of(rows[0]) if rows and isinstance(rows[0], dict) else None
@@ -98,15 +91,11 @@ def _rows(path: Path, text: str, head: dict[str, Any]) -> Iterator[Any]:
         for row in csv.DictReader(io.StringIO(text)):
             yield {key: value for key, value in row.items() if key is not None and value is not None}
         return
-    try:
-        whole = json_of(text)
-    except (ValueError, RecursionError):
-        for number, line in enumerate(text.split("\n"), start=1):
-            try:
-                yield from [json_of(line)] if line.strip() else []
-            except (ValueError, RecursionError) as error:
-                raise ConfigError(f"{path}:{number}: not JSON: {error}; {_CUT}") from error
+    values = list(values_in(path, text))
+    if len(values) != 1 or values[0][0]:
+        yield from (value for _, value in values)
         return
+    whole = values[0][1]
     inside = whole.items() if isinstance(whole, dict) and not shape_of(whole) else ()
     lists = {key: value for key, value in inside if isinstance(value, list) and value}
     if not lists:

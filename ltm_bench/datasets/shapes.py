@@ -100,7 +100,7 @@ def _plain(row: Record, known: Known) -> RowCount:
 
 def _judged(row: Record, known: Known) -> RowCount:
     """Count votes: the majority, every one, unanimity, and each judgment by its place."""
-    votes, _ = votes_of(row)
+    votes = votes_of(row)
     right = (2 * sum(votes) > len(votes), 1)
     if "label" in row:
         _must((row["label"] == 1) == right[0], "label", row["label"], "as in autoeval_label")

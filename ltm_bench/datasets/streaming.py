@@ -18,6 +18,7 @@ OnBad = Callable[[str], None]
 """Called with each line that is skipped: the file, the line's number, and what is wrong."""
 
 _GZIP = b"\x1f\x8b"
+_CUT = "it may be cut: get it again"
 
 
 CUT = object()
@@ -45,6 +46,30 @@ def skipping(where: str, on_bad: OnBad) -> Iterator[None]:
         on_bad(f"{where}: skipped: {type(error).__name__}: {error}")
 
 
+def text_in(path: Path) -> str:
+    """Return the text of a file, gzipped or not. Raises ConfigError."""
+    try:
+        content = content_of(path)
+        return (unpacked(content) if content.startswith(_GZIP) else content).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else f"{error}; {_CUT}"
+        raise ConfigError(f"{path}: cannot be read: {why}") from error
+
+
+def values_in(path: Path, text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the value of a JSON text, or those of JSON Lines, with their places. Raises ConfigError for a bad line."""
+    try:
+        whole = json_of(text)
+    except (ValueError, RecursionError):
+        for number, line in enumerate(text.split("\n"), start=1):
+            try:
+                yield from [(f"line {number}", json_of(line))] if line.strip() else ()
+            except (ValueError, RecursionError) as error:
+                raise ConfigError(f"{path}:{number}: not JSON: {error}; {_CUT}") from error
+    else:
+        yield "", whole
+
+
 def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> Iterator[Entry]:
     """Yield the objects of a file; a bad line is skipped.
 
@@ -56,11 +81,7 @@ def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> It
     Raises:
         ConfigError: The file cannot be read.
     """
-    try:
-        content = content_of(path)
-        text = (unpacked(content) if content.startswith(_GZIP) else content).decode("utf-8")
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    text = text_in(path)
     if not text.lstrip().startswith("["):
         last = text.rstrip().count("\n") + 1
         yield from read_lines(path, io.StringIO(text), on_bad, cut_at=last if keep_cut else None)

@@ -19,7 +19,7 @@ from ltm_bench.datasets.beam.scorer import (
 )
 from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.judging import Inquiry, Judged
-from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.datasets.matching import Golds, SetMatcher, each_of, kept
 from ltm_bench.matchers.reading import READ, abstains, words
 
 
@@ -34,7 +34,7 @@ class Meets(SetMatcher):
     version: ClassVar[int] = 2
     columns: ClassVar[tuple[str, ...]] = (*MODES, TAU_F1)
 
-    gold: str
+    gold: Golds
     rubric: tuple[str, ...]
     """The requirements that a judge checks, item by item."""
     ability: str
@@ -75,7 +75,7 @@ class Meets(SetMatcher):
         return contradicts(self._question(""))
 
     def _question(self, text: str) -> HistoryQuestion:
-        return HistoryQuestion(self.id, self.ability, text, (self.gold,), rubric=self.rubric)
+        return HistoryQuestion(self.id, self.ability, text, each_of(self.gold), rubric=self.rubric)
 
     def inquiry(self, question: str, reply: str) -> Inquiry | None:
         """Return the questions to a judge: about each item of the rubric, and each line of an order of events."""
@@ -113,24 +113,27 @@ class Meets(SetMatcher):
 
     def right(self) -> Sequence[str]:
         """Return the ideal answer; for an order of events, the events line by line, as they are read."""
-        return ("\n".join(self.rubric), self.gold) if self.ability == ORDER else (self.gold,)
+        golds = each_of(self.gold)
+        return ("\n".join(self.rubric), *golds) if self.ability == ORDER else golds
 
     def wrong(self) -> Sequence[str]:
         """Return a different answer, and an empty one."""
         return ("Xylophones", "")
 
 
-def meets(gold: str, rubric: Sequence[str], ability: str, *, id: str = "", mode: str = "official") -> Meets:
+def meets(
+    gold: str | Sequence[str], rubric: Sequence[str], ability: str, *, id: str = "", mode: str = "official"
+) -> Meets:
     """Expect a reply that meets a rubric of BEAM.
 
     Args:
-        gold: The ideal answer.
+        gold: The ideal answer, or several.
         rubric: What the reply must contain, item by item.
         ability: The question's kind.
         id: The question's id.
         mode: `official`, `paper` or `strict`.
     """
-    return Meets(gold, tuple(rubric), ability, id, mode)
+    return Meets(kept(gold), tuple(rubric), ability, id, mode)
 
 
 EXAMPLES: tuple[Matcher, ...] = (

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.datasets.infinitebench.scorer import MODES, SCORERS, Mode, score, task_of
 from ltm_bench.datasets.streaming import CUT, OnBad, read_predictions, skipping
+from ltm_bench.datasets.values import text_of
 
 _SKIPS_FIRST = "gpt4"
 """The model whose first number the published program skips in math_calc."""
@@ -68,7 +69,7 @@ def _score_file(
             scores.append([0.0] * len(modes))
             continue
         with skipping(f"{path}:{number}", on_bad):
-            said = str(line["prediction"] if "prediction" in line else line["pred"])
+            said = text_of(line["prediction"] if "prediction" in line else line["pred"])
             label = line["ground_truth"] if "ground_truth" in line else line["label"]
             scores.append([score(task, said, label, mode, skip_first=skip_first) for mode in modes])
     if not scores:

@@ -2,7 +2,7 @@
 
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ltm_bench.datasets.locomo.porter import stem
 from ltm_bench.datasets.overlap import f1 as f1_of_bags
@@ -44,6 +44,11 @@ def official(answer: str, gold: str, category: str) -> float:
         best = [max(f1(part, wanted.strip()) for part in parts) for wanted in gold.split(",")]
         return sum(best) / len(best)
     return f1(answer, _plain_gold(gold, category))
+
+
+def best(score: Callable[[str, str, str], float], answer: str, golds: Sequence[str], category: str) -> float:
+    """Return the score of an answer by whichever of the accepted answers gives it most."""
+    return max(score(answer, gold, category) for gold in golds)
 
 
 def chosen(answer: str, options: Sequence[str]) -> str:
