@@ -189,3 +189,24 @@ def test_a_file_that_is_cut_is_refused_in_the_same_words_as_by_score_published(
         assert done.exit_code == 1
         assert str(refused.value) in done.err
         assert "it may be cut" in done.err
+
+
+def test_several_golds_in_a_file_are_each_right(tmp_path: Path, command: "Command") -> None:
+    path = tmp_path / "mine.json"
+    row = {"question": "Which colour?", "category": 4, "golden_answer": ["green", "dark green"]}
+    said = ["green", "dark green", "red"]
+    path.write_text(json.dumps([row | {"question": f"{each}?", "answer": each} for each in said]))
+    (file,) = json.loads(command("score", "locomo", str(path), "--json").out)["files"]
+    assert file["lines"][0]["figures"]["official"]["mean"] == pytest.approx(2 / 3)
+    rows = [
+        {
+            "question_id": each,
+            "hypothesis": each,
+            "question_type": "multi-session",
+            "answer": row["golden_answer"],
+        }
+        for each in said
+    ]
+    path.write_text(json.dumps(rows))
+    (file,) = json.loads(command("score", "longmemeval", str(path), "--json").out)["files"]
+    assert file["lines"][0]["figures"]["strict"]["mean"] == pytest.approx(2 / 3)

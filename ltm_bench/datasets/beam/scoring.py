@@ -14,7 +14,7 @@ from ltm_bench.datasets.beam.files import ABILITIES, contradicts, histories
 from ltm_bench.datasets.beam.matcher import meets
 from ltm_bench.datasets.beam.scorer import MODES, ORDER, TAU_F1, order_scores, rubric_score, score_of
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
-from ltm_bench.datasets.errata import wrong_keys
+from ltm_bench.datasets.errata import error_of, wrong_keys
 from ltm_bench.datasets.judging import Ask, conduct, together
 from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.datasets.streaming import read_value
@@ -84,9 +84,7 @@ async def judged(
 
     async def one(name: str, said: str) -> tuple[str, Mapping[str, float] | None]:
         question = questions[name]
-        inquiry = meets(question.gold[0], question.rubric, question.type, id=name).inquiry(
-            question.text, said
-        )
+        inquiry = meets(question.gold, question.rubric, question.type, id=name).inquiry(question.text, said)
         found = None if inquiry is None else await conduct(inquiry, ask)
         if found is None:
             on_bad(f"{path}: {name}: not judged: the judge failed, or gave no score")
@@ -119,6 +117,9 @@ def score_file(
     """
     marks: dict[str, AnswerMark] = {}
     for name, ability, conversation, row in rows_of(path, questions):
+        if name in marks:
+            on_bad(f"{path}: {name}: answered twice; the first answer counts")
+            continue
         if heard is not None and name in heard:
             marks[name] = _mark(name, ability, conversation, heard[name], questions.get(name))
             continue
@@ -132,9 +133,12 @@ def score_file(
                 f"{path}: {name}: skipped: {len(scores)} scores for a rubric of {len(question.rubric)} items"
             )
             continue
-        order = _order(row) if ability == ORDER else None
-        rated: dict[str, float] = {mode: rubric_score(scores, ability, mode) for mode in MODES}
-        marks[name] = _mark(name, ability, conversation, order or rated, question)
+        rated: Mapping[str, float] | None
+        rated = _order(row) if ability == ORDER else {m: rubric_score(scores, ability, m) for m in MODES}
+        if rated is None:
+            on_bad(f"{path}: {name}: skipped: its τ is not a number, as the official one of a single event")
+            continue
+        marks[name] = _mark(name, ability, conversation, rated, question)
     if not marks:
         raise ConfigError(f"{path}: no judge's scores are stored in it; name a judge with --judge")
     types = {mark.type for mark in marks.values()}
@@ -153,7 +157,8 @@ def score_file(
 def _mark(
     name: str, ability: str, conversation: str, scores: Mapping[str, float], question: HistoryQuestion | None
 ) -> AnswerMark:
-    wrong = name in wrong_keys("beam") or (question is not None and contradicts(question))
+    error = error_of(wrong_keys("beam"), name, None if question is None else question.text)
+    wrong = error is not None or (question is not None and contradicts(question))
     return AnswerMark(name, ability, conversation, scores, wrong_key=wrong)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import Answer, majority, read_answers
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
-from ltm_bench.datasets.errata import wrong_keys
+from ltm_bench.datasets.errata import error_of, question_digest, wrong_keys
 from ltm_bench.datasets.judging import Ask, together
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, question_of
 from ltm_bench.datasets.longmemeval.scorer import prompt, strict, verdict_of
@@ -81,7 +81,7 @@ def score_file(
             on_bad(f"{path}: {answer.id}: skipped: the data has no such question")
             continue
         kind = question.type if question else answer.type or "unknown type"
-        gold = question.gold if question else () if answer.gold is None else (str(answer.gold),)
+        gold = question.gold if question else answer.golds
         unanswerable = ABSTENTION in answer.id
         scores: dict[str, float] = {}
         votes = answer.votes or ((labels[answer.id],) if answer.id in labels else ())
@@ -90,8 +90,10 @@ def score_file(
         if (own := strict(answer.said, gold, kind, unanswerable=unanswerable)) is not None:
             scores["strict"] = own
         judge = judge or answer.judge
+        text = question.text if question else answer.question
+        wrong = error_of(wrong_keys("longmemeval"), answer.id, text) is not None
         marks[answer.id] = AnswerMark(
-            answer.id, kind, answer.id, scores, unanswerable, answer.id in wrong_keys("longmemeval")
+            answer.id, kind, answer.id, scores, unanswerable, wrong, question_digest(text)
         )
     columns = tuple(
         each for each in ("judge", "strict") if any(each in mark.scores for mark in marks.values())
