@@ -10,13 +10,14 @@ import gzip
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import content_of, json_of
+from ltm_bench.datasets.dates import in_utc
 
 NAMES = {
     "Colours": "colours",
@@ -205,8 +206,7 @@ def _exchanges(turns: Sequence[tuple[str, str, str]]) -> tuple[Exchange, ...]:
     found = []
     for (who, when, text), (answerer, _, reply) in pairwise(turns):
         if who != "Agent" and answerer == "Agent":
-            at = datetime.fromisoformat(when)
-            found.append(Exchange(text, reply, at if at.tzinfo else at.replace(tzinfo=UTC)))
+            found.append(Exchange(text, reply, in_utc(datetime.fromisoformat(when))))
     if not found:
         raise ValueError("it has no message with a reply")
     return tuple(found)
