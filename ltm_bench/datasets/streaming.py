@@ -1,4 +1,4 @@
-"""Reads files from elsewhere: a JSON list, or JSON Lines, gzipped or not.
+"""Reads files from elsewhere: a JSON list, JSON Lines, or one object, gzipped or not.
 
 The elements of a long file are read one by one: memory holds one element at a time.
 """
@@ -8,11 +8,12 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import content_of, json_of, unpacked
+from ltm_bench.core.limits import FILE, content_of, json_of, unpacked
 
 OnBad = Callable[[str], None]
 """Called with each line that is skipped: the file, the line's number, and what is wrong."""
@@ -42,7 +43,7 @@ def skipping(where: str, on_bad: OnBad) -> Iterator[None]:
     """
     try:
         yield
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ConfigError) as error:
         on_bad(f"{where}: skipped: {type(error).__name__}: {error}")
 
 
@@ -82,14 +83,15 @@ def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> It
         ConfigError: The file cannot be read.
     """
     text = text_in(path)
-    if not text.lstrip().startswith("["):
+    try:
+        whole = json_of(text)
+    except ValueError as error:
+        if text.lstrip().startswith("["):
+            raise ConfigError(f"{path}: not JSON: {error}") from error
         last = text.rstrip().count("\n") + 1
         yield from read_lines(path, io.StringIO(text), on_bad, cut_at=last if keep_cut else None)
-        return
-    try:
-        yield from map(Entry._make, enumerate(json_of(text), start=1))
-    except ValueError as error:
-        raise ConfigError(f"{path}: not JSON: {error}") from error
+    else:
+        yield from map(Entry._make, enumerate(whole if isinstance(whole, list) else [whole], start=1))
 
 
 def read_lines(path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | None = None) -> Iterator[Entry]:
@@ -158,7 +160,7 @@ def read_value(path: Path) -> Any:
 
 
 def read_elements(path: Path, on_bad: OnBad) -> Iterator[Entry]:
-    """Yield the elements of a JSON list, or the values of JSON Lines.
+    """Yield the elements of a JSON list, the values of JSON Lines, or a lone object.
 
     A bad line is reported and skipped. A list with a broken element ends there.
 
@@ -174,15 +176,21 @@ def read_elements(path: Path, on_bad: OnBad) -> Iterator[Entry]:
 
 
 def _of_lines(path: Path, start: str, file: IO[str], on_bad: OnBad) -> Iterator[Entry]:
-    head, newline, _ = start.rpartition("\n")
-    rest = start[len(head) + len(newline) :] if newline else start
-    lines = (line for part in (head.split("\n") if newline else [], _lines(rest, file)) for line in part)
-    yield from read_lines(path, lines, on_bad)
+    first, newline, _ = start.lstrip().partition("\n")
+    if newline and not _is_json(first):  # it may be one object over many lines
+        start += file.read(FILE)
+        if _is_json(start):
+            yield Entry(1, json_of(start))
+            return
+    yield from read_lines(path, chain(io.StringIO(start + file.readline()), file), on_bad)
 
 
-def _lines(rest: str, file: IO[str]) -> Iterator[str]:
-    yield rest + file.readline()
-    yield from file
+def _is_json(text: str) -> bool:
+    try:
+        json_of(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _of_list(path: Path, buffer: str, file: IO[str]) -> Iterator[Entry]:
