@@ -205,6 +205,11 @@ def _notes(
         what = "the verdict belongs to another reply than that of the file without verdicts"
         what = what if measure == "reply" else f"the stored {measure} does not follow"
         yield f"in {len(numbers)} of {len(counted)} rows {what} (rows {', '.join(map(str, numbers[:20]))})"
+    if nothing := sum(not each.amounts for each in counted):
+        yield (
+            f"{nothing} of {len(counted)} hashes are compared with nothing: give the questions, the official prompts "
+            "and the judged replies, with --data or as further files"
+        )
     majority, votes = figures.get(("majority", "all")), figures.get(("judgments", "all"))
     if majority and votes and votes.mean != majority.mean:
         yield (

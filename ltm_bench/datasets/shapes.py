@@ -177,12 +177,12 @@ def _queried(row: Record, known: Known) -> RowCount:
 
 
 def _hashed(row: Record, known: Known) -> RowCount:
-    """Count prompts that have the published hash, if question, template and judged reply are at hand."""
+    """Count prompts that have the published hash; nothing unless question, template and judged reply are at hand."""
     name = row["question_id"]
     asked, said = _of(known, "question", name), _of(known, "judged", name).get("hypothesis")
     prompt = _of(known, "prompt", f"{asked.get('question_type')}/{ABSTENTION in name}").get("prompt")
     if said is None or prompt is None:
-        return _plain(row, known)
+        return RowCount({})
     given = {"QUESTION": asked["question"], "ANSWER": str(asked["answer"]), "RESPONSE": said}
     prompt = re.sub(r"\{(QUESTION|ANSWER|RESPONSE)\}", lambda found: given[found[1]], prompt)
     same = hashlib.sha256(prompt.encode()).hexdigest() == row["prompt_sha256"]
@@ -199,10 +199,16 @@ def _batch(row: Record, known: Known) -> RowCount:
 def _ordered(row: Record, known: Known) -> RowCount:
     """Compare stored scores of an order of events with the official ones."""
     ours = event_order(_texts(row, "reference"), _texts(row, "system"))
-    stored = {"precision": ours.precision, "recall": ours.recall, "f1": ours.f1, "tau_norm": ours.tau}
-    stored["final_score"] = ours.tau * ours.f1
+    stored = {"precision": ours.precision, "recall": ours.recall, "f1": ours.f1}
+    by_order = {"tau_norm": ours.tau, "final_score": ours.tau * ours.f1}
+    stored |= by_order if ours.ordered else {}
     differs = [key for key, value in stored.items() if row[key] not in (None, value)]
-    return RowCount({key: (value, 1) for key, value in stored.items()}, (str(row["name"]),), differs)
+    differs += [
+        key for key in by_order if key not in stored and row[key] is not None and row[key] == row[key]
+    ]
+    amounts = {key: (value, 1) for key, value in stored.items()}
+    amounts |= {} if ours.ordered else {"τ is not a number": (1.0, 1)}
+    return RowCount(amounts, (str(row["name"]),), differs)
 
 
 def _gated(row: Record, known: Known) -> RowCount:

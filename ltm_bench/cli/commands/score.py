@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.marks import Sheet
     from ltm_bench.judge.vague import FalseAccepts
 
+G = TypeVar("G")
 T = TypeVar("T")
 
 app = group("Score prediction files of other benchmarks, in their own formats.")
@@ -71,12 +74,19 @@ def score_infinitebench(
     """Score prediction files of InfiniteBench, exactly as its two published programs do, and strictly."""
     from ltm_bench.datasets.infinitebench.scoring import modes_of, score_files
 
-    found = score_files(files, modes_of(mode), task=task, model=model, on_bad=_complain)
-    rows = [
-        {"file": str(path), "task": name, "lines": lines, **{str(key): mean for key, mean in means.items()}}
-        for path, name, lines, means in found
-    ]
-    print_rows(rows, as_json=as_json)
+    modes = modes_of(mode)
+    scored = partial(score_files, modes=modes, task=task, model=model, on_bad=_complain)
+    with _each(files, lambda path: list(scored([path]))) as found:
+        rows = [
+            {
+                "file": str(path),
+                "task": name,
+                "lines": lines,
+                **{str(key): mean for key, mean in means.items()},
+            }
+            for path, name, lines, means in chain.from_iterable(found)
+        ]
+        print_rows(rows, as_json=as_json)
 
 
 @command(
@@ -97,17 +107,18 @@ def score_counting_stars(
     as_json: Json = False,
 ) -> None:
     """Score prediction files or runs of Counting-Stars by length, with an additional order-aware figure."""
-    rows = {path: rows_of_run(path) if path.is_dir() else [row_of_file(path, _complain)] for path in files}
-    if as_json:
-        print_rows([row for found in rows.values() for row in found], as_json=True)
-        return
-    of_files = [row for path, found in rows.items() if not path.is_dir() for row in found]
-    if of_files:
-        print_rows(of_files, as_json=False)
-    for path, found in rows.items():
-        if path.is_dir():
-            out().print(path.name)
-            print_rows([without(row, "file") for row in found], as_json=False)
+
+    def scored(path: Path) -> tuple[Path, list[dict[str, Any]]]:
+        return path, rows_of_run(path) if path.is_dir() else [row_of_file(path, _complain)]
+
+    with _each(files, scored) as found:
+        of_files = [row for path, rows in found if as_json or not path.is_dir() for row in rows]
+        if of_files:
+            print_rows(of_files, as_json=as_json)
+        for path, rows in found if not as_json else ():
+            if path.is_dir():
+                out().print(path.name)
+                print_rows([without(row, "file") for row in rows], as_json=False)
 
 
 _Files = Annotated[
@@ -163,9 +174,9 @@ def score_locomo(
     from ltm_bench.datasets.locomo.scoring import Keys, score_file
 
     keys = Keys(data, errors, _complain)
-    sheets = [score_file(path, keys, _complain, answers=_answers_of(path)) for path in files]
     passed = _passed(wrong, score_file(wrong, keys, _complain)) if wrong else None
-    print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
+    with _each(files, lambda path: score_file(path, keys, _complain, answers=_answers_of(path))) as sheets:
+        print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
 
 
 @command(app, "score longmemeval mine.jsonl --data longmemeval_oracle.json", name="longmemeval")
@@ -183,15 +194,17 @@ def score_longmemeval(
     from ltm_bench.datasets.answers import read_answers
     from ltm_bench.datasets.longmemeval.scoring import judged, questions_of, score_file
 
-    questions = questions_of(data, _complain)
-    sheets, budget, passed = [], Budget(max_cost), None
-    for path in files:
+    questions, budget = questions_of(data, _complain), Budget(max_cost)
+
+    def scored(path: Path) -> Sheet:
         answers = _answers_of(path) or read_answers(path, _complain)
         labels = asked(judge, path, data, budget, partial(judged, answers, questions), _complain)
-        sheets.append(score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge))
-    if judge is not None:
-        passed = asked_vaguely(judge, files[0], "longmemeval-s", questions, sheets, budget, _complain)
-    print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
+        return score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge)
+
+    with _each(files, scored) as sheets:
+        vaguely = (sheets[0].path, "longmemeval-s", questions, sheets, budget, _complain)
+        passed = None if judge is None else asked_vaguely(judge, *vaguely)
+        print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
 @command(app, "score beam evaluation-mine.json --data chats/100K/1", name="beam")
@@ -208,15 +221,17 @@ def score_beam(
     from ltm_bench.cli.sheets import print_sheets
     from ltm_bench.datasets.beam.scoring import judged, questions_of, score_file
 
-    questions = questions_of(data, _complain)
-    sheets, budget, passed = [], Budget(max_cost), None
-    for path in files:
+    questions, budget = questions_of(data, _complain), Budget(max_cost)
+
+    def scored(path: Path) -> Sheet:
         grade = partial(judged, path, questions, on_bad=_complain)
         heard = asked(judge, path, data, budget, grade, _complain)
-        sheets.append(score_file(path, questions, _complain, heard=heard, judge=judge))
-    if judge is not None:
-        passed = asked_vaguely(judge, files[0], "beam-100k", questions, sheets, budget, _complain)
-    print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
+        return score_file(path, questions, _complain, heard=heard, judge=judge)
+
+    with _each(files, scored) as sheets:
+        vaguely = (sheets[0].path, "beam-100k", questions, sheets, budget, _complain)
+        passed = None if judge is None else asked_vaguely(judge, *vaguely)
+        print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
 @command(
@@ -233,8 +248,8 @@ def score_factconsolidation(
     from ltm_bench.datasets.factconsolidation.scoring import questions_of, score_file
 
     questions = questions_of(data, _complain)
-    sheets = [score_file(path, questions, _complain, answers=_answers_of(path)) for path in files]
-    print_sheets(sheets, as_json=as_json)
+    with _each(files, lambda p: score_file(p, questions, _complain, answers=_answers_of(p))) as sheets:
+        print_sheets(sheets, as_json=as_json)
 
 
 @command(
@@ -252,12 +267,10 @@ def score_published(
     from ltm_bench.cli.sheets import print_recounts
     from ltm_bench.datasets.recounting import explaining, learn, read_published, recount
 
-    read = list(filter(None, (_tried(read_published, path) for path in files)))
-    known = learn([*(explaining(data) if data else ()), *read])
-    found = list(filter(None, (_tried(recount, file, known) for file in read)))
-    print_recounts(found, as_json=as_json)
-    if len(found) < len(files):
-        raise typer.Exit(1)
+    with _each(files, read_published) as read:
+        known = learn([*(explaining(data) if data else ()), *read])
+        with _each(read, lambda file: recount(file, known)) as found:
+            print_recounts(found, as_json=as_json)
 
 
 @command(
@@ -301,13 +314,22 @@ def score_panel(
     print_panel(found, as_json=as_json)
 
 
-def _tried(function: Callable[..., T], *given: Any) -> T | None:
-    """Call a function; if what it is given cannot be used, print why, and return None."""
-    try:
-        return function(*given)
-    except ConfigError as error:
-        complain(str(error))
-        return None
+@contextmanager
+def _each(given: Sequence[G], function: Callable[[G], T]) -> Iterator[list[T]]:
+    """Call a function with each of what is given, for a block that prints what it returned.
+
+    What cannot be used is named and hides nothing else, but the command fails; without the block if nothing is left.
+    """
+    found: list[T] = []
+    for each in given:
+        try:
+            found.append(function(each))
+        except ConfigError as error:
+            complain(str(error))
+    if found:
+        yield found
+    if len(found) < len(given):
+        raise typer.Exit(1)
 
 
 @command(
@@ -337,7 +359,8 @@ def score_retrieval(files: _Published, as_json: Json = False) -> None:
     from ltm_bench.datasets.locomo.files import CATEGORIES
     from ltm_bench.datasets.locomo.scoring import sheet_of
 
-    print_sheets([sheet_of(path) for path in files], as_json=as_json, types=CATEGORIES)
+    with _each(files, sheet_of) as sheets:
+        print_sheets(sheets, as_json=as_json, types=CATEGORIES)
 
 
 @command(app, "score gatemem mine/*.jsonl --data bench/data", name="gatemem")

@@ -54,10 +54,8 @@ def histories(path: Path, on_bad: OnBad) -> Histories:
     if not chats:
         raise ConfigError(f"{path}: it has no chat.json")
     for chat in chats.values():
-        try:
+        with skipping(str(chat), on_bad):
             yield _history(name_of(chat), read_value(chat), _questions_beside(chat), chat, on_bad)
-        except (LookupError, TypeError, ValueError, AttributeError, ConfigError) as error:
-            on_bad(f"{chat}: skipped: {type(error).__name__}: {error}")
 
 
 def _chats(path: Path) -> Iterator[Path]:

@@ -106,8 +106,9 @@ class Meets(SetMatcher):
                     break
                 same = "yes" in (yield same_prompt(event, line)).lower()
             scores = order.scores
-            said = f"order {order.tau:.2f}, with F1 {order.f1:.2f}, besides {said}"
-        score = scores[self.mode]
+            odd = "" if order.ordered else " (the official τ of a single event is not a number)"
+            said = f"order {order.tau:.2f}{odd}, with F1 {order.f1:.2f}, besides {said}"
+        score = scores.get(self.mode, scores[MODES[1]])
         outcome = Outcome.CORRECT if score >= 1 else Outcome.PARTIAL if score > 0 else Outcome.WRONG
         return Judged(outcome, score, f"{said} ({self.mode})", scores)
 

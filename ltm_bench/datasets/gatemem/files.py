@@ -23,7 +23,7 @@ from ltm_bench.datasets.dialogue import (
     role_of,
 )
 from ltm_bench.datasets.gatemem.scorer import KINDS, PRIVACY, SAFETY, UTILITY, Rule
-from ltm_bench.datasets.streaming import read_elements
+from ltm_bench.datasets.streaming import read_elements, skipping
 from ltm_bench.datasets.values import needed, text_of
 
 DOMAINS = ("medical", "office", "education", "household")
@@ -54,10 +54,8 @@ def histories(path: Path, on_bad: OnBad) -> Histories:
             episode = str(record.get("episode_id")) if isinstance(record, Mapping) else ""
             asked.setdefault(episode, []).append((f"{folder}: checkpoint {number}", record))
         for number, record in read_elements(_file(folder, "episodes"), on_bad):
-            try:
+            with skipping(f"{folder}: episode {number}", on_bad):
                 yield _history(folder.name, record, asked.pop(needed(record, "episode_id"), []), on_bad)
-            except (LookupError, TypeError, ValueError, AttributeError) as error:
-                on_bad(f"{folder}: episode {number}: skipped: {type(error).__name__}: {error}")
         for where, _ in (each for records in asked.values() for each in records):
             on_bad(f"{where}: skipped: its episode_id names no episode")
 
@@ -90,10 +88,8 @@ def _history(
             sessions.append(Session(f"{name}#{turn['turn_id']}", begun, tuple(said)))
             said, begun = [], None
         for where, record in here:
-            try:
+            with skipping(where, on_bad):
                 questions.append(_question(domain, sessions[-1].id, record, at, people))
-            except (LookupError, TypeError, ValueError, AttributeError) as error:
-                on_bad(f"{where}: skipped: {type(error).__name__}: {error}")
     for turn, records in by_turn.items():
         on_bad(f"{records[0][0]}: skipped: as_of_turn_id {turn:.40} is no turn of its episode")
     return History(f"{domain}/{name}", tuple(sessions), tuple(questions))
