@@ -6,7 +6,7 @@ named and does not count, and a file that is cut is refused.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +33,8 @@ _HISTORY = (
 )  # fmt: skip
 _QUESTION = ("question", "query", "probing_question")
 _YES = frozenset(("true", "yes", "correct", "right", "1"))
+_UNNAMED = ("qa", "data", "results", "detailed_results", "predictions")
+"""Keys of rows that name no history."""
 _VERDICT = (
     "label",
     "verdict",
@@ -85,8 +87,10 @@ def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
         for number, value in values_in(path, text_in(path))
         for row in _walk(value, number, None, listed=bool(number))
     ]
-    graded = _graded(row for _, row, _ in rows)
-    for where, row, above in rows:
+    stored = [_stored(row) for _, row, _ in rows]
+    # On a scale from 1 to 5, a 1 is no yes.
+    graded = {key for key, said in stored if any(not 0 <= (_number(each) or 0) <= 1 for each in said)}
+    for (where, row, above), (key, heard) in zip(rows, stored, strict=True):
         if (said := _said(row)) is None:
             named = ", ".join(map(str, row)) if isinstance(row, Mapping) else repr(row)
             on_bad(f"{path}: {where}: skipped: it has no answer ({named[:120]})")
@@ -94,11 +98,10 @@ def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
         history = _text(_first(row, _HISTORY)) or above
         place = places.get(history, 0)
         places[history] = place + 1
-        stored = _stored(row)
+        votes: tuple[float, ...] = ()
         try:
-            votes = stored.votes(graded)
+            votes = _votes(heard, graded=key in graded)
         except ValueError as error:
-            votes = ()
             on_bad(f"{path}: {where}: {error}; it is left out of the judge's figures")
         found.append(
             Answer(
@@ -109,7 +112,7 @@ def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
                 type=_text(_first(row, _TYPE)),
                 gold=_gold(row, said),
                 votes=votes,
-                judge=stored.judge,
+                judge=_text(row[key].get("model")) if key and isinstance(row[key], Mapping) else None,
                 place=place,
                 row=row,
             )
@@ -146,18 +149,16 @@ def _walk(
         for number, each in enumerate(value, start=1):
             yield from _walk(each, f"{where} {number}".strip(), above, listed=listed)
         return
-    nested: dict[str, Any] = {}
-    if isinstance(value, Mapping) and _said(value) is None:
-        nested = {key: each for key, each in value.items() if _holds_rows(each)}
-    name, holds = (_text(_first(value, _HISTORY)) or above) if nested else above, False
+    row = value if isinstance(value, Mapping) else {}
+    nested = {key: each for key, each in row.items() if _said(row) is None and _holds_rows(each)}
+    name = (_text(_first(row, _HISTORY)) or above) if nested else above
+    found: list[tuple[str, Any, str | None]] = []
     for key, each in nested.items():
-        unnamed = key in ("qa", "data", "results", "detailed_results", "predictions")
-        for row in _walk(each, f"{where} {key}".strip(), name if unnamed else name or str(key), listed=False):
-            holds = True
-            yield row
-    named = isinstance(value, Mapping) and _first(value, _QUESTION + _ID) is not None
-    if not holds and (listed or named or _said(value) is not None):
-        yield where or "row 1", value, above
+        under = name if key in _UNNAMED else name or str(key)
+        found += _walk(each, f"{where} {key}".strip(), under, listed=False)
+    if not found and (listed or _said(row) is not None or _first(row, _QUESTION + _ID) is not None):
+        found.append((where or "row 1", value, above))
+    yield from found
 
 
 def _holds_rows(value: Any) -> bool:
@@ -197,30 +198,22 @@ def _text(value: Any) -> str | None:
     return None if value is None or isinstance(value, Mapping | list) else str(value)
 
 
-class _Stored(NamedTuple):
-    """What a row stores of a judge."""
-
-    key: str
-    """The field."""
-    said: list[Any]
-    """The judge's answers; empty if it was not asked."""
-    judge: str | None
-
-    def votes(self, graded: Collection[str] = ()) -> tuple[float, ...]:
-        """Return the answers as votes. Raises ValueError if one cannot be read, or its field is one of `graded`."""
-        read = [
-            None if self.key in graded and _number(each) is not None else _vote(each) for each in self.said
-        ]
-        if None not in read:
-            return tuple(each for each in read if each is not None)
-        raise _unread(self.said[read.index(None)], ", a grade" if self.key in graded else "")
+def _stored(row: Any) -> tuple[str, list[Any]]:
+    """Return the field that holds a judge's answers, and them; nothing if it was not asked."""
+    key = next((key for key in _VOTES if isinstance(row, Mapping) and row.get(key) is not None), "")
+    return key, list(_leaves(row[key])) if key else []
 
 
-def _stored(row: Mapping[str, Any]) -> _Stored:
-    key = next((key for key in _VOTES if row.get(key) is not None), "")
-    value = row.get(key)
-    judge = _text(value.get("model")) if isinstance(value, Mapping) else None
-    return _Stored(key, [] if value is None else list(_leaves(value)), judge)
+def _votes(said: Sequence[Any], *, graded: bool = False, shares: bool = True) -> tuple[float, ...]:
+    """Return a judge's answers as votes. Raises ValueError if one cannot be read; a number cannot among grades."""
+    votes: list[float] = []
+    for each in said:
+        vote = None if graded and _number(each) is not None else _vote(each)
+        if vote is None or not (shares or vote in (0, 1)):
+            told = f"{each!r:.40}" + (", a grade" if graded else "")
+            raise ValueError(f"its verdict is {told}; it must be true or false, 1 or 0, or in such words")
+        votes.append(vote)
+    return tuple(votes)
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -241,30 +234,11 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield from _leaves(each) if isinstance(each, Mapping | list) else (each,)
 
 
-def _graded(rows: Iterable[Any]) -> set[str]:
-    """Return the fields in which a number lies outside 0..1: a 1 is no yes on a scale from 1 to 5."""
-    stored = (_stored(row) for row in rows if isinstance(row, Mapping))
-    return {
-        each.key
-        for each in stored
-        if any((number := _number(said)) is not None and not 0 <= number <= 1 for said in each.said)
-    }
-
-
 def votes_of(row: Mapping[str, Any]) -> tuple[float, ...]:
     """Return all votes of a row, 0 or 1 each. Raises ValueError if one cannot be read, or there is none."""
-    stored = _stored(row)
-    votes = stored.votes()
-    if not votes:
+    if not (votes := _votes(_stored(row)[1], shares=False)):
         raise ValueError("its list of verdicts is empty")
-    for share in (each for each in votes if each not in (0, 1)):
-        raise _unread(share, ", a share")
     return votes
-
-
-def _unread(said: object, what: str) -> ValueError:
-    told = f"{said!r:.40}{what}"
-    return ValueError(f"its verdict is {told}; it must be true or false, 1 or 0, or in such words")
 
 
 def type_of(row: Mapping[str, Any]) -> str | None:
@@ -284,11 +258,9 @@ def _number(value: Any) -> float | None:
 def _vote(value: Any) -> float | None:
     """Return 1 for a yes, 0 for a no, and a share as it is; None for anything else."""
     said = value.strip(" \t\n.!*\"'`").lower() if isinstance(value, str) else value
-    if isinstance(said, bool):
-        return float(said)
     if isinstance(said, str) and said in _YES | _NO:
         return float(said in _YES)
-    number = _number(said)
+    number = float(said) if isinstance(said, bool) else _number(said)
     return number if number is not None and 0 <= number <= 1 else None
 
 

@@ -206,10 +206,8 @@ def _notes(
         what = what if measure == "reply" else f"the stored {measure} does not follow"
         yield f"in {len(numbers)} of {len(counted)} rows {what} (rows {', '.join(map(str, numbers[:20]))})"
     if nothing := sum(not each.amounts for each in counted):
-        yield (
-            f"{nothing} of {len(counted)} hashes are compared with nothing: give the questions, the official prompts "
-            "and the judged replies, with --data or as further files"
-        )
+        lacks = "give questions, official prompts and judged replies with --data"
+        yield f"{nothing} of {len(counted)} hashes are compared with nothing: {lacks}"
     majority, votes = figures.get(("majority", "all")), figures.get(("judgments", "all"))
     if majority and votes and votes.mean != majority.mean:
         yield (

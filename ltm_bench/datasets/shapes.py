@@ -5,6 +5,7 @@ there counts it yet.
 """
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -199,14 +200,12 @@ def _batch(row: Record, known: Known) -> RowCount:
 def _ordered(row: Record, known: Known) -> RowCount:
     """Compare stored scores of an order of events with the official ones."""
     ours = event_order(_texts(row, "reference"), _texts(row, "system"))
-    stored = {"precision": ours.precision, "recall": ours.recall, "f1": ours.f1}
-    by_order = {"tau_norm": ours.tau, "final_score": ours.tau * ours.f1}
-    stored |= by_order if ours.ordered else {}
-    differs = [key for key, value in stored.items() if row[key] not in (None, value)]
-    differs += [
-        key for key in by_order if key not in stored and row[key] is not None and row[key] == row[key]
-    ]
-    amounts = {key: (value, 1) for key, value in stored.items()}
+    tau = ours.tau if ours.ordered else math.nan
+    stored = {"precision": ours.precision, "recall": ours.recall, "f1": ours.f1, "tau_norm": tau}
+    stored["final_score"] = tau * ours.f1
+    given = {key: row[key] for key in stored if row[key] is not None}
+    differs = [key for key, value in given.items() if repr(float(value)) != repr(stored[key])]
+    amounts = {key: (value, 1) for key, value in stored.items() if not math.isnan(value)}
     amounts |= {} if ours.ordered else {"τ is not a number": (1.0, 1)}
     return RowCount(amounts, (str(row["name"]),), differs)
 

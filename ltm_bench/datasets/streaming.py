@@ -59,16 +59,15 @@ def text_in(path: Path) -> str:
 
 def values_in(path: Path, text: str) -> Iterator[tuple[str, Any]]:
     """Yield the value of a JSON text, or those of JSON Lines, with their places. Raises ConfigError for a bad line."""
-    try:
-        whole = json_of(text)
-    except (ValueError, RecursionError):
-        for number, line in enumerate(text.split("\n"), start=1):
-            try:
-                yield from [(f"line {number}", json_of(line))] if line.strip() else ()
-            except (ValueError, RecursionError) as error:
-                raise ConfigError(f"{path}:{number}: not JSON: {error}; {_CUT}") from error
-    else:
-        yield "", whole
+
+    def refuse(line: str) -> None:
+        raise ConfigError(f"{line}; {_CUT}")
+
+    if _is_json(text):
+        yield "", json_of(text)
+        return
+    for number, value in read_lines(path, io.StringIO(text), refuse, bad="not JSON"):
+        yield f"line {number}", value
 
 
 def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> Iterator[Entry]:
@@ -94,7 +93,9 @@ def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> It
         yield from map(Entry._make, enumerate(whole if isinstance(whole, list) else [whole], start=1))
 
 
-def read_lines(path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | None = None) -> Iterator[Entry]:
+def read_lines(
+    path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | None = None, bad: str = "skipped, not JSON"
+) -> Iterator[Entry]:
     """Yield the values of JSON Lines; a bad line is skipped.
 
     Args:
@@ -102,31 +103,17 @@ def read_lines(path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | No
         lines: The lines.
         on_bad: Called with each bad line.
         cut_at: The number of a line for which `CUT` is yielded if it is bad.
+        bad: What is said of a bad line.
     """
-    import jsonlines
-
-    number = 0
-
-    def numbered() -> Iterator[str]:
-        nonlocal number
-        for line in lines:
-            number += 1
-            yield line
-
-    # By default it uses whichever JSON library is installed; they differ on NaN and on large numbers.
-    with jsonlines.Reader(numbered(), loads=json_of) as reader:
-        while True:
-            try:
-                value = reader.read(skip_empty=True, allow_none=True)
-            except EOFError:
-                return
-            except jsonlines.InvalidLineError as error:
-                counts = "counts as a wrong prediction" if number == cut_at else "skipped"
-                on_bad(f"{path}:{number}: {counts}, not JSON: {error.__cause__ or error}")
-                if number == cut_at:
-                    yield Entry(number, CUT)
-            else:
-                yield Entry(number, value)
+    for number, line in enumerate(lines, start=1):
+        try:
+            if line.strip():
+                yield Entry(number, json_of(line))
+        except ValueError as error:
+            said = "counts as a wrong prediction, not JSON" if number == cut_at else bad
+            on_bad(f"{path}:{number}: {said}: {error}")
+            if number == cut_at:
+                yield Entry(number, CUT)
 
 
 _BLOCK = 1 << 20
@@ -152,11 +139,10 @@ def opened(path: Path) -> Iterator[IO[str]]:
 
 def read_value(path: Path) -> Any:
     """Return all of a JSON file. Raises ConfigError."""
-    with opened(path) as file:
-        try:
-            return json.load(file)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{path}: not JSON: {error}") from error
+    try:
+        return json_of(text_in(path))
+    except ValueError as error:
+        raise ConfigError(f"{path}: not JSON: {error}") from error
 
 
 def read_elements(path: Path, on_bad: OnBad) -> Iterator[Entry]:

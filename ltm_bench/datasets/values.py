@@ -1,7 +1,7 @@
 """Reads values of published files where a text, a name or a key is expected, whatever their type."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -34,14 +34,9 @@ def needed(record: Mapping[str, Any], key: str) -> str:
 
 def golds_of(value: Any) -> tuple[str, ...]:
     """Return the accepted answers in a key: one, or all of a list. Raises ValueError if there is none."""
-    golds = tuple(_golds(value))
+    parts = value if isinstance(value, list) else [value]
+    found = (golds_of(each) if isinstance(each, list) else (text_of(each),) for each in parts)
+    golds = tuple(text for texts in found for text in texts if text.strip())
     if not golds:
         raise ValueError(f"its answer is {json.dumps(value)[:60]}; there must be one")
     return golds
-
-
-def _golds(value: Any) -> Iterator[str]:
-    for each in value if isinstance(value, list) else ():
-        yield from _golds(each)
-    if not isinstance(value, list) and (text := text_of(value)).strip():
-        yield text

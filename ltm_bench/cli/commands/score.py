@@ -194,17 +194,15 @@ def score_longmemeval(
     from ltm_bench.datasets.answers import read_answers
     from ltm_bench.datasets.longmemeval.scoring import judged, questions_of, score_file
 
-    questions, budget = questions_of(data, _complain), Budget(max_cost)
-
-    def scored(path: Path) -> Sheet:
+    questions = questions_of(data, _complain)
+    sheets, budget, passed = [], Budget(max_cost), None
+    for path in files:
         answers = _answers_of(path) or read_answers(path, _complain)
         labels = asked(judge, path, data, budget, partial(judged, answers, questions), _complain)
-        return score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge)
-
-    with _each(files, scored) as sheets:
-        vaguely = (sheets[0].path, "longmemeval-s", questions, sheets, budget, _complain)
-        passed = None if judge is None else asked_vaguely(judge, *vaguely)
-        print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
+        sheets.append(score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge))
+    if judge is not None:
+        passed = asked_vaguely(judge, files[0], "longmemeval-s", questions, sheets, budget, _complain)
+    print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
 @command(app, "score beam evaluation-mine.json --data chats/100K/1", name="beam")
@@ -221,17 +219,15 @@ def score_beam(
     from ltm_bench.cli.sheets import print_sheets
     from ltm_bench.datasets.beam.scoring import judged, questions_of, score_file
 
-    questions, budget = questions_of(data, _complain), Budget(max_cost)
-
-    def scored(path: Path) -> Sheet:
+    questions = questions_of(data, _complain)
+    sheets, budget, passed = [], Budget(max_cost), None
+    for path in files:
         grade = partial(judged, path, questions, on_bad=_complain)
         heard = asked(judge, path, data, budget, grade, _complain)
-        return score_file(path, questions, _complain, heard=heard, judge=judge)
-
-    with _each(files, scored) as sheets:
-        vaguely = (sheets[0].path, "beam-100k", questions, sheets, budget, _complain)
-        passed = None if judge is None else asked_vaguely(judge, *vaguely)
-        print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
+        sheets.append(score_file(path, questions, _complain, heard=heard, judge=judge))
+    if judge is not None:
+        passed = asked_vaguely(judge, files[0], "beam-100k", questions, sheets, budget, _complain)
+    print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
 @command(

@@ -84,7 +84,9 @@ async def judged(
 
     async def one(name: str, said: str) -> tuple[str, Mapping[str, float] | None]:
         question = questions[name]
-        inquiry = meets(question.gold, question.rubric, question.type, id=name).inquiry(question.text, said)
+        inquiry = meets(question.gold[0], question.rubric, question.type, id=name).inquiry(
+            question.text, said
+        )
         found = None if inquiry is None else await conduct(inquiry, ask)
         if found is None:
             on_bad(f"{path}: {name}: not judged: the judge failed, or gave no score")

@@ -68,10 +68,8 @@ def _history(
     domain: str, episode: Mapping[str, Any], asked: list[tuple[str, Mapping[str, Any]]], on_bad: OnBad
 ) -> History:
     name, entities, by_turn = needed(episode, "episode_id"), episode["entities"], _Asked()
-    people = {
-        needed(p, "principal_id"): f"{needed(p, 'display_name')}, {needed(p, 'role')}"
-        for p in entities["principals"]
-    }
+    told = ((p, needed(p, "display_name"), needed(p, "role")) for p in entities["principals"])
+    people = {needed(p, "principal_id"): f"{shown}, {role}" for p, shown, role in told}
     for where, record in asked:
         by_turn.setdefault(str(record.get("as_of_turn_id")), []).append((where, record))
     # The published program tells of an episode's people with every question.
@@ -98,11 +96,8 @@ def _history(
 def _question(
     domain: str, after: str, record: Mapping[str, Any], at: Any, people: Mapping[str, str]
 ) -> Checkpoint:
-    kind, key, text = (
-        needed(record, "query_type"),
-        record.get("judge_spec") or {},
-        needed(record, "query_text"),
-    )
+    kind, text = needed(record, "query_type"), needed(record, "query_text")
+    key = record.get("judge_spec") or {}
     if kind not in KINDS:
         raise ValueError(f"query_type {kind!r:.40} is not one of {', '.join(KINDS)}")
     patterns = _texts(key.get("include"))

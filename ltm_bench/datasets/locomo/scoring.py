@@ -19,6 +19,7 @@ from ltm_bench.datasets.recounting import counts_of, read_published
 from ltm_bench.datasets.shapes import retrieved
 from ltm_bench.datasets.streaming import read_value
 
+_BY_TEXT = {"official": official, "strict": strict}
 _NUMBERED = re.compile(r"(?:^|[^\d])(\d+)$")
 
 
@@ -40,40 +41,27 @@ class Keys:
             for question in history.questions:
                 self.questions[question.id] = question
                 self._by_text.setdefault(question_digest(question.text), []).append(question.id)
-        self._wrong = _audited(wrong) if wrong else wrong_keys("locomo")
+        self.wrong = _audited(wrong) if wrong else wrong_keys("locomo")
         for each in errata("locomo").values():
             if each.id not in self.questions:
                 self._by_text.setdefault(each.digest, [each.id])
 
     def ids_of(self, answer: Answer) -> tuple[str, Sequence[str]]:
         """Return the id of the dialogue, and those of the question: several if it is asked more than once."""
-        text, name = answer.question, answer.id or ""
-        named: Sequence[str] = self._by_text.get(question_digest(text), ())
+        digest, name = question_digest(answer.question), answer.id or ""
+        named: Sequence[str] = self._by_text.get(digest, ())
         if name.startswith("locomo_") and (not named or name in named):
             return name.split("_")[1], (name,)
         history = self._samples.get(answer.history or "", "")
         if not history and (found := _NUMBERED.search(answer.history or "")):
             history = found[1]
-        own = f"{answer.history or ''}/{text or name or answer.place}"
-        twice = (
-            (own, f"{own} #2")
-            if not self.questions and question_digest(text) in asked_twice("locomo")
-            else (own,)
-        )
-        return history, named or twice
+        own = f"{answer.history or ''}/{answer.question or name or answer.place}"
+        again = (f"{own} #2",) if not self.questions and digest in asked_twice("locomo") else ()
+        return history, named or (own, *again)
 
     def question(self, name: str, asked: str | None) -> HistoryQuestion | None:
-        """Return the question of the data with an id, unless what was asked is another one."""
-        found = self.questions.get(name)
-        return found if found and (not asked or _squeezed(found.text) in _squeezed(asked)) else None
-
-    def is_wrong(self, name: str, asked: str | None) -> bool:
-        """Whether a question's key is known to be wrong."""
-        return error_of(self._wrong, name, asked) is not None
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split()).casefold()
+        """Return the question of the data with an id, unless what was asked is none of the data."""
+        return self.questions.get(name) if not asked or question_digest(asked) in self._by_text else None
 
 
 def _audited(path: Path) -> dict[str, Erratum]:
@@ -117,16 +105,15 @@ def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answe
             on_bad(f"{path}: {name[:120]}: answered twice; the first answer counts")
             continue
         said = _as_read(answer)
-        scores = {
-            column: best(scorer, said, golds, category)
-            for column, scorer in (("official", official), ("strict", strict))
-        }
+        scores = {column: best(scorer, said, golds, category) for column, scorer in _BY_TEXT.items()}
         if (vote := majority(answer.votes)) is not None:
             scores["judge"] = vote
         judge = judge or answer.judge
         text = question.text if question else answer.question
-        wrong, digest = keys.is_wrong(name, text), question_digest(text)
-        marks[name] = AnswerMark(name, category, history, scores, wrong_key=wrong, asked=digest)
+        wrong = error_of(keys.wrong, name, text) is not None
+        marks[name] = AnswerMark(
+            name, category, history, scores, wrong_key=wrong, asked=question_digest(text)
+        )
     if not marks:
         raise ConfigError(f"{path}: it has no answer to LoCoMo")
     judged = any("judge" in mark.scores for mark in marks.values())
