@@ -8,18 +8,18 @@ from typing import ClassVar
 from ltm_bench.core.messages import Matcher
 from ltm_bench.datasets.judging import Inquiry
 
-Golds = str | tuple[str, ...]
-"""The accepted answers as a matcher keeps them: one as a text, as in old logs, or several."""
+Golds = str | Sequence[str]
+"""The accepted answers of a question: one, which old logs hold as a text, or several."""
 
 
-def kept(golds: str | Sequence[str]) -> Golds:
-    """Return accepted answers as a matcher keeps them."""
+def kept(golds: Golds) -> Golds:
+    """Return accepted answers as a matcher keeps them: a text, or a tuple."""
     return golds if isinstance(golds, str) else golds[0] if len(golds) == 1 else tuple(golds)
 
 
 def each_of(golds: Golds) -> tuple[str, ...]:
     """Return the accepted answers that a matcher keeps."""
-    return (golds,) if isinstance(golds, str) else golds
+    return (golds,) if isinstance(golds, str) else tuple(golds)
 
 
 class SetMatcher(Matcher):

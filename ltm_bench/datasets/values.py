@@ -16,12 +16,10 @@ def text_of(value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(filter(None, map(text_of, value)))
     if isinstance(value, Mapping):
-        kind = value.get("type")
-        if kind is not None and str(kind).startswith(("think", "reason")):
-            return ""
-        if kind is None and not {"text", "content"} & value.keys():
+        kind, said = str(value.get("type") or ""), value.get("text", value.get("content"))
+        if not kind and not {"text", "content"} & value.keys():
             raise ValueError(f"{json.dumps(value)[:60]} is an object, where a text is expected")
-        return text_of(value.get("text", value.get("content")))
+        return "" if kind.startswith(("think", "reason")) else text_of(said)
     return "" if value is None else json.dumps(value) if isinstance(value, bool) else str(value)
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltm_bench.cli.console import complain, err, out
+from ltm_bench.cli.console import err, out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, output_option
 from ltm_bench.cli.outputs import check_output
-from ltm_bench.cli.scored_rows import print_rows, row_of_file, rows_of_run, without
+from ltm_bench.cli.scored_rows import each_usable, print_rows, row_of_file, rows_of_run, without
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.declaring import Option
@@ -25,9 +22,6 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.answers import Answer
     from ltm_bench.datasets.marks import Sheet
     from ltm_bench.judge.vague import FalseAccepts
-
-G = TypeVar("G")
-T = TypeVar("T")
 
 app = group("Score prediction files of other benchmarks, in their own formats.")
 
@@ -72,11 +66,11 @@ def score_infinitebench(
     as_json: Json = False,
 ) -> None:
     """Score prediction files of InfiniteBench, exactly as its two published programs do, and strictly."""
-    from ltm_bench.datasets.infinitebench.scoring import modes_of, score_files
+    from ltm_bench.datasets.infinitebench.scoring import modes_of, score_file
 
     modes = modes_of(mode)
-    scored = partial(score_files, modes=modes, task=task, model=model, on_bad=_complain)
-    with _each(files, lambda path: list(scored([path]))) as found:
+    scored = partial(score_file, modes=modes, task=task, model=model, on_bad=_complain)
+    with each_usable(files, scored) as found:
         rows = [
             {
                 "file": str(path),
@@ -84,7 +78,7 @@ def score_infinitebench(
                 "lines": lines,
                 **{str(key): mean for key, mean in means.items()},
             }
-            for path, name, lines, means in chain.from_iterable(found)
+            for path, name, lines, means in found
         ]
         print_rows(rows, as_json=as_json)
 
@@ -111,7 +105,7 @@ def score_counting_stars(
     def scored(path: Path) -> tuple[Path, list[dict[str, Any]]]:
         return path, rows_of_run(path) if path.is_dir() else [row_of_file(path, _complain)]
 
-    with _each(files, scored) as found:
+    with each_usable(files, scored) as found:
         of_files = [row for path, rows in found if as_json or not path.is_dir() for row in rows]
         if of_files:
             print_rows(of_files, as_json=as_json)
@@ -175,7 +169,9 @@ def score_locomo(
 
     keys = Keys(data, errors, _complain)
     passed = _passed(wrong, score_file(wrong, keys, _complain)) if wrong else None
-    with _each(files, lambda path: score_file(path, keys, _complain, answers=_answers_of(path))) as sheets:
+    with each_usable(
+        files, lambda path: score_file(path, keys, _complain, answers=_answers_of(path))
+    ) as sheets:
         print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
 
 
@@ -244,7 +240,7 @@ def score_factconsolidation(
     from ltm_bench.datasets.factconsolidation.scoring import questions_of, score_file
 
     questions = questions_of(data, _complain)
-    with _each(files, lambda p: score_file(p, questions, _complain, answers=_answers_of(p))) as sheets:
+    with each_usable(files, lambda p: score_file(p, questions, _complain, answers=_answers_of(p))) as sheets:
         print_sheets(sheets, as_json=as_json)
 
 
@@ -263,9 +259,9 @@ def score_published(
     from ltm_bench.cli.sheets import print_recounts
     from ltm_bench.datasets.recounting import explaining, learn, read_published, recount
 
-    with _each(files, read_published) as read:
+    with each_usable(files, read_published) as read:
         known = learn([*(explaining(data) if data else ()), *read])
-        with _each(read, lambda file: recount(file, known)) as found:
+        with each_usable(read, lambda file: recount(file, known)) as found:
             print_recounts(found, as_json=as_json)
 
 
@@ -310,24 +306,6 @@ def score_panel(
     print_panel(found, as_json=as_json)
 
 
-@contextmanager
-def _each(given: Sequence[G], function: Callable[[G], T]) -> Iterator[list[T]]:
-    """Call a function with each of what is given, for a block that prints what it returned.
-
-    What cannot be used is named and hides nothing else, but the command fails; without the block if nothing is left.
-    """
-    found: list[T] = []
-    for each in given:
-        try:
-            found.append(function(each))
-        except ConfigError as error:
-            complain(str(error))
-    if found:
-        yield found
-    if len(found) < len(given):
-        raise typer.Exit(1)
-
-
 @command(
     app,
     "score precisionmembench --agent vector_memory --data precisionMemBench/fixtures -o mine",
@@ -355,7 +333,7 @@ def score_retrieval(files: _Published, as_json: Json = False) -> None:
     from ltm_bench.datasets.locomo.files import CATEGORIES
     from ltm_bench.datasets.locomo.scoring import sheet_of
 
-    with _each(files, sheet_of) as sheets:
+    with each_usable(files, sheet_of) as sheets:
         print_sheets(sheets, as_json=as_json, types=CATEGORIES)
 
 

@@ -122,9 +122,7 @@ class Meets(SetMatcher):
         return ("Xylophones", "")
 
 
-def meets(
-    gold: str | Sequence[str], rubric: Sequence[str], ability: str, *, id: str = "", mode: str = "official"
-) -> Meets:
+def meets(gold: Golds, rubric: Sequence[str], ability: str, *, id: str = "", mode: str = "official") -> Meets:
     """Expect a reply that meets a rubric of BEAM.
 
     Args:

@@ -5,7 +5,8 @@ once judged, `llm_judge_responses` (one object with `score` for each item) and, 
 `tau_norm`. Other files name question and ability in each row.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from ltm_bench.datasets.beam.files import ABILITIES, contradicts, histories
 from ltm_bench.datasets.beam.matcher import meets
 from ltm_bench.datasets.beam.scorer import MODES, ORDER, TAU_F1, order_scores, rubric_score, score_of
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
-from ltm_bench.datasets.errata import error_of, wrong_keys
+from ltm_bench.datasets.errata import error_of, question_digest, wrong_keys
 from ltm_bench.datasets.judging import Ask, conduct, together
 from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.datasets.streaming import read_value
@@ -33,9 +34,9 @@ def rows_of(
 ) -> list[tuple[str, str, str, Mapping[str, Any]]]:
     """Return id, ability, conversation and row of each answer. Raises ConfigError if there is none."""
     found: list[tuple[str, str, str, Mapping[str, Any]]] = []
-    by_text = {_squeezed(question.text): name for name, question in questions.items()}
+    by_text = {question_digest(question.text): name for name, question in questions.items()}
     for where, ability, place, row in _walk(read_value(path), "", ""):
-        name = by_text.get(_squeezed(str(row.get("question", ""))))
+        name = by_text.get(question_digest(str(row.get("question", ""))))
         conversation = name.rpartition(f"/{ability}/")[0] if name else where or path.resolve().parent.name
         found.append((name or f"{conversation}/{ability}/{place}", ability, conversation, row))
     if not found:
@@ -43,31 +44,23 @@ def rows_of(
     return found
 
 
-def _walk(value: Any, where: str, ability: str) -> list[tuple[str, str, int, Mapping[str, Any]]]:
-    found: list[tuple[str, str, int, Mapping[str, Any]]] = []
-    if isinstance(value, list):
-        counted: dict[str, int] = {}
-        for each in value:
-            if not isinstance(each, Mapping):
-                continue
-            own = str(each.get("ability") or each.get("category") or each.get("question_type") or ability)
-            if own in ABILITIES:
-                place = counted.get(own, 0)
-                counted[own] = place + 1
-                home = str(each.get("conversation_id") or each.get("conv") or each.get("conv_id") or where)
-                found.append((home, own, int(each.get("idx", place)), each))
-            else:
-                found += _walk(each, where, "")
-    elif isinstance(value, Mapping):
+def _walk(value: Any, where: str, ability: str) -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
+    if isinstance(value, Mapping):
         for key, each in value.items():
             name = str(value.get("conversation_id") or value.get("conv_id") or where)
             inner = name if key in ABILITIES or isinstance(each, list) else name or str(key)
-            found += _walk(each, inner, key if key in ABILITIES else "")
-    return found
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split()).casefold()
+            yield from _walk(each, inner, key if key in ABILITIES else "")
+    places = Counter[str]()
+    for each in value if isinstance(value, list) else ():
+        row = each if isinstance(each, Mapping) else {}
+        own = str(row.get("ability") or row.get("category") or row.get("question_type") or ability)
+        if not row or own not in ABILITIES:
+            yield from _walk(each, where, "")
+            continue
+        home = str(row.get("conversation_id") or row.get("conv") or row.get("conv_id") or where)
+        place = row.get("idx")
+        yield home, own, place if isinstance(place, int) else places[own], row
+        places[own] += 1
 
 
 async def judged(

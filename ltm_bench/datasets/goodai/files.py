@@ -6,9 +6,8 @@ Two layouts are understood, and may be mixed in one folder:
 - a compact one: `definitions-<span>/<Scenario>/<n>.def.json` and `results-*.jsonl` (or `.jsonl.gz`), one result a line.
 """
 
-import gzip
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -18,6 +17,8 @@ from typing import Any, NamedTuple
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.datasets.dates import in_utc
+from ltm_bench.datasets.streaming import OnBad as OnBad
+from ltm_bench.datasets.streaming import read_elements
 
 NAMES = {
     "Colours": "colours",
@@ -33,9 +34,6 @@ NAMES = {
     "Restaurant": "restaurant",
 }
 """Their names for the scenarios, mapped to ours."""
-
-OnBad = Callable[[str], None]
-"""Called with each file, or line, that cannot be read."""
 
 _LOGGED = re.compile(r"(Test|Agent|System) \(([^)]{10,40})\): ?(.*)", re.DOTALL)
 _SPAN = re.compile(r"(?<!\d)(\d{1,9})k\b", re.IGNORECASE)
@@ -94,7 +92,7 @@ def span_of(benchmark: str) -> int:
     return 1000 * int(found.group(1)) if found else 0
 
 
-def _named(path: Path, error: Exception) -> str:
+def _named(path: Path | str, error: Exception) -> str:
     return f"{path}: cannot be read as GoodAI's: {type(error).__name__}: {error}"
 
 
@@ -146,16 +144,14 @@ def results(folder: Path, on_bad: OnBad) -> Iterator[Performance]:
 
 
 def _compact(path: Path, on_bad: OnBad) -> Iterator[Performance]:
-    open_ = gzip.open if path.suffix == ".gz" else open
     try:
-        with open_(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                try:
-                    yield _line(json_of(line))
-                except _WRONG as error:
-                    on_bad(f"{path}:{number}: cannot be read as GoodAI's: {type(error).__name__}: {error}")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        on_bad(_named(path, error))
+        for number, content in read_elements(path, on_bad):
+            try:
+                yield _line(content)
+            except _WRONG as error:
+                on_bad(_named(f"{path}:{number}", error))
+    except ConfigError as error:
+        on_bad(str(error))
 
 
 def _line(content: Mapping[str, Any]) -> Performance:

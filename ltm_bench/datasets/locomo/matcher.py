@@ -36,7 +36,9 @@ class LocomoAnswer(SetMatcher):
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         said = self._said(reply)
-        score = self._strict(said) if self.mode == "strict" else self._official(said)
+        score = (
+            self._strict(said) if self.mode == "strict" else best(official, said, self.gold, self.category)
+        )
         scorer = f"LoCoMo's category {self.category} ({self.mode})"
         if score >= 1.0:
             return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
@@ -49,15 +51,12 @@ class LocomoAnswer(SetMatcher):
     def _said(self, reply: str) -> str:
         return chosen(reply[:READ], self.options) if self.options else reply[:READ]
 
-    def _official(self, said: str) -> float:
-        return best(official, said, each_of(self.gold), self.category)
-
     def _strict(self, said: str) -> float:
         """Return the strict score; 0 for both options at once."""
         words = set(stems(said))
         if self.options and all(words > set(stems(each)) for each in self.options):
             return 0.0
-        return best(strict, said, each_of(self.gold), self.category)
+        return best(strict, said, self.gold, self.category)
 
     @property
     def chance(self) -> float:
@@ -74,7 +73,7 @@ class LocomoAnswer(SetMatcher):
         said = self._said(reply)
         as_asked = "open" if self.category == ADVERSARIAL and not self.options else "official"
         return {
-            as_asked: self._official(said),
+            as_asked: best(official, said, self.gold, self.category),
             "strict": self._strict(said),
         }
 
@@ -94,12 +93,7 @@ class LocomoAnswer(SetMatcher):
 
 
 def locomo_answer(
-    gold: str | Sequence[str],
-    category: str,
-    *,
-    id: str = "",
-    mode: str = "official",
-    options: Sequence[str] = (),
+    gold: Golds, category: str, *, id: str = "", mode: str = "official", options: Sequence[str] = ()
 ) -> LocomoAnswer:
     """Expect the gold answer of a question of LoCoMo.
 

@@ -91,7 +91,7 @@ class Remembered(SetMatcher):
 
 
 def remembered(
-    gold: str | Sequence[str], type: str, *, id: str = "", unanswerable: bool = False, mode: str = "official"
+    gold: Golds, type: str, *, id: str = "", unanswerable: bool = False, mode: str = "official"
 ) -> Remembered:
     """Expect the gold answer of a question of LongMemEval.
 

@@ -3,7 +3,7 @@
 A file holds `question_id` and `hypothesis`, and, once judged, `autoeval_label` with the judge's model and its label.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError
@@ -19,13 +19,12 @@ from ltm_bench.datasets.streaming import read_elements, skipping
 
 def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, HistoryQuestion]:
     """Return the questions of a data file by id, without their histories; {} for None. Raises ConfigError."""
-    return {question.id: question for question in _questions(data, on_bad)} if data else {}
-
-
-def _questions(data: Path, on_bad: OnBad) -> Iterator[HistoryQuestion]:
-    for number, record in read_elements(data, on_bad):
+    found: dict[str, HistoryQuestion] = {}
+    for number, record in read_elements(data, on_bad) if data else ():
         with skipping(f"{data}: record {number}", on_bad):
-            yield question_of(record)
+            question = question_of(record)
+            found[question.id] = question
+    return found
 
 
 async def judged(
