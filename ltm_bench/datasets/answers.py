@@ -89,7 +89,7 @@ def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
     ]
     stored = [_stored(row) for _, row, _ in rows]
     # On a scale from 1 to 5, a 1 is no yes.
-    graded = {key for key, said in stored if any(not 0 <= (_number(each) or 0) <= 1 for each in said)}
+    graded = {key for key, said in stored if any(not 0 <= (number_of(each) or 0) <= 1 for each in said)}
     for (where, row, above), (key, heard) in zip(rows, stored, strict=True):
         if (said := _said(row)) is None:
             named = ", ".join(map(str, row)) if isinstance(row, Mapping) else repr(row)
@@ -208,7 +208,7 @@ def _votes(said: Sequence[Any], *, graded: bool = False, shares: bool = True) ->
     """Return a judge's answers as votes. Raises ValueError if one cannot be read; a number cannot among grades."""
     votes: list[float] = []
     for each in said:
-        vote = None if graded and _number(each) is not None else _vote(each)
+        vote = None if graded and number_of(each) is not None else _vote(each)
         if vote is None or not (shares or vote in (0, 1)):
             told = f"{each!r:.40}" + (", a grade" if graded else "")
             raise ValueError(f"its verdict is {told}; it must be true or false, 1 or 0, or in such words")
@@ -248,7 +248,8 @@ def type_of(row: Mapping[str, Any]) -> str | None:
     return _text(_first(meta, _TYPE) if found is None and isinstance(meta, Mapping) else found)
 
 
-def _number(value: Any) -> float | None:
+def number_of(value: Any) -> float | None:
+    """Return a value that is a number, or says one; None for any other."""
     try:
         return None if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -260,7 +261,7 @@ def _vote(value: Any) -> float | None:
     said = value.strip(" \t\n.!*\"'`").lower() if isinstance(value, str) else value
     if isinstance(said, str) and said in _YES | _NO:
         return float(said in _YES)
-    number = float(said) if isinstance(said, bool) else _number(said)
+    number = float(said) if isinstance(said, bool) else number_of(said)
     return number if number is not None and 0 <= number <= 1 else None
 
 

@@ -382,3 +382,19 @@ def test_an_answer_that_stands_twice_is_named_and_the_first_counts(
     (file,) = json.loads(done.out)["files"]
     assert file["lines"][0]["figures"]["paper"]["mean"] == 0.75
     assert "knowledge_update/0: answered twice; the first answer counts" in done.err
+
+
+@pytest.mark.parametrize("grade", [2, 5, "3", 1.5])
+def test_grades_are_no_scores_of_items_not_even_the_lowest(
+    tmp_path: Path, data: Path, command: "Command", grade: float | str
+) -> None:
+    path = tmp_path / "evaluation-mine.json"
+    (row,) = JUDGED["temporal_reasoning"]
+    graded = {
+        "knowledge_update": JUDGED["knowledge_update"],
+        "temporal_reasoning": [row | {"llm_judge_responses": [{"score": grade}]}],
+    }
+    path.write_text(json.dumps(graded))
+    refused = command("score", "beam", str(path), "--data", str(data))
+    assert refused.exit_code == 1
+    assert "it holds grades, such as" in refused.err

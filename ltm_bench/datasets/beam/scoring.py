@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.answers import number_of
 from ltm_bench.datasets.beam.files import ABILITIES, contradicts, histories
 from ltm_bench.datasets.beam.matcher import meets
 from ltm_bench.datasets.beam.scorer import MODES, ORDER, TAU_F1, order_scores, rubric_score, score_of
@@ -111,7 +112,12 @@ def score_file(
         judge: That judge's name.
     """
     marks: dict[str, AnswerMark] = {}
-    for name, ability, conversation, row in rows_of(path, questions):
+    rows = rows_of(path, questions)
+    if (most := max((each for *_, row in rows for each in _numbers(row)), default=0.0)) > 1:
+        raise ConfigError(
+            f"{path}: it holds grades, such as {most:g}: a judge's score of an item is 0, 0.5 or 1"
+        )
+    for name, ability, conversation, row in rows:
         if name in marks:
             on_bad(f"{path}: {name}: answered twice; the first answer counts")
             continue
@@ -157,9 +163,18 @@ def _mark(
     return AnswerMark(name, ability, conversation, scores, wrong_key=wrong)
 
 
-def _stored(row: Mapping[str, Any]) -> list[float] | None:
+def _numbers(row: Mapping[str, Any]) -> list[float]:
+    said = (each.get("score") if isinstance(each, Mapping) else each for each in _items(row) or ())
+    return [number for each in said if (number := number_of(each)) is not None]
+
+
+def _items(row: Mapping[str, Any]) -> list[Any] | None:
     value = next((row[key] for key in _SCORES if row.get(key)), None)
-    if not isinstance(value, list):
+    return value if isinstance(value, list) else None
+
+
+def _stored(row: Mapping[str, Any]) -> list[float] | None:
+    if (value := _items(row)) is None:
         return None
     scores = [score_of(each) for each in value]
     return [score for score in scores if score is not None] if None not in scores else None
