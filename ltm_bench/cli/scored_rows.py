@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @contextmanager
-def each_usable(given: Sequence[G], function: Callable[[G], T]) -> Iterator[list[T]]:
+def usable(given: Sequence[G], function: Callable[[G], T]) -> Iterator[list[T]]:
     """Call a function with each of what is given, for a block that prints what it returned.
 
     What cannot be used is named and hides nothing else, but the command fails; without the block if nothing is left.

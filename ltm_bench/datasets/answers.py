@@ -36,20 +36,14 @@ _YES = frozenset(("true", "yes", "correct", "right", "1"))
 _UNNAMED = ("qa", "data", "results", "detailed_results", "predictions")
 """Keys of rows that name no history."""
 _VERDICT = (
-    "label",
-    "verdict",
-    "is_correct",
-    "correct",
-    "judgment",
-    "judgement",
-    "judgments",
-    "votes",
-    "grade",
-    "score",
-)
+    "label", "verdict", "is_correct", "correct", "judgment", "judgement", "judgments", "votes", "grade", "score",
+)  # fmt: skip
 """The names of a verdict within an object, the plainest first."""
 _NUMBERED = re.compile(r"(?:judge?ment|judge|vote|verdict|label|grade|score|run|trial)[ _-]?\d+")
 _NO = frozenset(("false", "no", "wrong", "incorrect", "0"))
+
+_Row = tuple[str, Any, str | None]
+"""Where a row stands, the row, and the history above it."""
 
 
 class Answer(NamedTuple):
@@ -82,11 +76,8 @@ def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
     """Return the answers in a file, in its order. Raises ConfigError if it is cut, cannot be read or holds none."""
     found: list[Answer] = []
     places: dict[str | None, int] = {}
-    rows = [
-        row
-        for number, value in values_in(path, text_in(path))
-        for row in _walk(value, number, None, listed=bool(number))
-    ]
+    values = values_in(path, text_in(path))
+    rows = [row for where, value in values for row in _walk(value, where, None, listed=bool(where))]
     stored = [_stored(row) for _, row, _ in rows]
     # On a scale from 1 to 5, a 1 is no yes.
     graded = {key for key, said in stored if any(not 0 <= (number_of(each) or 0) <= 1 for each in said)}
@@ -140,9 +131,7 @@ def said_in_run(questions: Iterable[tuple[Mapping[str, Any], str, str]]) -> list
     return found
 
 
-def _walk(
-    value: Any, where: str, above: str | None, *, listed: bool
-) -> Iterator[tuple[str, Any, str | None]]:
+def _walk(value: Any, where: str, above: str | None, *, listed: bool) -> Iterator[_Row]:
     """Yield the rows in a value: what has an answer, and what has none, but a row's name or a place among rows."""
     if isinstance(value, list):
         listed = any(_said(each) is not None for each in value)
@@ -152,7 +141,7 @@ def _walk(
     row = value if isinstance(value, Mapping) else {}
     nested = {key: each for key, each in row.items() if _said(row) is None and _holds_rows(each)}
     name = (_text(_first(row, _HISTORY)) or above) if nested else above
-    found: list[tuple[str, Any, str | None]] = []
+    found: list[_Row] = []
     for key, each in nested.items():
         under = name if key in _UNNAMED else name or str(key)
         found += _walk(each, f"{where} {key}".strip(), under, listed=False)

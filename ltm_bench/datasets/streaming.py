@@ -23,7 +23,7 @@ _CUT = "it may be cut: get it again"
 
 
 CUT = object()
-"""Represents a last line that is not JSON: a prediction cut short while being written."""
+"""Represents a text that is not JSON, such as a prediction cut short while being written."""
 
 
 class Entry(NamedTuple):
@@ -63,8 +63,8 @@ def values_in(path: Path, text: str) -> Iterator[tuple[str, Any]]:
     def refuse(line: str) -> None:
         raise ConfigError(f"{line}; {_CUT}")
 
-    if _is_json(text):
-        yield "", json_of(text)
+    if (whole := _value(text)) is not CUT:
+        yield "", whole
         return
     for number, value in read_lines(path, io.StringIO(text), refuse, bad="not JSON"):
         yield f"line {number}", value
@@ -163,20 +163,19 @@ def read_elements(path: Path, on_bad: OnBad) -> Iterator[Entry]:
 
 def _of_lines(path: Path, start: str, file: IO[str], on_bad: OnBad) -> Iterator[Entry]:
     first, newline, _ = start.lstrip().partition("\n")
-    if newline and not _is_json(first):  # it may be one object over many lines
+    if newline and _value(first) is CUT:  # it may be one object over many lines
         start += file.read(FILE)
-        if _is_json(start):
-            yield Entry(1, json_of(start))
+        if (whole := _value(start)) is not CUT:
+            yield Entry(1, whole)
             return
     yield from read_lines(path, chain(io.StringIO(start + file.readline()), file), on_bad)
 
 
-def _is_json(text: str) -> bool:
+def _value(text: str) -> Any:
     try:
-        json_of(text)
+        return json_of(text)
     except ValueError:
-        return False
-    return True
+        return CUT
 
 
 def _of_list(path: Path, buffer: str, file: IO[str]) -> Iterator[Entry]:

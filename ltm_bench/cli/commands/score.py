@@ -12,7 +12,7 @@ from ltm_bench.cli.console import err, out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, output_option
 from ltm_bench.cli.outputs import check_output
-from ltm_bench.cli.scored_rows import each_usable, print_rows, row_of_file, rows_of_run, without
+from ltm_bench.cli.scored_rows import print_rows, row_of_file, rows_of_run, usable, without
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.declaring import Option
@@ -69,17 +69,13 @@ def score_infinitebench(
     from ltm_bench.datasets.infinitebench.scoring import modes_of, score_file
 
     modes = modes_of(mode)
-    scored = partial(score_file, modes=modes, task=task, model=model, on_bad=_complain)
-    with each_usable(files, scored) as found:
-        rows = [
-            {
-                "file": str(path),
-                "task": name,
-                "lines": lines,
-                **{str(key): mean for key, mean in means.items()},
-            }
-            for path, name, lines, means in found
-        ]
+
+    def scored(path: Path) -> dict[str, Any]:
+        file = score_file(path, modes, task=task, model=model, on_bad=_complain)
+        means = {str(key): mean for key, mean in file.means.items()}
+        return {"file": str(path), "task": file.task, "lines": file.lines, **means}
+
+    with usable(files, scored) as rows:
         print_rows(rows, as_json=as_json)
 
 
@@ -105,7 +101,7 @@ def score_counting_stars(
     def scored(path: Path) -> tuple[Path, list[dict[str, Any]]]:
         return path, rows_of_run(path) if path.is_dir() else [row_of_file(path, _complain)]
 
-    with each_usable(files, scored) as found:
+    with usable(files, scored) as found:
         of_files = [row for path, rows in found if as_json or not path.is_dir() for row in rows]
         if of_files:
             print_rows(of_files, as_json=as_json)
@@ -169,9 +165,7 @@ def score_locomo(
 
     keys = Keys(data, errors, _complain)
     passed = _passed(wrong, score_file(wrong, keys, _complain)) if wrong else None
-    with each_usable(
-        files, lambda path: score_file(path, keys, _complain, answers=_answers_of(path))
-    ) as sheets:
+    with usable(files, lambda path: score_file(path, keys, _complain, answers=_answers_of(path))) as sheets:
         print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
 
 
@@ -240,7 +234,7 @@ def score_factconsolidation(
     from ltm_bench.datasets.factconsolidation.scoring import questions_of, score_file
 
     questions = questions_of(data, _complain)
-    with each_usable(files, lambda p: score_file(p, questions, _complain, answers=_answers_of(p))) as sheets:
+    with usable(files, lambda p: score_file(p, questions, _complain, answers=_answers_of(p))) as sheets:
         print_sheets(sheets, as_json=as_json)
 
 
@@ -259,9 +253,9 @@ def score_published(
     from ltm_bench.cli.sheets import print_recounts
     from ltm_bench.datasets.recounting import explaining, learn, read_published, recount
 
-    with each_usable(files, read_published) as read:
+    with usable(files, read_published) as read:
         known = learn([*(explaining(data) if data else ()), *read])
-        with each_usable(read, lambda file: recount(file, known)) as found:
+        with usable(read, lambda file: recount(file, known)) as found:
             print_recounts(found, as_json=as_json)
 
 
@@ -333,7 +327,7 @@ def score_retrieval(files: _Published, as_json: Json = False) -> None:
     from ltm_bench.datasets.locomo.files import CATEGORIES
     from ltm_bench.datasets.locomo.scoring import sheet_of
 
-    with each_usable(files, sheet_of) as sheets:
+    with usable(files, sheet_of) as sheets:
         print_sheets(sheets, as_json=as_json, types=CATEGORIES)
 
 

@@ -114,9 +114,7 @@ def score_file(
     marks: dict[str, AnswerMark] = {}
     rows = rows_of(path, questions)
     if (most := max((each for *_, row in rows for each in _numbers(row)), default=0.0)) > 1:
-        raise ConfigError(
-            f"{path}: it holds grades, such as {most:g}: a judge's score of an item is 0, 0.5 or 1"
-        )
+        raise ConfigError(f"{path}: it holds grades, such as {most:g}; an item's score is 0, 0.5 or 1")
     for name, ability, conversation, row in rows:
         if name in marks:
             on_bad(f"{path}: {name}: answered twice; the first answer counts")

@@ -44,8 +44,7 @@ def _history(record: Mapping[str, Any], where: str, on_bad: OnBad) -> History:
     asked = list[HistoryQuestion]()
     for i, (text, gold) in enumerate(zip(questions, answers, strict=True)):
         with skipping(f"{where}: question {i}", on_bad):
-            asked.append(
-                HistoryQuestion(f"{name}/{i}", name, needed({"question": text}, "question"), golds_of(gold))
-            )
+            words = needed({"question": text}, "question")
+            asked.append(HistoryQuestion(f"{name}/{i}", name, words, golds_of(gold)))
     said = tuple(Utterance("user", fact, id=fact.partition(".")[0]) for fact in facts)
     return History(name, (Session(name, None, said),), tuple(asked))

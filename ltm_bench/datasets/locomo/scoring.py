@@ -110,10 +110,8 @@ def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answe
             scores["judge"] = vote
         judge = judge or answer.judge
         text = question.text if question else answer.question
-        wrong = error_of(keys.wrong, name, text) is not None
-        marks[name] = AnswerMark(
-            name, category, history, scores, wrong_key=wrong, asked=question_digest(text)
-        )
+        wrong, digest = error_of(keys.wrong, name, text) is not None, question_digest(text)
+        marks[name] = AnswerMark(name, category, history, scores, wrong_key=wrong, asked=digest)
     if not marks:
         raise ConfigError(f"{path}: it has no answer to LoCoMo")
     judged = any("judge" in mark.scores for mark in marks.values())

@@ -74,9 +74,7 @@ def _row(key: tuple[int, Seed, Asked], by_entrant: Mapping[str, tuple[Results, E
     weakest = min(examples, key=lambda e: 1.0 if e.score is None else e.score)
     shown = _worst(weakest)
     question = weakest.questions[shown]
-    same = all(
-        len(e.questions) > shown and e.questions[shown].expected == question.expected for e in examples
-    )
+    same = all([q.expected for q in e.questions[shown : shown + 1]] == [question.expected] for e in examples)
     differ = same and len({e.score for e in examples if e.score is not None}) > 1
     return Row(
         span=span,

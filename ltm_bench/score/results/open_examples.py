@@ -90,9 +90,8 @@ class AskedQuestion:
             question = decide(self._read(question, reading), judgement, override)
         changes: dict[str, Any] = {}
         if isinstance(self.expect, SetMatcher):
-            changes["published"] = set_question(
-                self.expect, self.words, question.expected, question.reply, question.opinions
-            )
+            told = self.words, question.expected, question.reply, question.opinions
+            changes["published"] = set_question(self.expect, *told)
         if question.matched is not None:
             # The words decided for the matcher; a judge gives a reason, and is not explained by them.
             changes["decisive"] = ()
