@@ -11,9 +11,9 @@ _FORMS = (
     "%Y/%m/%d",
     "%B %d, %Y",
 )
-_DAY = re.compile(r"\s*\((?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\)", re.IGNORECASE)
-_GREENWICH = re.compile(r"\s*(?:UTC|GMT)$")
-_ZONE = re.compile(r"(:\d\d.*?)\s*(Z|[+-]\d\d:?\d\d)$")
+_DAY = re.compile(r"\s{0,4}\((?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\)", re.IGNORECASE)
+_GREENWICH = re.compile(r"\s{0,4}(?:UTC|GMT)$")
+_ZONE = re.compile(r"(:\d\d.{0,40}?)\s{0,4}(Z|[+-]\d\d:?\d\d)$")
 """The end of a time with a zone; a date alone may end in a year."""
 
 
