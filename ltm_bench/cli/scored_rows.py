@@ -1,18 +1,42 @@
-"""The figures of Counting-Stars, of files and of runs, and the tables of benchmarks that are scored in rows."""
+"""Scores files one by one; the figures of Counting-Stars, and tables of benchmarks that are scored in rows."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ltm_bench.cli.console import out
+import typer
+
+from ltm_bench.cli.console import complain, out
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.counting_stars.scorer import Figures, Recount
+
+G = TypeVar("G")
+T = TypeVar("T")
+
+
+@contextmanager
+def usable(given: Sequence[G], function: Callable[[G], T]) -> Iterator[list[T]]:
+    """Call a function with each of what is given, for a block that prints what it returned.
+
+    What cannot be used is named and hides nothing else, but the command fails; without the block if nothing is left.
+    """
+    found: list[T] = []
+    for each in given:
+        try:
+            found.append(function(each))
+        except ConfigError as error:
+            complain(str(error))
+    if found:
+        yield found
+    if len(found) < len(given):
+        raise typer.Exit(1)
 
 
 def row_of_file(path: Path, on_bad: Callable[[str], None]) -> dict[str, Any]:

@@ -189,7 +189,8 @@ def print_recounts(found: Sequence[Recounts], *, as_json: bool) -> None:
         for each in file.figures:
             if each.group == "all" or each.measure == file.figures[0].measure:
                 share = f"{each.total:g}/{each.n}"
-                out().print(safe(f"  {each.measure}, {each.group}".ljust(56) + f"{share:>14}  {each.mean}"))
+                shown = f"{each.n:>14}" if each.measure == "rows" else f"{share:>14}  {each.mean}"
+                out().print(safe(f"  {each.measure}, {each.group}".ljust(56) + shown))
         wrong = [each for each in file.stated if each.published != each.ours]
         if file.stated:
             out().print(f"  states {len(file.stated)} figures; {len(wrong)} do not follow from its rows")

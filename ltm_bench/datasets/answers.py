@@ -1,17 +1,18 @@
 """Reads prediction files about dialogues in any form: it finds rows at any depth, under the usual names.
 
 Published files differ in their keys, nest rows under users or samples, and store a judge's votes in several ways.
-Reading is lenient; scoring is not. A row without an answer is reported and skipped.
+Keys are read leniently, rows are not: one without an answer is named and skipped, a verdict that cannot be read is
+named and does not count, and a file that is cut is refused.
 """
 
-import io
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import json_of
-from ltm_bench.datasets.streaming import OnBad, read_lines, read_text
+from ltm_bench.datasets.streaming import OnBad, text_in, values_in
+from ltm_bench.datasets.values import golds_of, text_of
 
 _SAID = (
     "generated_answer", "hypothesis", "llm_response", "prediction", "predicted_answer", "model_answer",
@@ -25,14 +26,24 @@ _ID = ("question_id", "qa_pair_id", "id", "qid")
 _TYPE = ("category", "question_type", "ability", "type")
 _VOTES = (
     "judgments", "llm_judgments", "judgements", "votes", "grade", "autoeval_label", "is_correct", "correct",
-    "llm_score", "judge", "judge_label", "evaluation",
+    "llm_score", "judge_label", "evaluation", "judge",
 )  # fmt: skip
 _HISTORY = (
     "user", "user_id", "sample_id", "conversation_id", "conv_id", "subset", "source", "sub_dataset", "dataset",
 )  # fmt: skip
 _QUESTION = ("question", "query", "probing_question")
 _YES = frozenset(("true", "yes", "correct", "right", "1"))
+_UNNAMED = ("qa", "data", "results", "detailed_results", "predictions")
+"""Keys of rows that name no history."""
+_VERDICT = (
+    "label", "verdict", "is_correct", "correct", "judgment", "judgement", "judgments", "votes", "grade", "score",
+)  # fmt: skip
+"""The names of a verdict within an object, the plainest first."""
+_NUMBERED = re.compile(r"(?:judge?ment|judge|vote|verdict|label|grade|score|run|trial)[ _-]?\d+")
 _NO = frozenset(("false", "no", "wrong", "incorrect", "0"))
+
+_Row = tuple[str, Any, str | None]
+"""Where a row stands, the row, and the history above it."""
 
 
 class Answer(NamedTuple):
@@ -47,99 +58,96 @@ class Answer(NamedTuple):
     type: str | None
     gold: Any
     """As in the file; None if it is missing there."""
-    votes: tuple[bool, ...]
-    """A judge's answers, one for each time it was asked; empty if it was not."""
+    votes: tuple[float, ...]
+    """A judge's answers, one for each time it was asked; empty if it was not, or if one of them cannot be read."""
     judge: str | None
     """The judge's name, if the file has it."""
     place: int
     """Place among the rows of its history, from 0."""
     row: Mapping[str, Any]
 
+    @property
+    def golds(self) -> tuple[str, ...]:
+        """The accepted answers in the file; () if it has none."""
+        return golds_of(self.gold) if self.gold is not None and _is_text(self.gold) else ()
+
 
 def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
-    """Return the answers in a file, in its order. Raises ConfigError if it cannot be read or holds none."""
+    """Return the answers in a file, in its order. Raises ConfigError if it is cut, cannot be read or holds none."""
     found: list[Answer] = []
     places: dict[str | None, int] = {}
-    skipped = 0
-    for where, row, above in _rows(path, on_bad):
-        said = _said(row)
-        if said is None:
-            skipped += 1
-            on_bad(f"{path}: {where}: skipped: it has no answer ({', '.join(map(str, row))[:120]})")
+    values = values_in(path, text_in(path))
+    rows = [row for where, value in values for row in _walk(value, where, None, listed=bool(where))]
+    stored = [_stored(row) for _, row, _ in rows]
+    # On a scale from 1 to 5, a 1 is no yes.
+    graded = {key for key, said in stored if any(not 0 <= (number_of(each) or 0) <= 1 for each in said)}
+    for (where, row, above), (key, heard) in zip(rows, stored, strict=True):
+        if (said := _said(row)) is None:
+            named = ", ".join(map(str, row)) if isinstance(row, Mapping) else repr(row)
+            on_bad(f"{path}: {where}: skipped: it has no answer ({named[:120]})")
             continue
         history = _text(_first(row, _HISTORY)) or above
         place = places.get(history, 0)
         places[history] = place + 1
-        votes, judge = _votes(row)
+        votes: tuple[float, ...] = ()
+        try:
+            votes = _votes(heard, graded=key in graded)
+        except ValueError as error:
+            on_bad(f"{path}: {where}: {error}; it is left out of the judge's figures")
         found.append(
             Answer(
-                said=_plain(row[said]),
+                said=text_of(row[said]),
                 id=_text(_first(row, _ID)),
                 history=history,
                 question=_text(_first(row, _QUESTION)),
                 type=_text(_first(row, _TYPE)),
                 gold=_gold(row, said),
                 votes=votes,
-                judge=judge,
+                judge=_text(row[key].get("model")) if key and isinstance(row[key], Mapping) else None,
                 place=place,
                 row=row,
             )
         )
     if not found:
-        raise ConfigError(f"{path}: it has no answer" + (f" ({skipped} rows without)" if skipped else ""))
+        raise ConfigError(f"{path}: it has no answer" + (f" ({len(rows)} rows without)" if rows else ""))
     return found
 
 
-def said_in_run(questions: Iterable[tuple[Mapping[str, Any], str]]) -> list[Answer]:
+def said_in_run(questions: Iterable[tuple[Mapping[str, Any], str, str]]) -> list[Answer]:
     """Return the answers to questions of public sets in one of our runs.
 
     Args:
-        questions: The matcher of each, as the log holds it, and the reply.
+        questions: The matcher of each, as the log holds it, the question's own text, and the reply.
     """
     found: list[Answer] = []
-    for expected, reply in questions:
+    for expected, asked, reply in questions:
         if not expected.get("id"):
             continue
         gold = expected.get("gold", expected.get("golds"))
         kind = _text(expected.get("category", expected.get("type")))
         found.append(
-            Answer(reply, str(expected["id"]), None, None, kind, gold, (), None, len(found), expected)
+            Answer(reply, str(expected["id"]), None, asked, kind, gold, (), None, len(found), expected)
         )
     return found
 
 
-def _rows(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Mapping[str, Any], str | None]]:
-    text = read_text(path)
-    try:
-        whole = json_of(text)
-    except (ValueError, RecursionError) as error:
-        if text.lstrip().startswith("["):
-            raise ConfigError(f"{path}: not JSON: {error}") from error
-    else:
-        yield from _walk(whole, "", None)
-        return
-    for number, value in read_lines(path, io.StringIO(text), on_bad):
-        yield from _walk(value, f"line {number}", None)
-
-
-def _walk(value: Any, where: str, above: str | None) -> Iterator[tuple[str, Mapping[str, Any], str | None]]:
-    """Yield the objects that look like rows: those with a question or an answer of their own."""
+def _walk(value: Any, where: str, above: str | None, *, listed: bool) -> Iterator[_Row]:
+    """Yield the rows in a value: what has an answer, and what has none, but a row's name or a place among rows."""
     if isinstance(value, list):
+        listed = any(_said(each) is not None for each in value)
         for number, each in enumerate(value, start=1):
-            yield from _walk(each, f"{where} {number}".strip(), above)
-    elif isinstance(value, Mapping):
-        nested = {key: each for key, each in value.items() if _holds_rows(each)}
-        if _said(value) is not None or (not nested and _first(value, _QUESTION) is not None):
-            yield where, value, above
-            return
-        name = _text(_first(value, _HISTORY)) or above
-        for key, each in nested.items():
-            under = (
-                name
-                if key in ("qa", "data", "results", "detailed_results", "predictions")
-                else name or str(key)
-            )
-            yield from _walk(each, f"{where} {key}".strip(), under)
+            yield from _walk(each, f"{where} {number}".strip(), above, listed=listed)
+        return
+    row = value if isinstance(value, Mapping) else {}
+    nested = {key: each for key, each in row.items() if _said(row) is None and _holds_rows(each)}
+    name = (_text(_first(row, _HISTORY)) or above) if nested else above
+    found: list[_Row] = []
+    for key, each in nested.items():
+        under = name if key in _UNNAMED else name or str(key)
+        found += _walk(each, f"{where} {key}".strip(), under, listed=False)
+    if not found and (listed or _said(row) is not None or _first(row, _QUESTION + _ID) is not None):
+        found.append((where or "row 1", value, above))
+    yield from found
 
 
 def _holds_rows(value: Any) -> bool:
@@ -148,15 +156,21 @@ def _holds_rows(value: Any) -> bool:
     )
 
 
-def _said(row: Mapping[str, Any]) -> str | None:
+def _said(row: Any) -> str | None:
     """Return the key of the answer. `answer` qualifies if the gold answer has a different key."""
-    for key in _SAID:
-        if key in row and not isinstance(row[key], Mapping):
-            return key
-    for key in row:
-        if key.endswith("_prediction"):
-            return str(key)
-    return "answer" if "answer" in row and _first(row, _GOLD) is not None else None
+    if not isinstance(row, Mapping):
+        return None
+    keys = [*(key for key in _SAID if key in row), *(key for key in row if key.endswith("_prediction"))]
+    keys += ["answer"] if "answer" in row and _first(row, _GOLD) is not None else []
+    return next((key for key in keys if _is_text(row[key])), None)
+
+
+def _is_text(value: Any) -> bool:
+    try:
+        text_of(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _gold(row: Mapping[str, Any], said: str) -> Any:
@@ -173,40 +187,47 @@ def _text(value: Any) -> str | None:
     return None if value is None or isinstance(value, Mapping | list) else str(value)
 
 
-def _plain(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        return " ".join(map(_plain, value))
-    return str(value)
+def _stored(row: Any) -> tuple[str, list[Any]]:
+    """Return the field that holds a judge's answers, and them; nothing if it was not asked."""
+    key = next((key for key in _VOTES if isinstance(row, Mapping) and row.get(key) is not None), "")
+    return key, list(_leaves(row[key])) if key else []
 
 
-def _votes(row: Mapping[str, Any]) -> tuple[tuple[bool, ...], str | None]:
-    stored, judge = _stored_votes(row)
-    votes = [_vote(each) for each in stored]
-    return tuple(each for each in votes if each is not None), judge
+def _votes(said: Sequence[Any], *, graded: bool = False, shares: bool = True) -> tuple[float, ...]:
+    """Return a judge's answers as votes. Raises ValueError if one cannot be read; a number cannot among grades."""
+    votes: list[float] = []
+    for each in said:
+        vote = None if graded and number_of(each) is not None else _vote(each)
+        if vote is None or not (shares or vote in (0, 1)):
+            told = f"{each!r:.40}" + (", a grade" if graded else "")
+            raise ValueError(f"its verdict is {told}; it must be true or false, 1 or 0, or in such words")
+        votes.append(vote)
+    return tuple(votes)
 
 
-def _stored_votes(row: Mapping[str, Any]) -> tuple[list[Any], str | None]:
-    value = _first(row, _VOTES)
-    judge = None
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield the verdicts in a field: of an object those that are numbered, or the one that is named as such.
+
+    What else stands there (a count of attempts, whether it came from a cache) is none. An object that does not say
+    which of its fields is the verdict is yielded as it is, and nobody can read that.
+    """
+    own = value if isinstance(value, list) else [value]
     if isinstance(value, Mapping):
-        judge = _text(value.get("model"))
-        value = [each for key, each in value.items() if key != "model"]
-    return value if isinstance(value, list) else [value], judge
+        said = {key: each for key, each in value.items() if key != "model"}
+        own = [each for key, each in said.items() if _NUMBERED.fullmatch(key)]
+        own = own or [said[key] for key in _VERDICT if key in said][:1] or list(said.values())
+        if len(own) > 1 and not any(map(_NUMBERED.fullmatch, said)):
+            yield value
+            return
+    for each in own:
+        yield from _leaves(each) if isinstance(each, Mapping | list) else (each,)
 
 
-def votes_of(row: Mapping[str, Any]) -> tuple[tuple[bool, ...], str | None]:
-    """Return all votes of a row, and the judge's name if it has one. Raises ValueError if one cannot be read."""
-    stored, judge = _stored_votes(row)
-    for each in stored:
-        if _vote(each) is None:
-            raise ValueError(
-                f"its verdict is {str(each)[:40]!r}; it must be true or false, 1 or 0, or in such words"
-            )
-    if not stored:
+def votes_of(row: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return all votes of a row, 0 or 1 each. Raises ValueError if one cannot be read, or there is none."""
+    if not (votes := _votes(_stored(row)[1], shares=False)):
         raise ValueError("its list of verdicts is empty")
-    return tuple(map(bool, map(_vote, stored))), judge
+    return votes
 
 
 def type_of(row: Mapping[str, Any]) -> str | None:
@@ -216,16 +237,23 @@ def type_of(row: Mapping[str, Any]) -> str | None:
     return _text(_first(meta, _TYPE) if found is None and isinstance(meta, Mapping) else found)
 
 
-def _vote(value: Any) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int | float) and value in (0, 1):
-        return bool(value)
-    if isinstance(value, str) and value.strip().lower() in _YES | _NO:
-        return value.strip().lower() in _YES
-    return None
+def number_of(value: Any) -> float | None:
+    """Return a value that is a number, or says one; None for any other."""
+    try:
+        return None if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
-def majority(votes: tuple[bool, ...]) -> float | None:
-    """Return 1 if more than half of the votes say yes, 0 if not, None without votes."""
-    return float(2 * sum(votes) > len(votes)) if votes else None
+def _vote(value: Any) -> float | None:
+    """Return 1 for a yes, 0 for a no, and a share as it is; None for anything else."""
+    said = value.strip(" \t\n.!*\"'`").lower() if isinstance(value, str) else value
+    if isinstance(said, str) and said in _YES | _NO:
+        return float(said in _YES)
+    number = float(said) if isinstance(said, bool) else number_of(said)
+    return number if number is not None and 0 <= number <= 1 else None
+
+
+def majority(votes: Sequence[float]) -> float | None:
+    """Return 1 if more than half of the votes say yes, 0 if not; a single one as it is; None without votes."""
+    return votes[0] if len(votes) == 1 else float(2 * sum(votes) > len(votes)) if votes else None

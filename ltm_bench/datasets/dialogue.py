@@ -75,6 +75,11 @@ class HistoryQuestion:
     restrains: bool = False
     """Whether the right reply keeps something back, so that silence would earn it."""
 
+    @property
+    def reference(self) -> str:
+        """The accepted answers in one text, for a judge."""
+        return "; or: ".join(self.gold)
+
 
 @dataclass(frozen=True, slots=True)
 class History:

@@ -19,6 +19,8 @@ class AnswerMark(NamedTuple):
     """Whether the right answer is an abstention, if the type does not say so."""
     wrong_key: bool = False
     """Whether the published key is known to be wrong."""
+    asked: str = ""
+    """What tells the question from another with the same id; empty if it is unknown."""
 
 
 class Sheet(NamedTuple):

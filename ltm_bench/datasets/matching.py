@@ -4,7 +4,7 @@ Where a published scorer asks a judge, its matcher has an inquiry. Whoever else 
 """
 
 from abc import abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
@@ -27,6 +27,19 @@ Inquiry = Generator[str, str, Judged | None]
 
 None if an answer could not be read.
 """
+
+Golds = str | Sequence[str]
+"""The accepted answers of a question: one, which old logs hold as a text, or several."""
+
+
+def kept(golds: Golds) -> Golds:
+    """Return accepted answers as a matcher keeps them: a text, or a tuple."""
+    return golds if isinstance(golds, str) else golds[0] if len(golds) == 1 else tuple(golds)
+
+
+def each_of(golds: Golds) -> tuple[str, ...]:
+    """Return the accepted answers that a matcher keeps."""
+    return (golds,) if isinstance(golds, str) else tuple(golds)
 
 
 class SetMatcher(Matcher):

@@ -15,7 +15,7 @@ from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Matcher
 from ltm_bench.core.seeds import Seed
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Session
-from ltm_bench.datasets.errata import wrong_keys
+from ltm_bench.datasets.errata import error_of, wrong_keys
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,8 +192,8 @@ def contents(each: PublicSet, path: Path, on_bad: OnBad) -> Contents:
         for question in history.questions:
             types[question.type] += 1
             unanswerable += question.unanswerable
-            if question.id in known:
-                wrong[question.id] = known[question.id].why
+            if error := error_of(known, question.id, question.text):
+                wrong[question.id] = error.why
             elif each.suspect(question):
                 wrong[question.id] = "its gold answer contradicts its rubric"
     return Contents(

@@ -16,12 +16,9 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import TooLarge, content_of, json_of
-from ltm_bench.datasets.answers import votes_of
 from ltm_bench.datasets.longmemeval.files import TYPES
 from ltm_bench.datasets.shapes import Known, Record, RowCount, Shape, shape_of
-
-_CUT = "it may be cut: get it again"
+from ltm_bench.datasets.streaming import AGAIN, text_in, values_in
 
 
 class PublishedFile(NamedTuple):
@@ -68,13 +65,7 @@ class Recounts(BaseModel, frozen=True):
 
 def read_published(path: Path) -> PublishedFile:
     """Read a file. Raises ConfigError if it is damaged, of no known kind, or of several."""
-    try:
-        text = content_of(path, unpack=True).decode("utf-8-sig")
-    except TooLarge as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else f"{error}; {_CUT}"
-        raise ConfigError(f"{path}: cannot be read: {why}") from error
+    text = text_in(path)
     head: dict[str, Any] = {}
     rows = list(_rows(path, text, head))
     shape = shape_of(rows[0]) if rows and isinstance(rows[0], dict) else None
@@ -104,20 +95,16 @@ def _rows(path: Path, text: str, head: dict[str, Any]) -> Iterator[Any]:
                 yield {key: value for key, value in row.items() if key is not None and value is not None}
         except csv.Error as error:
             raise ConfigError(
-                f"{path}:{table.reader.line_num}: not a row of a table: {error}; {_CUT}"
+                f"{path}:{table.reader.line_num}: not a row of a table: {error}; {AGAIN}"
             ) from error
         finally:
             csv.field_size_limit(before)
         return
-    try:
-        whole = json_of(text)
-    except (ValueError, RecursionError):
-        for number, line in enumerate(text.split("\n"), start=1):
-            try:
-                yield from [json_of(line)] if line.strip() else []
-            except (ValueError, RecursionError) as error:
-                raise ConfigError(f"{path}:{number}: not JSON: {error}; {_CUT}") from error
+    values = list(values_in(path, text))
+    if len(values) != 1 or values[0][0]:
+        yield from (value for _, value in values)
         return
+    whole = values[0][1]
     inside = whole.items() if isinstance(whole, dict) and not shape_of(whole) else ()
     lists = {key: value for key, value in inside if isinstance(value, list) and value}
     if not lists:
@@ -232,13 +219,17 @@ def _notes(
         what = "the verdict belongs to another reply than that of the file without verdicts"
         what = what if measure == "reply" else f"the stored {measure} does not follow"
         yield f"in {len(numbers)} of {len(counted)} rows {what} (rows {', '.join(map(str, numbers[:20]))})"
+    if nothing := sum(not each.amounts for each in counted):
+        lacks = "give questions, official prompts and judged replies with --data"
+        yield f"{nothing} of {len(counted)} hashes are compared with nothing: {lacks}"
     majority, votes = figures.get(("majority", "all")), figures.get(("judgments", "all"))
     if majority and votes and votes.mean != majority.mean:
         yield (
             f"a majority of its judgments gives {majority.total:g} right rows, their mean "
             f"{votes.mean * majority.n:.2f}: both are quoted as its accuracy"
         )
-    judges = {str(votes_of(row)[1]) for row in file.rows if "autoeval_label" in row}
+    labels = [row["autoeval_label"] for row in file.rows if isinstance(row.get("autoeval_label"), dict)]
+    judges = {str(each.get("model")) for each in labels}
     if len(judges) > 1:
         yield f"several judges: {', '.join(sorted(judges))}; no official figure mixes them"
     questions, named = known.get("question", {}), {str(row.get("question_id")) for row in file.rows}

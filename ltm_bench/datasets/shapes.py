@@ -5,6 +5,7 @@ there counts it yet.
 """
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -117,7 +118,7 @@ def _plain(row: Record, known: Known) -> RowCount:
 
 def _judged(row: Record, known: Known) -> RowCount:
     """Count votes: the majority, every one, unanimity, and each judgment by its place."""
-    votes, _ = votes_of(row)
+    votes = votes_of(row)
     right = (2 * sum(votes) > len(votes), 1)
     if "label" in row:
         _must((row["label"] == 1) == right[0], "label", row["label"], "as in autoeval_label")
@@ -194,12 +195,12 @@ def _queried(row: Record, known: Known) -> RowCount:
 
 
 def _hashed(row: Record, known: Known) -> RowCount:
-    """Count prompts that have the published hash, if question, template and judged reply are at hand."""
+    """Count prompts that have the published hash; nothing unless question, template and judged reply are at hand."""
     name = str(row["question_id"])
     asked, said = _of(known, "question", name), _of(known, "judged", name).get("hypothesis")
     prompt = _of(known, "prompt", f"{asked.get('question_type')}/{ABSTENTION in name}").get("prompt")
     if said is None or prompt is None:
-        return _plain(row, known)
+        return RowCount({})
     given = {"QUESTION": asked["question"], "ANSWER": str(asked["answer"]), "RESPONSE": said}
     prompt = re.sub(r"\{(QUESTION|ANSWER|RESPONSE)\}", lambda found: given[found[1]], prompt)
     same = hashlib.sha256(prompt.encode()).hexdigest() == row["prompt_sha256"]
@@ -218,10 +219,14 @@ def _batch(row: Record, known: Known) -> RowCount:
 def _ordered(row: Record, known: Known) -> RowCount:
     """Compare stored scores of an order of events with the official ones."""
     ours = event_order(_texts(row, "reference"), _texts(row, "system"))
-    stored = {"precision": ours.precision, "recall": ours.recall, "f1": ours.f1, "tau_norm": ours.tau}
-    stored["final_score"] = ours.tau * ours.f1
-    differs = [key for key, value in stored.items() if row[key] not in (None, value)]
-    return RowCount({key: (value, 1) for key, value in stored.items()}, (str(row["name"]),), differs)
+    tau = ours.tau if ours.ordered else math.nan
+    stored = {"precision": ours.precision, "recall": ours.recall, "f1": ours.f1, "tau_norm": tau}
+    stored["final_score"] = tau * ours.f1
+    given = {key: row[key] for key in stored if row[key] is not None}
+    differs = [key for key, value in given.items() if repr(float(value)) != repr(stored[key])]
+    amounts = {key: (value, 1) for key, value in stored.items() if not math.isnan(value)}
+    amounts |= {} if ours.ordered else {"τ is not a number": (1.0, 1)}
+    return RowCount(amounts, (str(row["name"]),), differs)
 
 
 def _gated(row: Record, known: Known) -> RowCount:

@@ -1,4 +1,4 @@
-"""Reads files from elsewhere: a JSON list, or JSON Lines, gzipped or not.
+"""Reads files from elsewhere: a JSON list, JSON Lines, or one object, gzipped or not.
 
 The elements of a long file are read one by one: memory holds one element at a time.
 """
@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import RECORD, content_of, json_of, lines_of, opened, unpacking
+from ltm_bench.core.limits import FILE, RECORD, TooLarge, content_of, json_of, lines_of, opened, unpacking
 
 OnBad = Callable[[str], None]
 """Called with each line that is skipped: the file, the line's number, and what is wrong."""
 
+AGAIN = "it may be cut: get it again"
+"""The advice about a file that is not whole."""
+
 CUT = object()
-"""Represents a last line that is not JSON: a prediction cut short while being written."""
+"""Represents a text that is not JSON, such as a prediction cut short while being written."""
 
 
 class Entry(NamedTuple):
@@ -37,8 +40,31 @@ def skipping(where: str, on_bad: OnBad) -> Iterator[None]:
     """
     try:
         yield
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ConfigError) as error:
         on_bad(f"{where}: skipped: {type(error).__name__}: {error}")
+
+
+def text_in(path: Path) -> str:
+    """Return the text of a file, gzipped or not. Raises ConfigError."""
+    try:
+        return content_of(path, unpack=True).decode("utf-8-sig")
+    except (OSError, TooLarge) as error:
+        raise ConfigError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except ValueError as error:
+        raise ConfigError(f"{path}: cannot be read: {error}; {AGAIN}") from error
+
+
+def values_in(path: Path, text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the value of a JSON text, or those of JSON Lines, with their places. Raises ConfigError for a bad line."""
+
+    def refuse(line: str) -> None:
+        raise ConfigError(f"{line}; {AGAIN}")
+
+    if (whole := _value(text)) is not CUT:
+        yield "", whole
+        return
+    for number, value in read_lines(path, io.StringIO(text), refuse, bad="not JSON"):
+        yield f"line {number}", value
 
 
 def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> Iterator[Entry]:
@@ -52,18 +78,21 @@ def read_predictions(path: Path, on_bad: OnBad, *, keep_cut: bool = False) -> It
     Raises:
         ConfigError: The file cannot be read.
     """
-    text = read_text(path)
-    if not text.lstrip().startswith("["):
+    text = text_in(path)
+    try:
+        whole = json_of(text)
+    except ValueError as error:
+        if text.lstrip().startswith("["):
+            raise ConfigError(f"{path}: not JSON: {error}") from error
         last = text.rstrip().count("\n") + 1
         yield from read_lines(path, io.StringIO(text), on_bad, cut_at=last if keep_cut else None)
-        return
-    try:
-        yield from map(Entry._make, enumerate(json_of(text), start=1))
-    except ValueError as error:
-        raise ConfigError(f"{path}: not JSON: {error}") from error
+    else:
+        yield from map(Entry._make, enumerate(whole if isinstance(whole, list) else [whole], start=1))
 
 
-def read_lines(path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | None = None) -> Iterator[Entry]:
+def read_lines(
+    path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | None = None, bad: str = "skipped, not JSON"
+) -> Iterator[Entry]:
     """Yield the values of JSON Lines; a bad line is skipped.
 
     Args:
@@ -71,15 +100,15 @@ def read_lines(path: Path, lines: Iterable[str], on_bad: OnBad, cut_at: int | No
         lines: The lines.
         on_bad: Called with each bad line.
         cut_at: The number of a line for which `CUT` is yielded if it is bad.
+        bad: What is said of a bad line.
     """
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
         try:
-            yield Entry(number, json_of(line))
+            if line.strip():
+                yield Entry(number, json_of(line))
         except ValueError as error:
-            counts = "counts as a wrong prediction" if number == cut_at else "skipped"
-            on_bad(f"{path}:{number}: {counts}, not JSON: {error}")
+            said = "counts as a wrong prediction, not JSON" if number == cut_at else bad
+            on_bad(f"{path}:{number}: {said}: {error}")
             if number == cut_at:
                 yield Entry(number, CUT)
 
@@ -91,24 +120,16 @@ _SLACK = 32
 """Maximum distance of an error from the end of the buffer for which more input may resolve it."""
 
 
-def read_text(path: Path) -> str:
-    """Return all of a text file, gzipped or not. Raises ConfigError."""
-    try:
-        return content_of(path, unpack=True).decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
-
-
 def read_value(path: Path) -> Any:
     """Return all of a JSON file. Raises ConfigError."""
     try:
-        return json_of(read_text(path))
+        return json_of(text_in(path))
     except ValueError as error:
         raise ConfigError(f"{path}: not JSON: {error}") from error
 
 
 def read_elements(path: Path, on_bad: OnBad) -> Iterator[Entry]:
-    """Yield the elements of a JSON list, or the values of JSON Lines.
+    """Yield the elements of a JSON list, the values of JSON Lines, or a lone object.
 
     A bad line is reported and skipped. A list with a broken element ends there.
 
@@ -121,10 +142,27 @@ def read_elements(path: Path, on_bad: OnBad) -> Iterator[Entry]:
             if start.lstrip().startswith("["):
                 yield from _of_list(path, start, file)
             else:
-                file.seek(0)
-                yield from read_lines(path, lines_of(file), on_bad)
+                yield from _of_lines(path, start, file, on_bad)
     except (OSError, EOFError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
+
+
+def _of_lines(path: Path, start: str, file: IO[str], on_bad: OnBad) -> Iterator[Entry]:
+    first, newline, _ = start.lstrip().partition("\n")
+    if newline and _value(first) is CUT:  # it may be one object over many lines
+        start += file.read(FILE)
+        if (whole := _value(start)) is not CUT:
+            yield Entry(1, whole)
+            return
+    file.seek(0)
+    yield from read_lines(path, lines_of(file), on_bad)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json_of(text)
+    except ValueError:
+        return CUT
 
 
 def _of_list(path: Path, buffer: str, file: IO[str]) -> Iterator[Entry]:

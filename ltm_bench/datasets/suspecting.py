@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.dialogue import History, HistoryQuestion, OnBad
-from ltm_bench.datasets.errata import errata
+from ltm_bench.datasets.errata import errata, error_of
 from ltm_bench.datasets.locomo.scorer import stems
 from ltm_bench.datasets.public import PublicSet, public_sets
 
@@ -62,8 +62,9 @@ def suspects(path: Path, on_bad: OnBad) -> Iterator[Suspect]:
             **RULES,
         }.items():
             for question in (case.question for case in cases if odd(case)):
-                kind = known[question.id].kind if question.id in known else ""
-                yield Suspect(question.id, rule, question.text, "; ".join(question.gold), kind)
+                error = error_of(known, question.id, question.text)
+                key = "; ".join(question.gold)
+                yield Suspect(question.id, rule, question.text, key, error.kind if error else "")
 
 
 class _Case:

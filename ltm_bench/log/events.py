@@ -89,6 +89,11 @@ class Sent:
         """The message as the agent receives it."""
         return Message(self.message, self.at, self.turn, user=self.user, search_by=self.search_by)
 
+    @property
+    def asked(self) -> str:
+        """A question's own words, without its date and how to answer, which stand above them."""
+        return self.search_by or self.message.rpartition("\n")[2]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied:

@@ -231,16 +231,16 @@ def read_turns(path: Path, *, forks: bool = False) -> Iterator[Turn]:
             yield Turn(sent.said, event.said, sent.kind, sent.example, answered, session=sent.session)
 
 
-def read_questions(run: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield the matcher of every question of a run, as its log holds it, and the reply. Raises LogError."""
+def read_questions(run: Path) -> Iterator[tuple[Mapping[str, Any], str, str]]:
+    """Yield every question of a run: its matcher as the log holds it, its own words, and the reply. Raises LogError."""
     for path in logs(run):
-        open_ones: dict[int, Mapping[str, Any]] = {}
+        open_ones: dict[int, tuple[Mapping[str, Any], str]] = {}
         for event in read_events(path):
             if isinstance(event, Sent) and event.kind == "ask":
-                open_ones[event.turn] = event.expect or {}
+                open_ones[event.turn] = event.expect or {}, event.asked
             elif isinstance(event, Forked):
-                open_ones[event.id] = event.expect
+                open_ones[event.id] = event.expect, event.sent.asked
             elif isinstance(event, Replied | Answered):
                 number = event.turn if isinstance(event, Replied) else event.id
                 if number in open_ones:
-                    yield open_ones.pop(number), event.reply
+                    yield *open_ones.pop(number), event.reply

@@ -324,3 +324,78 @@ def test_published_folders_with_both_chats_are_told_truncated_and_asked_once() -
     chosen = choose(public_set("beam-100k"), SHARED / "100K", None, 0, pytest.fail)
     told = [nth_history("beam-100k", SHARED / "100K", "x", (), i).id for i in range(chosen.histories)]
     assert told == ["100K/5", "100K/10"]
+
+
+@pytest.mark.parametrize(
+    ("events", "told", "ordered"),
+    [("A", "A", False), ("A", "AA", False), ("A", "z", True), ("AB", "AB", True), ("AB", "z", True)],
+)
+def test_the_official_column_is_empty_where_the_published_tau_is_not_a_number(
+    events: str, told: str, ordered: bool
+) -> None:
+    found = event_order(list(events), list(told))
+    assert found.ordered is ordered
+    assert ("official" in found.scores) is ordered
+    assert {"paper", "tau_f1"} <= set(found.scores)
+
+
+@pytest.mark.parametrize("mode", ["official", "paper"])
+def test_a_run_says_that_a_single_event_has_no_official_tau(mode: str) -> None:
+    from ltm_bench.datasets.beam.matcher import meets
+    from ltm_bench.datasets.matching import Judged
+
+    inquiry = meets("hive", ["hive"], "event_ordering", mode=mode).inquiry("In which order?", "hive")
+    assert inquiry is not None
+    answers, found = ('{"score": 1}', '{"score": 1}', "YES"), None
+    next(inquiry)
+    for answer in answers:
+        try:
+            inquiry.send(answer)
+        except StopIteration as done:
+            found = done.value
+    assert isinstance(found, Judged)
+    assert "the official τ of a single event is not a number" in found.reason
+    assert found.score == 1.0
+    assert set(found.scores) == {"paper", "tau_f1"}
+
+
+def test_a_stored_order_without_a_tau_is_named_and_not_scored_by_its_rubric(
+    tmp_path: Path, data: Path, command: "Command"
+) -> None:
+    path = tmp_path / "evaluation-mine.json"
+    (order,) = JUDGED["event_ordering"]
+    for tau in (None, float("nan"), "x", 2):
+        path.write_text(json.dumps({**JUDGED, "event_ordering": [order | {"tau_norm": tau}]}))
+        done = command("score", "beam", "--json", "--data", str(data), str(path))
+        assert "event_ordering/0: skipped: its τ is not a number" in done.err
+        (file,) = json.loads(done.out)["files"]
+        assert "event_ordering" not in {line["name"] for line in file["lines"]}
+
+
+def test_an_answer_that_stands_twice_is_named_and_the_first_counts(
+    tmp_path: Path, data: Path, command: "Command"
+) -> None:
+    path = tmp_path / "evaluation-mine.json"
+    (row,) = JUDGED["knowledge_update"]
+    worse = row | {"llm_judge_responses": [{"score": 0}, {"score": 0}]}
+    path.write_text(json.dumps({"knowledge_update": [row, worse]}))
+    done = command("score", "beam", "--json", "--data", str(data), str(path))
+    (file,) = json.loads(done.out)["files"]
+    assert file["lines"][0]["figures"]["paper"]["mean"] == 0.75
+    assert "knowledge_update/0: answered twice; the first answer counts" in done.err
+
+
+@pytest.mark.parametrize("grade", [2, 5, "3", 1.5])
+def test_grades_are_no_scores_of_items_not_even_the_lowest(
+    tmp_path: Path, data: Path, command: "Command", grade: float | str
+) -> None:
+    path = tmp_path / "evaluation-mine.json"
+    (row,) = JUDGED["temporal_reasoning"]
+    graded = {
+        "knowledge_update": JUDGED["knowledge_update"],
+        "temporal_reasoning": [row | {"llm_judge_responses": [{"score": grade}]}],
+    }
+    path.write_text(json.dumps(graded))
+    refused = command("score", "beam", str(path), "--data", str(data))
+    assert refused.exit_code == 1
+    assert "it holds grades, such as" in refused.err

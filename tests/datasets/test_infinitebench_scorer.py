@@ -235,3 +235,30 @@ def test_bad_lines_are_skipped_and_bad_files_named(tmp_path: Path, command: "Com
     assert "not a prediction file of Counting-Stars" in " ".join(
         command("score", "counting-stars", str(path)).err.split()
     )
+
+
+@pytest.mark.parametrize("odd", ["", "[]", "[{oops", '{"id": 3}', None])
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_a_file_that_cannot_be_scored_withholds_no_other(
+    tmp_path: Path, command: "Command", odd: str | None, words: tuple[str, ...]
+) -> None:
+    good, bad = tmp_path / "preds_passkey.jsonl", tmp_path / "preds_kv_retrieval.jsonl"
+    good.write_text('{"prediction": "12345", "ground_truth": "12345"}\n', "utf-8")
+    if odd is not None:
+        bad.write_text(odd, "utf-8")
+    for files in ((good, bad), (bad, good)):
+        done = command("score", "infinitebench", *map(str, files), "--mode", "strict", *words)
+        assert done.exit_code == 1
+        assert "100" in done.out
+        assert "passkey" in done.out
+        assert "ltm-bench: " in done.err
+        assert "preds_kv_retrieval.jsonl: " in done.err
+    alone = command("score", "infinitebench", str(bad), *words)
+    assert (alone.exit_code, alone.out) == (1, "")
+
+
+def test_a_null_prediction_is_an_empty_one(tmp_path: Path, command: "Command") -> None:
+    path = tmp_path / "preds_longdialogue_qa_eng.jsonl"
+    path.write_text('{"prediction": null, "ground_truth": ["NONE"]}\n', "utf-8")
+    (found,) = json.loads(command("score", "infinitebench", "--json", str(path)).out)
+    assert {found[mode] for mode in ("official-2024-06", "official-newest", "strict")} == {0}

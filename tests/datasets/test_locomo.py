@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm_bench.datasets.errata import errata, wrong_keys
+from ltm_bench.datasets.errata import Erratum, asked_twice, errata, error_of, question_digest, wrong_keys
 from ltm_bench.datasets.locomo.files import histories
 from ltm_bench.datasets.locomo.porter import stem
 from ltm_bench.datasets.locomo.scorer import official, strict
@@ -278,3 +278,130 @@ def test_the_audits_own_file_names_the_same_wrong_keys(command: "Command") -> No
     assert found["wrong_keys"] == 99
     every = [q for h in histories(SHARED / "locomo10.json.gz", pytest.fail) for q in h.questions]
     assert len(every) == 1986
+
+
+PLACED = {"locomo_0_qa2": Erratum("locomo_0_qa2", "why", "who", digest=question_digest("What is wrong?"))}
+NAMED = {"370a8ff4": Erratum("370a8ff4", "why", "who")}
+
+
+@pytest.mark.parametrize(
+    ("known", "name", "text", "wrong"),
+    [
+        (PLACED, "locomo_0_qa2", "What is wrong?", True),
+        (PLACED, "locomo_0_qa7", " what is  WRONG?", True),
+        (PLACED, "locomo_0_qa2", "What is Ana's cat called?", False),
+        (PLACED, "locomo_0_qa2", None, True),
+        (PLACED, "locomo_0_qa7", None, False),
+        (NAMED, "370a8ff4", "Whatever was asked", True),
+        (NAMED, "370a8ff5", "Whatever was asked", False),
+    ],
+)
+def test_a_wrong_key_is_known_by_its_question_and_by_its_id_only_where_that_is_all_there_is(
+    known: dict[str, Erratum], name: str, text: str | None, wrong: bool
+) -> None:
+    assert (error_of(known, name, text) is not None) is wrong
+
+
+def own(folder: Path, name: str, questions: list[tuple[str, str]]) -> str:
+    """Write a dialogue of one's own in the set's form."""
+    asked = [
+        {"question": text, "answer": gold, "evidence": ["D1:1"], "category": 4} for text, gold in questions
+    ]
+    (folder / f"{name}.json").write_text(json.dumps([{**TALK, "sample_id": name, "qa": asked}]))
+    return str(folder / f"{name}.json")
+
+
+OWN = [("What is the cat called?", "Miso"), ("Is Ana a vet?", "yes"), ("Where does she live?", "Lima")]
+OTHER = [("What does Ana play?", "the oboe"), ("Does Ben sail?", "yes"), ("Where does she live?", "Lima")]
+
+
+def test_runs_are_paired_on_equal_questions_alone_and_own_ones_have_no_wrong_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {"a": own(tmp_path, "a", OWN), "b": own(tmp_path, "b", OTHER)}
+    for name, agent, file in (("a", "perfect", "a"), ("b", "goldfish", "b"), ("c", "goldfish", "a")):
+        done = command(
+            "run",
+            "--suite",
+            "locomo",
+            "--data",
+            files[file],
+            "--agent",
+            agent,
+            "--name",
+            name,
+        )
+        assert done.exit_code == 0, done.err
+        assert json.loads(Path("reports", name, "results.json").read_text())["sets"][0]["wrong_keys"] == 0
+    for runs, n in ((("a", "b"), 1), (("a", "c"), 3)):
+        found = json.loads(command("compare", *runs, "--json").out)
+        assert {each["difference"]["n"] for each in found["sets"]} == {n}
+        assert [each["paired"]["n"] for each in found["pairs"]] == [1 if n == 3 else 0]
+        assert {len(row["marks"]) for row in found["rows"]} == ({2} if n == 3 else {1})
+    again = json.loads(command("compare", "b", "c", "--json").out)
+    assert len(again["entrants"]) == 2, "one agent on other data is no repetition"
+    scored = json.loads(command("score", "locomo", "reports/a", "reports/b", "--json").out)
+    assert [each["wrong_keys"] for each in scored["files"]] == [0, 0]
+    assert {each["difference"]["n"] for each in scored["compared"]} == {1}
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the data must not be shipped")
+def test_part_of_the_file_in_another_order_has_its_own_wrong_keys(tmp_path: Path, command: "Command") -> None:
+    import gzip
+
+    whole = json.loads(gzip.decompress((SHARED / "locomo10.json.gz").read_bytes()))
+    part = [{**talk, "qa": talk["qa"][::-1]} for talk in (whole[5], whole[3])]
+    (tmp_path / "part.json").write_text(json.dumps(part))
+    done = json.loads(
+        command("datasets", "show", "locomo", "--data", str(tmp_path / "part.json"), "--json").out
+    )
+    expected = {
+        each.digest
+        for name, each in wrong_keys("locomo").items()
+        if name.startswith(("locomo_3_", "locomo_5_"))
+    }
+    texts = {q.id: q.text for h in histories(tmp_path / "part.json", pytest.fail) for q in h.questions}
+    assert {question_digest(texts[name]) for name in done["wrong_keys"]} == expected
+    twice = [
+        question_digest(q.text)
+        for h in histories(SHARED / "locomo10.json.gz", pytest.fail)
+        for q in h.questions
+    ]
+    assert {each for each in twice if twice.count(each) > 1} == set(asked_twice("locomo"))
+
+
+@pytest.mark.parametrize("with_data", [False, True])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_file_twice_in_one_is_not_counted_twice(
+    tmp_path: Path, data: Path, command: "Command", with_data: bool, named: bool
+) -> None:
+    rows = [
+        {"user": "u_0", "question": each["question"], "answer": "x", "golden_answer": "x", "category": 4}
+        | ({"question_id": f"locomo_0_qa{place}"} if named else {})
+        for place, each in enumerate(TALK["qa"][:2])
+    ]
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(rows * 2))
+    more = ["--data", str(data)] if with_data else []
+    done = command("score", "locomo", "--json", str(path), *more)
+    (file,) = json.loads(done.out)["files"]
+    twice = with_data and not named  # the data asks for the boat twice
+    assert file["n"] == 2 + twice
+    assert done.err.count("answered twice; the first answer counts") == 2 - twice
+
+
+def test_an_answer_to_another_question_than_that_of_the_data_is_not_scored_by_its_key(
+    tmp_path: Path, data: Path, command: "Command"
+) -> None:
+    row = {
+        "question_id": "locomo_0_qa1",
+        "question": "Who sails?",
+        "answer": "Heron",
+        "golden_answer": "Ben",
+        "category": 4,
+    }
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps([row]))
+    (file,) = json.loads(command("score", "locomo", "--json", str(path), "--data", str(data)).out)["files"]
+    assert file["lines"][0]["figures"]["official"]["mean"] == 0

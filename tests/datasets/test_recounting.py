@@ -288,3 +288,47 @@ def test_an_output_is_an_object(tmp_path: Path, output: object) -> None:
     path.write_text(json.dumps([{"checkpoint_id": "c", "output": output}]), "utf-8")
     with pytest.raises(ConfigError, match=rf"x\.json: row 1: output is .*{output}.*; it must be an object"):
         recount(read_published(path), {})
+
+
+def hashed(folder: Path, names: Sequence[str], *known: Any) -> Any:
+    rows = [{"question_id": name, "prompt_sha256": "0" * 64} for name in names]
+    file = read_published(placed(folder, lines(rows), "hashes"))
+    others = [read_published(placed(folder, lines(each), f"k{i}")) for i, each in enumerate(known)]
+    return recount(file, learn([*others, file]))
+
+
+def test_hashes_that_are_compared_with_nothing_have_no_figure(tmp_path: Path, command: "Command") -> None:
+    asked = {"question_id": "q1", "question_type": "multi-session", "question": "?", "answer": 1}
+    prompt = {"task": "multi-session", "abstention": False, "prompt": "{QUESTION} {ANSWER} {RESPONSE}"}
+    said = {"question_id": "q1", "hypothesis": "x", "autoeval_label": {"model": "m", "label": True}}
+    for known in ((), ([asked],), ([asked], [said]), ([said],)):
+        found = hashed(tmp_path, ["q1", "q2"], *known)
+        assert not found.figures
+        assert any(note.startswith("2 of 2 hashes are compared with nothing") for note in found.notes)
+    found = hashed(tmp_path, ["q1", "q2"], [asked], [prompt], [said])
+    assert [(each.measure, each.total, each.n) for each in found.figures] == [("same hash", 0, 1)]
+    assert any(note.startswith("1 of 2 hashes are compared with nothing") for note in found.notes)
+    done = command("score", "published", str(tmp_path / "hashes"))
+    assert (done.exit_code, "1.0" in done.out, "compared with nothing" in done.out) == (0, False, True)
+
+
+def test_a_number_of_rows_is_no_share(tmp_path: Path, command: "Command") -> None:
+    path = placed(tmp_path, lines([{"question_id": "q", "hypothesis": "x"}]))
+    out = command("score", "published", str(path)).out
+    assert "rows, all" in out
+    assert "1.0" not in out
+
+
+@pytest.mark.parametrize(
+    ("stored", "odd"), [(None, False), (float("nan"), False), (1.0, True), (0.0, True)], ids=str
+)
+def test_an_order_of_one_event_has_no_official_tau(tmp_path: Path, stored: float | None, odd: bool) -> None:
+    row = {"name": "one", "reference": ["A"], "system": ["A"], "precision": 1.0, "recall": 1.0, "f1": 1.0}
+    found = recount(
+        read_published(placed(tmp_path, lines([row | dict.fromkeys(("tau_norm", "final_score"), stored)]))),
+        {},
+    )
+    measures = {each.measure for each in found.figures}
+    assert "τ is not a number" in measures
+    assert not {"tau_norm", "final_score"} & measures
+    assert any("tau_norm does not follow" in note for note in found.notes) is odd

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets import streaming
 from ltm_bench.datasets.dates import read_date
-from ltm_bench.datasets.streaming import Entry, read_elements
+from ltm_bench.datasets.streaming import Entry, read_elements, read_predictions
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('a\\"é,]}\n\u2028'),
@@ -60,6 +60,31 @@ def test_a_broken_list_is_refused_with_the_place(tmp_path: Path, content: str, c
     path.write_text(content)
     with pytest.raises(ConfigError, match=complaint):
         list(read_elements(path, pytest.fail))
+
+
+@given(value=st.dictionaries(st.text("k,", max_size=2), JSON, max_size=3), block=st.integers(4, 30))
+@pytest.mark.parametrize("indent", [1, None])
+@pytest.mark.parametrize("before", ["", "\ufeff \n"])
+def test_a_lone_object_is_one_record_however_it_is_printed_and_cut_into_blocks(
+    tmp_path_factory: pytest.TempPathFactory,
+    value: dict[str, object],
+    block: int,
+    indent: int | None,
+    before: str,
+) -> None:
+    path = tmp_path_factory.mktemp("lone") / "record.json"
+    path.write_text(before + json.dumps(value, indent=indent) + "\n", "utf-8")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(streaming, "_BLOCK", block)
+        assert [each.value for each in read_elements(path, pytest.fail)] == [value]
+    assert [each.value for each in read_predictions(path, pytest.fail)] == [value]
+
+
+def test_lines_after_a_broken_first_one_are_read(tmp_path: Path) -> None:
+    path, complaints = tmp_path / "records.jsonl", list[str]()
+    path.write_text('{"id":\n{"id": 2}\n{"id": 3}')
+    assert [each.value for each in read_elements(path, complaints.append)] == [{"id": 2}, {"id": 3}]
+    assert [line.partition(": ")[0] for line in complaints] == [f"{path}:1"]
 
 
 def test_memory_holds_one_record_at_a_time(tmp_path: Path) -> None:

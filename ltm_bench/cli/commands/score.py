@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltm_bench.cli.console import complain, err, out
+from ltm_bench.cli.console import err, out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, output_option
 from ltm_bench.cli.outputs import check_output
-from ltm_bench.cli.scored_rows import print_rows, row_of_file, rows_of_run, without
+from ltm_bench.cli.scored_rows import print_rows, row_of_file, rows_of_run, usable, without
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.declaring import Option
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.answers import Answer
     from ltm_bench.datasets.marks import Sheet
     from ltm_bench.judge.vague import FalseAccepts
-
-T = TypeVar("T")
 
 app = group("Score prediction files of other benchmarks, in their own formats.")
 
@@ -68,14 +65,17 @@ def score_infinitebench(
     as_json: Json = False,
 ) -> None:
     """Score prediction files of InfiniteBench, exactly as its two published programs do, and strictly."""
-    from ltm_bench.datasets.infinitebench.scoring import modes_of, score_files
+    from ltm_bench.datasets.infinitebench.scoring import modes_of, score_file
 
-    found = score_files(files, modes_of(mode), task=task, model=model, on_bad=_complain)
-    rows = [
-        {"file": str(path), "task": name, "lines": lines, **{str(key): mean for key, mean in means.items()}}
-        for path, name, lines, means in found
-    ]
-    print_rows(rows, as_json=as_json)
+    modes = modes_of(mode)
+
+    def scored(path: Path) -> dict[str, Any]:
+        file = score_file(path, modes, task=task, model=model, on_bad=_complain)
+        means = {str(key): mean for key, mean in file.means.items()}
+        return {"file": str(path), "task": file.task, "lines": file.lines, **means}
+
+    with usable(files, scored) as rows:
+        print_rows(rows, as_json=as_json)
 
 
 @command(
@@ -96,17 +96,18 @@ def score_counting_stars(
     as_json: Json = False,
 ) -> None:
     """Score prediction files or runs of Counting-Stars by length, with an additional order-aware figure."""
-    rows = {path: rows_of_run(path) if path.is_dir() else [row_of_file(path, _complain)] for path in files}
-    if as_json:
-        print_rows([row for found in rows.values() for row in found], as_json=True)
-        return
-    of_files = [row for path, found in rows.items() if not path.is_dir() for row in found]
-    if of_files:
-        print_rows(of_files, as_json=False)
-    for path, found in rows.items():
-        if path.is_dir():
-            out().print(path.name)
-            print_rows([without(row, "file") for row in found], as_json=False)
+
+    def scored(path: Path) -> tuple[Path, list[dict[str, Any]]]:
+        return path, rows_of_run(path) if path.is_dir() else [row_of_file(path, _complain)]
+
+    with usable(files, scored) as found:
+        of_files = [row for path, rows in found if as_json or not path.is_dir() for row in rows]
+        if of_files:
+            print_rows(of_files, as_json=as_json)
+        for path, rows in found if not as_json else ():
+            if path.is_dir():
+                out().print(path.name)
+                print_rows([without(row, "file") for row in rows], as_json=False)
 
 
 _Files = Annotated[
@@ -162,9 +163,9 @@ def score_locomo(
     from ltm_bench.datasets.locomo.scoring import Keys, score_file
 
     keys = Keys(data, errors, _complain)
-    sheets = [score_file(path, keys, _complain, answers=_answers_of(path)) for path in files]
     passed = _passed(wrong, score_file(wrong, keys, _complain)) if wrong else None
-    print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
+    with usable(files, lambda path: score_file(path, keys, _complain, answers=_answers_of(path))) as sheets:
+        print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
 
 
 @command(app, "score longmemeval mine.jsonl --data longmemeval_oracle.json", name="longmemeval")
@@ -227,8 +228,8 @@ def score_factconsolidation(
     from ltm_bench.datasets.factconsolidation.scoring import questions_of, score_file
 
     questions = questions_of(data, _complain)
-    sheets = [score_file(path, questions, _complain, answers=_answers_of(path)) for path in files]
-    print_sheets(sheets, as_json=as_json)
+    with usable(files, lambda p: score_file(p, questions, _complain, answers=_answers_of(p))) as sheets:
+        print_sheets(sheets, as_json=as_json)
 
 
 @command(
@@ -246,12 +247,10 @@ def score_published(
     from ltm_bench.cli.sheets import print_recounts
     from ltm_bench.datasets.recounting import explaining, learn, read_published, recount
 
-    read = list(filter(None, (_tried(read_published, path) for path in files)))
-    known = learn([*(explaining(data) if data else ()), *read])
-    found = list(filter(None, (_tried(recount, file, known) for file in read)))
-    print_recounts(found, as_json=as_json)
-    if len(found) < len(files):
-        raise typer.Exit(1)
+    with usable(files, read_published) as read:
+        known = learn([*(explaining(data) if data else ()), *read])
+        with usable(read, lambda file: recount(file, known)) as found:
+            print_recounts(found, as_json=as_json)
 
 
 @command(
@@ -294,15 +293,6 @@ def score_panel(
     print_panel(found, as_json=as_json)
 
 
-def _tried(function: Callable[..., T], *given: Any) -> T | None:
-    """Call a function; if what it is given cannot be used, print why, and return None."""
-    try:
-        return function(*given)
-    except ConfigError as error:
-        complain(str(error))
-        return None
-
-
 @command(
     app,
     "score precisionmembench --agent vector_memory --data precisionMemBench/fixtures -o mine",
@@ -330,7 +320,8 @@ def score_retrieval(files: _Published, as_json: Json = False) -> None:
     from ltm_bench.datasets.locomo.files import CATEGORIES
     from ltm_bench.datasets.locomo.scoring import sheet_of
 
-    print_sheets([sheet_of(path) for path in files], as_json=as_json, types=CATEGORIES)
+    with usable(files, sheet_of) as sheets:
+        print_sheets(sheets, as_json=as_json, types=CATEGORIES)
 
 
 @command(app, "score gatemem mine/*.jsonl --data bench/data", name="gatemem")

@@ -25,6 +25,7 @@ from ltm_bench.datasets.dialogue import (
     role_of,
 )
 from ltm_bench.datasets.streaming import read_value, skipping
+from ltm_bench.datasets.values import golds_of, needed, text_of
 
 ABILITIES = (
     "abstention",
@@ -53,10 +54,8 @@ def histories(path: Path, on_bad: OnBad) -> Histories:
     if not chats:
         raise ConfigError(f"{path}: it has no chat.json")
     for chat in chats.values():
-        try:
+        with skipping(str(chat), on_bad):
             yield _history(name_of(chat), read_value(chat), _questions_beside(chat), chat, on_bad)
-        except (LookupError, TypeError, ValueError, AttributeError, ConfigError) as error:
-            on_bad(f"{chat}: skipped: {type(error).__name__}: {error}")
 
 
 def _chats(path: Path) -> Iterator[Path]:
@@ -136,8 +135,9 @@ def _dated(batch: Mapping[str, Any]) -> tuple[Any, tuple[Utterance, ...]]:
 
 def _utterance(said: Mapping[str, Any]) -> Utterance:
     role = role_of(said["role"])
-    text = _MARK.sub("", str(said["content"])).rstrip() if role == "user" else str(said["content"])
-    return Utterance(role, text, id=str(said.get("id", "")))
+    text = text_of(said["content"])
+    text = _MARK.sub("", text).rstrip() if role == "user" else text
+    return Utterance(role, text, id=text_of(said.get("id")))
 
 
 def questions(name: str, asked: Mapping[str, Any], on_bad: OnBad) -> Iterator[HistoryQuestion]:
@@ -150,19 +150,19 @@ def questions(name: str, asked: Mapping[str, Any], on_bad: OnBad) -> Iterator[Hi
 
 def _question(name: str, ability: str, asked: Mapping[str, Any]) -> HistoryQuestion:
     if ability not in ABILITIES:
-        raise ValueError(f"there is no such ability: {ability}")
-    gold = next((str(asked[key]) for key in _GOLD if asked.get(key)), None)
-    if gold is None:
+        raise ValueError(f"there is no such ability: {ability!r:.40}")
+    if (key := next((key for key in _GOLD if asked.get(key)), None)) is None:
         raise ValueError(f"expected one of the keys {', '.join(_GOLD)}")
     rubric = asked["rubric"]
+    rubric = tuple(filter(None, map(text_of, rubric if isinstance(rubric, list) else [rubric])))
     if not rubric:
         raise ValueError("its rubric is empty")
     return HistoryQuestion(
         id=name,
         type=ability,
-        text=str(asked["question"]),
-        gold=(gold,),
-        rubric=tuple(map(str, rubric if isinstance(rubric, list) else [rubric])),
+        text=needed(asked, "question"),
+        gold=golds_of(asked[key]),
+        rubric=rubric,
         evidence=tuple(_ids(asked.get("source_chat_ids"))),
         unanswerable=ability == "abstention",
     )
@@ -177,7 +177,7 @@ def contradicts(question: HistoryQuestion) -> bool:
     if question.type != "temporal_reasoning":
         return False
     wanted = {length for item in question.rubric for length in _lengths(item)}
-    return bool(wanted) and not wanted & _lengths(question.gold[0])
+    return bool(wanted) and not any(wanted & _lengths(each) for each in question.gold)
 
 
 def _lengths(text: str) -> set[tuple[int, str]]:

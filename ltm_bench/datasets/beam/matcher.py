@@ -18,7 +18,7 @@ from ltm_bench.datasets.beam.scorer import (
     same_prompt,
 )
 from ltm_bench.datasets.dialogue import HistoryQuestion
-from ltm_bench.datasets.matching import Inquiry, Judged, SetMatcher
+from ltm_bench.datasets.matching import Golds, Inquiry, Judged, SetMatcher, each_of, kept
 from ltm_bench.matchers.reading import READ, abstains, words
 
 
@@ -33,7 +33,7 @@ class Meets(SetMatcher):
     version: ClassVar[int] = 2
     columns: ClassVar[tuple[str, ...]] = (*MODES, TAU_F1)
 
-    gold: str
+    gold: Golds
     rubric: tuple[str, ...]
     """The requirements that a judge checks, item by item."""
     ability: str
@@ -74,7 +74,7 @@ class Meets(SetMatcher):
         return contradicts(self._question(""))
 
     def _question(self, text: str) -> HistoryQuestion:
-        return HistoryQuestion(self.id, self.ability, text, (self.gold,), rubric=self.rubric)
+        return HistoryQuestion(self.id, self.ability, text, each_of(self.gold), rubric=self.rubric)
 
     def inquiry(self, question: str, reply: str) -> Inquiry | None:
         """Return the questions to a judge: about each item of the rubric, and each line of an order of events."""
@@ -105,31 +105,33 @@ class Meets(SetMatcher):
                     break
                 same = "yes" in (yield same_prompt(event, line)).lower()
             scores = order.scores
-            said = f"order {order.tau:.2f}, with F1 {order.f1:.2f}, besides {said}"
-        score = scores[self.mode]
+            odd = "" if order.ordered else " (the official τ of a single event is not a number)"
+            said = f"order {order.tau:.2f}{odd}, with F1 {order.f1:.2f}, besides {said}"
+        score = scores.get(self.mode, scores[MODES[1]])
         outcome = Outcome.CORRECT if score >= 1 else Outcome.PARTIAL if score > 0 else Outcome.WRONG
         return Judged(outcome, score, f"{said} ({self.mode})", scores)
 
     def right(self) -> Sequence[str]:
         """Return the ideal answer; for an order of events, the events line by line, as they are read."""
-        return ("\n".join(self.rubric), self.gold) if self.ability == ORDER else (self.gold,)
+        golds = each_of(self.gold)
+        return ("\n".join(self.rubric), *golds) if self.ability == ORDER else golds
 
     def wrong(self) -> Sequence[str]:
         """Return a different answer, and an empty one."""
         return ("Xylophones", "")
 
 
-def meets(gold: str, rubric: Sequence[str], ability: str, *, id: str = "", mode: str = "official") -> Meets:
+def meets(gold: Golds, rubric: Sequence[str], ability: str, *, id: str = "", mode: str = "official") -> Meets:
     """Expect a reply that meets a rubric of BEAM.
 
     Args:
-        gold: The ideal answer.
+        gold: The ideal answer, or several.
         rubric: What the reply must contain, item by item.
         ability: The question's kind.
         id: The question's id.
         mode: `official`, `paper` or `strict`.
     """
-    return Meets(gold, tuple(rubric), ability, id, mode)
+    return Meets(kept(gold), tuple(rubric), ability, id, mode)
 
 
 EXAMPLES: tuple[Matcher, ...] = (

@@ -45,12 +45,15 @@ class Ordering(NamedTuple):
     recall: float
     f1: float
     tau: float
-    """Kendall's τ_b, moved to 0..1."""
+    """Kendall's τ_b, moved to 0..1; for a single event that is told alone, 1."""
+    ordered: bool = True
+    """Whether τ is a number in the published program: a single event has no order."""
 
     @property
     def scores(self) -> dict[str, float]:
-        """The scores by column."""
-        return order_scores(self.tau, self.tau * self.f1)
+        """The scores by column, without the official one if that is not a number."""
+        found = order_scores(self.tau, self.tau * self.f1)
+        return found if self.ordered else {key: each for key, each in found.items() if key != MODES[0]}
 
 
 def order_scores(tau: float, tau_f1: float) -> dict[str, float]:
@@ -73,8 +76,8 @@ def event_order(events: Sequence[str], told: Sequence[str]) -> Ordering:
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
     union = list(dict.fromkeys([*events, *told]))
     tau = _tau_b(_ranks(events, union), _ranks(told, union))
-    if math.isnan(tau):  # a single event has no order: the published program gives NaN
-        return Ordering(precision, recall, f1, float(list(events) == list(told)))
+    if math.isnan(tau):
+        return Ordering(precision, recall, f1, float(list(events) == list(told)), ordered=False)
     return Ordering(precision, recall, f1, (tau + 1) / 2)
 
 

@@ -5,16 +5,18 @@ once judged, `llm_judge_responses` (one object with `score` for each item) and, 
 `tau_norm`. Other files name question and ability in each row.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.answers import number_of
 from ltm_bench.datasets.beam.files import ABILITIES, contradicts, histories
 from ltm_bench.datasets.beam.matcher import meets
 from ltm_bench.datasets.beam.scorer import MODES, ORDER, TAU_F1, order_scores, rubric_score, score_of
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
-from ltm_bench.datasets.errata import wrong_keys
+from ltm_bench.datasets.errata import error_of, question_digest, wrong_keys
 from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.datasets.matching import Inquiry, Judged
 from ltm_bench.datasets.streaming import read_value
@@ -33,9 +35,9 @@ def rows_of(
 ) -> list[tuple[str, str, str, Mapping[str, Any]]]:
     """Return id, ability, conversation and row of each answer. Raises ConfigError if there is none."""
     found: list[tuple[str, str, str, Mapping[str, Any]]] = []
-    by_text = {_squeezed(question.text): name for name, question in questions.items()}
+    by_text = {question_digest(question.text): name for name, question in questions.items()}
     for where, ability, place, row in _walk(read_value(path), "", ""):
-        name = by_text.get(_squeezed(str(row.get("question", ""))))
+        name = by_text.get(question_digest(str(row.get("question", ""))))
         conversation = name.rpartition(f"/{ability}/")[0] if name else where or path.resolve().parent.name
         found.append((name or f"{conversation}/{ability}/{place}", ability, conversation, row))
     if not found:
@@ -43,31 +45,23 @@ def rows_of(
     return found
 
 
-def _walk(value: Any, where: str, ability: str) -> list[tuple[str, str, int, Mapping[str, Any]]]:
-    found: list[tuple[str, str, int, Mapping[str, Any]]] = []
-    if isinstance(value, list):
-        counted: dict[str, int] = {}
-        for each in value:
-            if not isinstance(each, Mapping):
-                continue
-            own = str(each.get("ability") or each.get("category") or each.get("question_type") or ability)
-            if own in ABILITIES:
-                place = counted.get(own, 0)
-                counted[own] = place + 1
-                home = str(each.get("conversation_id") or each.get("conv") or each.get("conv_id") or where)
-                found.append((home, own, int(each.get("idx", place)), each))
-            else:
-                found += _walk(each, where, "")
-    elif isinstance(value, Mapping):
+def _walk(value: Any, where: str, ability: str) -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
+    if isinstance(value, Mapping):
         for key, each in value.items():
             name = str(value.get("conversation_id") or value.get("conv_id") or where)
             inner = name if key in ABILITIES or isinstance(each, list) else name or str(key)
-            found += _walk(each, inner, key if key in ABILITIES else "")
-    return found
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split()).casefold()
+            yield from _walk(each, inner, key if key in ABILITIES else "")
+    places = Counter[str]()
+    for each in value if isinstance(value, list) else ():
+        row = each if isinstance(each, Mapping) else {}
+        own = str(row.get("ability") or row.get("category") or row.get("question_type") or ability)
+        if not row or own not in ABILITIES:
+            yield from _walk(each, where, "")
+            continue
+        home = str(row.get("conversation_id") or row.get("conv") or row.get("conv_id") or where)
+        place = row.get("idx")
+        yield home, own, place if isinstance(place, int) else places[own], row
+        places[own] += 1
 
 
 def inquiries(path: Path, questions: Mapping[str, HistoryQuestion]) -> Iterator[tuple[str, Inquiry | None]]:
@@ -97,7 +91,13 @@ def score_file(
         judge: That judge's name.
     """
     marks: dict[str, AnswerMark] = {}
-    for name, ability, conversation, row in rows_of(path, questions):
+    rows = rows_of(path, questions)
+    if (most := max((each for *_, row in rows for each in _numbers(row)), default=0.0)) > 1:
+        raise ConfigError(f"{path}: it holds grades, such as {most:g}; an item's score is 0, 0.5 or 1")
+    for name, ability, conversation, row in rows:
+        if name in marks:
+            on_bad(f"{path}: {name}: answered twice; the first answer counts")
+            continue
         if heard is not None and name in heard:
             marks[name] = _mark(name, ability, conversation, heard[name].scores, questions.get(name))
             continue
@@ -111,9 +111,12 @@ def score_file(
                 f"{path}: {name}: skipped: {len(scores)} scores for a rubric of {len(question.rubric)} items"
             )
             continue
-        order = _order(row) if ability == ORDER else None
-        rated: dict[str, float] = {mode: rubric_score(scores, ability, mode) for mode in MODES}
-        marks[name] = _mark(name, ability, conversation, order or rated, question)
+        rated: Mapping[str, float] | None
+        rated = _order(row) if ability == ORDER else {m: rubric_score(scores, ability, m) for m in MODES}
+        if rated is None:
+            on_bad(f"{path}: {name}: skipped: its τ is not a number, as the official one of a single event")
+            continue
+        marks[name] = _mark(name, ability, conversation, rated, question)
     if not marks:
         raise ConfigError(f"{path}: no judge's scores are stored in it; name a judge with --judge")
     types = {mark.type for mark in marks.values()}
@@ -132,13 +135,23 @@ def score_file(
 def _mark(
     name: str, ability: str, conversation: str, scores: Mapping[str, float], question: HistoryQuestion | None
 ) -> AnswerMark:
-    wrong = name in wrong_keys("beam") or (question is not None and contradicts(question))
+    error = error_of(wrong_keys("beam"), name, None if question is None else question.text)
+    wrong = error is not None or (question is not None and contradicts(question))
     return AnswerMark(name, ability, conversation, scores, wrong_key=wrong)
 
 
-def _stored(row: Mapping[str, Any]) -> list[float] | None:
+def _numbers(row: Mapping[str, Any]) -> list[float]:
+    said = (each.get("score") if isinstance(each, Mapping) else each for each in _items(row) or ())
+    return [number for each in said if (number := number_of(each)) is not None]
+
+
+def _items(row: Mapping[str, Any]) -> list[Any] | None:
     value = next((row[key] for key in _SCORES if row.get(key)), None)
-    if not isinstance(value, list):
+    return value if isinstance(value, list) else None
+
+
+def _stored(row: Mapping[str, Any]) -> list[float] | None:
+    if (value := _items(row)) is None:
         return None
     scores = [score_of(each) for each in value]
     return [score for score in scores if score is not None] if None not in scores else None

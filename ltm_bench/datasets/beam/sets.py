@@ -10,7 +10,7 @@ from ltm_bench.datasets.public import PublicSet
 
 
 def _expect(question: HistoryQuestion, mode: str) -> Matcher:
-    return meets(question.gold[0], question.rubric, question.type, id=question.id, mode=mode)
+    return meets(question.gold, question.rubric, question.type, id=question.id, mode=mode)
 
 
 def _is(size: str, history: History) -> bool:

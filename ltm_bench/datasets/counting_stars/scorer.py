@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
 from ltm_bench.datasets.streaming import OnBad, read_predictions
+from ltm_bench.datasets.values import text_of
 
 
 class Hits(NamedTuple):
@@ -117,7 +118,7 @@ def rows(lines: Iterable[Any], *, reasoning: bool = False) -> list[Hits]:
         corrected = reasoning or _is_reasoning(each)
         mistaken = _mistaken(each, reference) if corrected else ()
         size = int(each.get("context_size", each.get("sky_size", 0)))
-        found.append(score(str(each["answer"]), reference, size, mistaken=mistaken))
+        found.append(score(text_of(each["answer"]), reference, size, mistaken=mistaken))
     return found
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Session, Utterance
 from ltm_bench.datasets.streaming import read_elements, skipping
+from ltm_bench.datasets.values import golds_of, needed
 
 SETS = tuple(f"{hops}-{size}" for hops in ("sh", "mh") for size in ("6k", "32k", "64k", "262k"))
 """Single-hop and multi-hop questions, by the tokens of their facts."""
@@ -27,12 +28,12 @@ def histories(path: Path, on_bad: OnBad) -> Histories:
     """Yield the records of a file. Raises ConfigError if it cannot be read; bad records are named and skipped."""
     for number, record in read_elements(path, on_bad):
         with skipping(f"{path}: record {number}", on_bad):
-            yield _history(record)
+            yield _history(record, f"{path}: record {number}", on_bad)
 
 
-def _history(record: Mapping[str, Any]) -> History:
-    name = set_of(str(record["metadata"]["source"]))
-    context = str(record["context"])
+def _history(record: Mapping[str, Any], where: str, on_bad: OnBad) -> History:
+    name = set_of(needed(record["metadata"], "source"))
+    context = needed(record, "context")
     starts = [found.start() for found in _FACT.finditer(context)]
     if not starts:
         raise ValueError("its context has no numbered fact")
@@ -40,21 +41,10 @@ def _history(record: Mapping[str, Any]) -> History:
     questions, answers = record["questions"], record["answers"]
     if len(questions) != len(answers):
         raise ValueError(f"there are {len(questions)} questions and {len(answers)} answers")
+    asked = list[HistoryQuestion]()
+    for i, (text, gold) in enumerate(zip(questions, answers, strict=True)):
+        with skipping(f"{where}: question {i}", on_bad):
+            words = needed({"question": text}, "question")
+            asked.append(HistoryQuestion(f"{name}/{i}", name, words, golds_of(gold)))
     said = tuple(Utterance("user", fact, id=fact.partition(".")[0]) for fact in facts)
-    return History(
-        name,
-        (Session(name, None, said),),
-        tuple(
-            HistoryQuestion(f"{name}/{i}", name, str(text), golds_of(gold))
-            for i, (text, gold) in enumerate(zip(questions, answers, strict=True))
-        ),
-    )
-
-
-def golds_of(value: Any) -> tuple[str, ...]:
-    """Return the accepted answers of a text, a list, or a list of lists. Raises ValueError if there is none."""
-    parts = value if isinstance(value, list) else [value]
-    golds = tuple(str(each) for part in parts for each in (part if isinstance(part, list) else [part]))
-    if not golds:
-        raise ValueError("a question has no answer")
-    return golds
+    return History(name, (Session(name, None, said),), tuple(asked))

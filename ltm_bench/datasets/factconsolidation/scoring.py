@@ -7,7 +7,7 @@ from pathlib import Path
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import Answer, read_answers
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
-from ltm_bench.datasets.factconsolidation.files import SETS, golds_of, histories, set_of
+from ltm_bench.datasets.factconsolidation.files import SETS, histories, set_of
 from ltm_bench.datasets.factconsolidation.scorer import exact, official, strict
 from ltm_bench.datasets.marks import AnswerMark, Sheet
 
@@ -45,10 +45,8 @@ def score_file(
             ]
             question = fitting[0] if fitting else question
             name = question.id
-        golds = question.gold if question else None
-        if golds is None and answer.gold not in (None, []):
-            golds = golds_of(answer.gold)
-        if golds is None:
+        golds = question.gold if question else answer.golds
+        if not golds:
             on_bad(f"{path}: {name}: skipped: its answer is unknown; name the data with --data")
             continue
         if name in marks:

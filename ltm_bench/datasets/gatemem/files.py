@@ -23,7 +23,8 @@ from ltm_bench.datasets.dialogue import (
     role_of,
 )
 from ltm_bench.datasets.gatemem.scorer import KINDS, PRIVACY, SAFETY, UTILITY, Rule
-from ltm_bench.datasets.streaming import read_elements
+from ltm_bench.datasets.streaming import read_elements, skipping
+from ltm_bench.datasets.values import needed, text_of
 
 DOMAINS = ("medical", "office", "education", "household")
 
@@ -53,10 +54,8 @@ def histories(path: Path, on_bad: OnBad) -> Histories:
             episode = str(record.get("episode_id")) if isinstance(record, Mapping) else ""
             asked.setdefault(episode, []).append((f"{folder}: checkpoint {number}", record))
         for number, record in read_elements(_file(folder, "episodes"), on_bad):
-            try:
-                yield _history(folder.name, record, asked.pop(str(record["episode_id"]), []), on_bad)
-            except (LookupError, TypeError, ValueError, AttributeError) as error:
-                on_bad(f"{folder}: episode {number}: skipped: {type(error).__name__}: {error}")
+            with skipping(f"{folder}: episode {number}", on_bad):
+                yield _history(folder.name, record, asked.pop(needed(record, "episode_id"), []), on_bad)
         for where, _ in (each for records in asked.values() for each in records):
             on_bad(f"{where}: skipped: its episode_id names no episode")
 
@@ -68,8 +67,9 @@ def _file(folder: Path, stem: str) -> Path:
 def _history(
     domain: str, episode: Mapping[str, Any], asked: list[tuple[str, Mapping[str, Any]]], on_bad: OnBad
 ) -> History:
-    name, entities, by_turn = str(episode["episode_id"]), episode["entities"], _Asked()
-    people = {str(p["principal_id"]): f"{p['display_name']}, {p['role']}" for p in entities["principals"]}
+    name, entities, by_turn = needed(episode, "episode_id"), episode["entities"], _Asked()
+    told = ((p, needed(p, "display_name"), needed(p, "role")) for p in entities["principals"])
+    people = {needed(p, "principal_id"): f"{shown}, {role}" for p, shown, role in told}
     for where, record in asked:
         by_turn.setdefault(str(record.get("as_of_turn_id")), []).append((where, record))
     # The published program tells of an episode's people with every question.
@@ -81,15 +81,13 @@ def _history(
         at, who = read_date(turn.get("timestamp")), turn["speaker"]
         begun = begun or at
         role = role_of("assistant" if who["role"] == "agent" else "user")
-        said.append(Utterance(role, str(turn["text"]), people[str(who["principal_id"])]))
+        said.append(Utterance(role, text_of(turn["text"]), people[str(who["principal_id"])]))
         if here := by_turn.pop(str(turn["turn_id"]), []):
             sessions.append(Session(f"{name}#{turn['turn_id']}", begun, tuple(said)))
             said, begun = [], None
         for where, record in here:
-            try:
+            with skipping(where, on_bad):
                 questions.append(_question(domain, sessions[-1].id, record, at, people))
-            except (LookupError, TypeError, ValueError, AttributeError) as error:
-                on_bad(f"{where}: skipped: {type(error).__name__}: {error}")
     for turn, records in by_turn.items():
         on_bad(f"{records[0][0]}: skipped: as_of_turn_id {turn:.40} is no turn of its episode")
     return History(f"{domain}/{name}", tuple(sessions), tuple(questions))
@@ -98,16 +96,17 @@ def _history(
 def _question(
     domain: str, after: str, record: Mapping[str, Any], at: Any, people: Mapping[str, str]
 ) -> Checkpoint:
-    kind, key, text = str(record["query_type"]), record.get("judge_spec") or {}, str(record["query_text"])
+    kind, text = needed(record, "query_type"), needed(record, "query_text")
+    key = record.get("judge_spec") or {}
     if kind not in KINDS:
         raise ValueError(f"query_type {kind!r:.40} is not one of {', '.join(KINDS)}")
     patterns = _texts(key.get("include"))
     if kind != UTILITY:
         patterns = _texts(key.get("not_include")) if kind == PRIVACY else ()
         patterns += _texts(record.get("leak_targets"))
-    rule = Rule.of(kind, str(record["expected_action"]), patterns, text)
+    rule = Rule.of(kind, needed(record, "expected_action"), patterns, text)
     return Checkpoint(
-        id=str(record["checkpoint_id"]),
+        id=needed(record, "checkpoint_id"),
         type=kind,
         text=text,
         gold=(rule.told if kind == UTILITY else rule.action,),

@@ -29,7 +29,7 @@ def predicted(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Output]]:
         yield str(row["checkpoint_id"]), output_of(output)
 
 
-def answered(questions: Iterator[tuple[Mapping[str, Any], str]]) -> Iterator[tuple[str, Output]]:
+def answered(questions: Iterator[tuple[Mapping[str, Any], str, str]]) -> Iterator[tuple[str, Output]]:
     """Yield the replies of a run by the question's id."""
     for answer in said_in_run(questions):
         yield str(answer.id), output_in(answer.said)

@@ -7,16 +7,18 @@ Two layouts are understood, and may be mixed in one folder:
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from io import TextIOWrapper
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.limits import content_of, json_of, lines_of, opened, unpacking
+from ltm_bench.core.limits import content_of, json_of
+from ltm_bench.datasets.dates import in_utc
+from ltm_bench.datasets.streaming import OnBad as OnBad
+from ltm_bench.datasets.streaming import read_elements
 
 NAMES = {
     "Colours": "colours",
@@ -32,9 +34,6 @@ NAMES = {
     "Restaurant": "restaurant",
 }
 """Their names for the scenarios, mapped to ours."""
-
-OnBad = Callable[[str], None]
-"""Called with each file, or line, that cannot be read."""
 
 _LOGGED = re.compile(r"(Test|Agent|System) \(([^)]{10,40})\): ?(.*)", re.DOTALL)
 _SPAN = re.compile(r"(?<!\d)(\d{1,9})k\b", re.IGNORECASE)
@@ -93,7 +92,7 @@ def span_of(benchmark: str) -> int:
     return 1000 * int(found.group(1)) if found else 0
 
 
-def _named(path: Path, error: Exception) -> str:
+def _named(path: Path | str, error: Exception) -> str:
     return f"{path}: cannot be read as GoodAI's: {type(error).__name__}: {error}"
 
 
@@ -146,14 +145,13 @@ def results(folder: Path, on_bad: OnBad) -> Iterator[Performance]:
 
 def _compact(path: Path, on_bad: OnBad) -> Iterator[Performance]:
     try:
-        with opened(path) as raw, TextIOWrapper(unpacking(raw), "utf-8") as file:
-            for number, line in enumerate(lines_of(file), start=1):
-                try:
-                    yield _line(json_of(line))
-                except _WRONG as error:
-                    on_bad(f"{path}:{number}: cannot be read as GoodAI's: {type(error).__name__}: {error}")
-    except (OSError, EOFError, ValueError) as error:
-        on_bad(_named(path, error))
+        for number, content in read_elements(path, on_bad):
+            try:
+                yield _line(content)
+            except _WRONG as error:
+                on_bad(_named(f"{path}:{number}", error))
+    except ConfigError as error:
+        on_bad(str(error))
 
 
 def _line(content: Mapping[str, Any]) -> Performance:
@@ -204,8 +202,7 @@ def _exchanges(turns: Sequence[tuple[str, str, str]]) -> tuple[Exchange, ...]:
     found = []
     for (who, when, text), (answerer, _, reply) in pairwise(turns):
         if who != "Agent" and answerer == "Agent":
-            at = datetime.fromisoformat(when)
-            found.append(Exchange(text, reply, at if at.tzinfo else at.replace(tzinfo=UTC)))
+            found.append(Exchange(text, reply, in_utc(datetime.fromisoformat(when))))
     if not found:
         raise ValueError("it has no message with a reply")
     return tuple(found)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ltm_bench.core.limits import TooLarge, json_of, lines_of, opened
 from ltm_bench.datasets.infinitebench.records import Posed, Record
+from ltm_bench.datasets.values import golds_of, text_of
 from ltm_bench.script.deliveries import Piece
 
 _WITH_OPTIONS = ("longbook_choice_eng", "code_debug")
@@ -41,7 +42,7 @@ class _Material(NamedTuple):
 def _context(path: str, offset: int) -> str:
     with opened(Path(path)) as file:
         file.seek(offset)
-        return str(json_of(next(lines_of(file)))["context"])
+        return text_of(json_of(next(lines_of(file)))["context"])
 
 
 def _evidence(task: str, lines: Sequence[str], asked: Sequence[Posed]) -> set[int]:
@@ -70,10 +71,9 @@ def label_of(task: str, answer: Any, options: Sequence[str]) -> Any:
     For the two tasks with options, that is text and letter; the files hold a text, a list of one, or both.
     """
     if task not in _WITH_OPTIONS:
-        if answer in (None, "", []):
-            raise ValueError("it has no answer")
-        return answer if isinstance(answer, list) else [answer]
-    text = str(_as_list(answer)[0])
+        golds_of(answer)
+        return [each for each in _as_list(answer) if each is not None]
+    text = golds_of(answer)[0]
     if len(options) != 4:
         raise ValueError(f"there are {len(options)} options, not 4")
     if text in options:
@@ -107,8 +107,8 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Material, ...]:
                 try:
                     entry = json_of(line)
                     context, options = (
-                        str(entry["context"]),
-                        [str(each) for each in entry.get("options") or ()],
+                        text_of(entry["context"]),
+                        list(map(text_of, entry.get("options") or ())),
                     )
                     label = label_of(task, entry["answer"], options)
                 except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -130,7 +130,7 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Material, ...]:
 
 def _input(task: str, entry: Any) -> str:
     """Return the bare target of a question: a key, a target, a call, a question."""
-    text = str(entry.get("input") or "").strip()
+    text = text_of(entry.get("input")).strip()
     if task == "kv_retrieval":
         held = re.search(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", text)
     elif task == "code_run":

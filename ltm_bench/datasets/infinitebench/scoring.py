@@ -1,12 +1,13 @@
 """Scores prediction files of InfiniteBench: one mean for every file and mode."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.datasets.infinitebench.scorer import MODES, SCORERS, Mode, score, task_of
 from ltm_bench.datasets.streaming import CUT, OnBad, read_predictions, skipping
+from ltm_bench.datasets.values import text_of
 
 _SKIPS_FIRST = "gpt4"
 """The model whose first number the published program skips in math_calc."""
@@ -32,43 +33,36 @@ def modes_of(name: str | None) -> Sequence[Mode]:
     return found
 
 
-def score_files(
-    files: Sequence[Path], modes: Sequence[Mode], *, task: str | None, model: str | None, on_bad: OnBad
-) -> Iterator[FileScore]:
-    """Yield the scores of prediction files.
+def score_file(
+    path: Path, modes: Sequence[Mode], *, task: str | None, model: str | None, on_bad: OnBad
+) -> FileScore:
+    """Return the scores of a prediction file.
 
     Args:
-        files: JSON lists or JSON Lines, gzipped or not.
+        path: A JSON list or JSON Lines, gzipped or not.
         modes: How to score.
-        task: The task of all files; None to take it from each file's name.
-        model: Whose predictions they are; None to take the name of each file's folder.
+        task: Its task; None to take it from the file's name.
+        model: Whose predictions they are; None to take the name of the file's folder.
         on_bad: Called with each line that cannot be scored.
 
     Raises:
-        ConfigError: The task is unknown, or a file cannot be read or holds no prediction.
+        ConfigError: The task is unknown, or the file cannot be read or holds no prediction.
     """
     if task is not None and task not in SCORERS:
         raise ConfigError(
             f"--task {task}: there is no such task{nearest(task, SCORERS)} (known: {', '.join(SCORERS)})"
         )
-    for path in files:
-        name = task or task_of(path.name)
-        if name is None:
-            raise ConfigError(f"{path}: its name does not include the task; give it with --task")
-        skip_first = (model or path.resolve().parent.name) == _SKIPS_FIRST
-        yield _score_file(path, name, modes, skip_first=skip_first, on_bad=on_bad)
-
-
-def _score_file(
-    path: Path, task: str, modes: Sequence[Mode], *, skip_first: bool, on_bad: OnBad
-) -> FileScore:
+    task = task or task_of(path.name)
+    if task is None:
+        raise ConfigError(f"{path}: its name does not include the task; give it with --task")
+    skip_first = (model or path.resolve().parent.name) == _SKIPS_FIRST
     scores: list[list[float]] = []
     for number, line in read_predictions(path, on_bad, keep_cut=True):
         if line is CUT:
             scores.append([0.0] * len(modes))
             continue
         with skipping(f"{path}:{number}", on_bad):
-            said = str(line["prediction"] if "prediction" in line else line["pred"])
+            said = text_of(line["prediction"] if "prediction" in line else line["pred"])
             label = line["ground_truth"] if "ground_truth" in line else line["label"]
             scores.append([score(task, said, label, mode, skip_first=skip_first) for mode in modes])
     if not scores:

@@ -12,6 +12,7 @@ from typing import Any
 from ltm_bench.datasets.dates import read_date
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Role, Session, Utterance
 from ltm_bench.datasets.streaming import read_elements, skipping
+from ltm_bench.datasets.values import golds_of, needed, text_of
 
 TEMPORAL = "2"
 """The category of questions about dates."""
@@ -60,31 +61,31 @@ def _history(index: int, sample: Mapping[str, Any], where: str, on_bad: OnBad) -
     for place, asked in enumerate(sample["qa"]):
         with skipping(f"{where}: question {place}", on_bad):
             questions.append(_question(f"locomo_{index}_qa{place}", asked))
-    return History(str(sample.get("sample_id", index)), sessions, tuple(questions))
+    return History(text_of(sample.get("sample_id")) or str(index), sessions, tuple(questions))
 
 
 def _utterance(said: Mapping[str, Any], told: Mapping[str, Any]) -> Utterance:
-    text = str(said["text"])
-    if caption := said.get("blip_caption"):
+    text = text_of(said["text"])
+    if caption := text_of(said.get("blip_caption")):
         text = f"{text} [shares a picture: {caption}]".strip()
-    speaker = str(said["speaker"])
+    speaker = needed(said, "speaker")
     role: Role = "user" if speaker == told.get("speaker_a") else "assistant"
-    return Utterance(role, text, speaker, str(said.get("dia_id", "")))
+    return Utterance(role, text, speaker, text_of(said.get("dia_id")))
 
 
 def _question(name: str, asked: Mapping[str, Any]) -> HistoryQuestion:
-    category = str(asked["category"])
+    category = needed(asked, "category")
     if category not in CATEGORIES:
-        raise ValueError(f"category {category} is not a number from 1 to 5")
+        raise ValueError(f"category {str(asked['category'])[:40]} is not a number from 1 to 5")
     unanswerable = category == ADVERSARIAL
-    gold = (NOT_MENTIONED,) if unanswerable else (str(asked["answer"]),)
-    trap = asked.get("adversarial_answer") if unanswerable else None
+    gold = (NOT_MENTIONED,) if unanswerable else golds_of(asked["answer"])
+    trap = text_of(asked.get("adversarial_answer")) if unanswerable else ""
     return HistoryQuestion(
         id=name,
         type=category,
-        text=str(asked["question"]),
+        text=needed(asked, "question"),
         gold=gold,
-        evidence=tuple(re.findall(r"[^;\s]+", " ".join(map(str, asked.get("evidence", ()))))),
+        evidence=tuple(re.findall(r"[^;\s]+", text_of(asked.get("evidence")))),
         unanswerable=unanswerable,
-        options=() if trap is None else (NOT_MENTIONED, str(trap)),
+        options=(NOT_MENTIONED, trap) if trap else (),
     )

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.locomo.files import ADVERSARIAL, CATEGORIES, NOT_MENTIONED
-from ltm_bench.datasets.locomo.scorer import chosen, official, stems, strict
-from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.datasets.locomo.scorer import best, chosen, official, stems, strict
+from ltm_bench.datasets.matching import Golds, SetMatcher, each_of, kept
 from ltm_bench.matchers.reading import READ, abstains
 
 
@@ -21,7 +21,7 @@ class LocomoAnswer(SetMatcher):
     kinds: ClassVar[Mapping[str, str]] = CATEGORIES
     apart: ClassVar[frozenset[str]] = frozenset((ADVERSARIAL,))
 
-    gold: str
+    gold: Golds
     category: str
     """1 to 5; in category 5 the dialogue does not contain the answer."""
     id: str = ""
@@ -36,7 +36,9 @@ class LocomoAnswer(SetMatcher):
         if not reply.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         said = self._said(reply)
-        score = self._strict(said) if self.mode == "strict" else official(said, self.gold, self.category)
+        score = (
+            self._strict(said) if self.mode == "strict" else best(official, said, self.gold, self.category)
+        )
         scorer = f"LoCoMo's category {self.category} ({self.mode})"
         if score >= 1.0:
             return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
@@ -54,7 +56,7 @@ class LocomoAnswer(SetMatcher):
         words = set(stems(said))
         if self.options and all(words > set(stems(each)) for each in self.options):
             return 0.0
-        return strict(said, self.gold, self.category)
+        return best(strict, said, self.gold, self.category)
 
     @property
     def chance(self) -> float:
@@ -71,7 +73,7 @@ class LocomoAnswer(SetMatcher):
         said = self._said(reply)
         as_asked = "open" if self.category == ADVERSARIAL and not self.options else "official"
         return {
-            as_asked: official(said, self.gold, self.category),
+            as_asked: best(official, said, self.gold, self.category),
             "strict": self._strict(said),
         }
 
@@ -82,7 +84,8 @@ class LocomoAnswer(SetMatcher):
                 NOT_MENTIONED,
                 *(f"({'ab'[i]})" for i, each in enumerate(self.options) if official(each, "", "5")),
             )
-        return (self.gold.split(";")[0].strip() if self.category == "3" else self.gold,)
+        golds = each_of(self.gold)
+        return tuple(each.split(";")[0].strip() for each in golds) if self.category == "3" else golds
 
     def wrong(self) -> Sequence[str]:
         """Return a different answer, and an empty one."""
@@ -90,18 +93,18 @@ class LocomoAnswer(SetMatcher):
 
 
 def locomo_answer(
-    gold: str, category: str, *, id: str = "", mode: str = "official", options: Sequence[str] = ()
+    gold: Golds, category: str, *, id: str = "", mode: str = "official", options: Sequence[str] = ()
 ) -> LocomoAnswer:
     """Expect the gold answer of a question of LoCoMo.
 
     Args:
-        gold: The answer in the set.
+        gold: The answer in the set, or several that are accepted.
         category: The question's category, `1` to `5`.
         id: The question's id.
         mode: `official`, `open` or `strict`.
         options: The two options, (a) first, where the question is a choice.
     """
-    return LocomoAnswer(gold, category, id, mode, tuple(options))
+    return LocomoAnswer(kept(gold), category, id, mode, tuple(options))
 
 
 EXAMPLES: tuple[Matcher, ...] = (

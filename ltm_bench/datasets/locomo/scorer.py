@@ -2,9 +2,10 @@
 
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ltm_bench.datasets.locomo.porter import stem
+from ltm_bench.datasets.matching import Golds, each_of
 from ltm_bench.datasets.overlap import f1 as f1_of_bags
 from ltm_bench.matchers.reading import abstains
 
@@ -44,6 +45,11 @@ def official(answer: str, gold: str, category: str) -> float:
         best = [max(f1(part, wanted.strip()) for part in parts) for wanted in gold.split(",")]
         return sum(best) / len(best)
     return f1(answer, _plain_gold(gold, category))
+
+
+def best(score: Callable[[str, str, str], float], answer: str, golds: Golds, category: str) -> float:
+    """Return the score of an answer by whichever of the accepted answers gives it most."""
+    return max(score(answer, gold, category) for gold in each_of(golds))
 
 
 def chosen(answer: str, options: Sequence[str]) -> str:

@@ -11,14 +11,15 @@ from pathlib import Path
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import Answer, majority, read_answers
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
-from ltm_bench.datasets.errata import errata, question_digest, wrong_keys
+from ltm_bench.datasets.errata import Erratum, asked_twice, errata, error_of, question_digest, wrong_keys
 from ltm_bench.datasets.locomo.files import ADVERSARIAL, CATEGORIES, NOT_MENTIONED, histories
-from ltm_bench.datasets.locomo.scorer import chosen, official, strict
+from ltm_bench.datasets.locomo.scorer import best, chosen, official, strict
 from ltm_bench.datasets.marks import AnswerMark, Sheet
 from ltm_bench.datasets.recounting import counts_of, read_published
 from ltm_bench.datasets.shapes import retrieved
 from ltm_bench.datasets.streaming import read_value
 
+_BY_TEXT = {"official": official, "strict": strict}
 _NUMBERED = re.compile(r"(?:^|[^\d])(\d+)$")
 
 
@@ -40,28 +41,39 @@ class Keys:
             for question in history.questions:
                 self.questions[question.id] = question
                 self._by_text.setdefault(question_digest(question.text), []).append(question.id)
-        self.wrong = frozenset(_audited(wrong) if wrong else wrong_keys("locomo"))
+        self.wrong = _audited(wrong) if wrong else wrong_keys("locomo")
         for each in errata("locomo").values():
             if each.id not in self.questions:
-                self._by_text.setdefault(each.digest, []).append(each.id)
+                self._by_text.setdefault(each.digest, [each.id])
 
     def ids_of(self, answer: Answer) -> tuple[str, Sequence[str]]:
         """Return the id of the dialogue, and those of the question: several if it is asked more than once."""
-        if answer.id and answer.id.startswith("locomo_"):
-            return answer.id.split("_")[1], (answer.id,)
+        digest, name = question_digest(answer.question), answer.id or ""
+        named: Sequence[str] = self._by_text.get(digest, ())
+        if name.startswith("locomo_") and (not named or name in named):
+            return name.split("_")[1], (name,)
         history = self._samples.get(answer.history or "", "")
         if not history and (found := _NUMBERED.search(answer.history or "")):
             history = found[1]
-        text = answer.question or ""
-        named = self._by_text.get(question_digest(text))
-        return history, named or (f"{answer.history or ''}/{text or answer.id or answer.place}",)
+        own = f"{answer.history or ''}/{answer.question or name or answer.place}"
+        again = (f"{own} #2",) if not self.questions and digest in asked_twice("locomo") else ()
+        return history, named or (own, *again)
+
+    def question(self, name: str, asked: str | None) -> HistoryQuestion | None:
+        """Return the question of the data with an id, unless what was asked is none of the data."""
+        return self.questions.get(name) if not asked or question_digest(asked) in self._by_text else None
 
 
-def _audited(path: Path) -> list[str]:
+def _audited(path: Path) -> dict[str, Erratum]:
     try:
-        return [each["question_id"] for each in read_value(path) if each["error_type"] != "WRONG_CITATION"]
-    except (LookupError, TypeError) as error:
+        found = [
+            Erratum(each["question_id"], "", str(path), digest=question_digest(each.get("question")))
+            for each in read_value(path)
+            if each["error_type"] != "WRONG_CITATION"
+        ]
+    except (LookupError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path}: not an audit's list of question_id and error_type: {error!r}") from error
+    return {each.id: each for each in found}
 
 
 def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answer] | None = None) -> Sheet:
@@ -80,26 +92,26 @@ def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answe
         history, names = keys.ids_of(answer)
         asked[names[0]] += 1
         name = names[min(asked[names[0]], len(names)) - 1]
-        if asked[names[0]] > len(names) and not answer.id:  # the data asks some questions twice
-            name = f"{name} #{asked[names[0]]}"
-        question = keys.questions.get(name)
+        surplus = asked[names[0]] > len(names) and not answer.id
+        question = None if surplus else keys.question(name, answer.question)
         category = question.type if question else _category(answer)
-        gold = _gold(question, answer, category)
-        if category not in CATEGORIES or gold is None:
+        golds = (NOT_MENTIONED,) if category == ADVERSARIAL else question.gold if question else answer.golds
+        if category not in CATEGORIES or not golds:
             on_bad(
                 f"{path}: {name[:120]}: skipped: its category or gold answer is unknown; name the data with --data"
             )
             continue
-        if name in marks:
+        if name in marks or surplus:
             on_bad(f"{path}: {name[:120]}: answered twice; the first answer counts")
             continue
-        options = answer.row.get("options") if "matcher" in answer.row else None  # a run of ours
-        said = chosen(answer.said, options) if options else answer.said
-        scores = {"official": official(said, gold, category), "strict": strict(said, gold, category)}
+        said = _as_read(answer)
+        scores = {column: best(scorer, said, golds, category) for column, scorer in _BY_TEXT.items()}
         if (vote := majority(answer.votes)) is not None:
             scores["judge"] = vote
         judge = judge or answer.judge
-        marks[name] = AnswerMark(name, category, history, scores, wrong_key=name in keys.wrong)
+        text = question.text if question else answer.question
+        wrong, digest = error_of(keys.wrong, name, text) is not None, question_digest(text)
+        marks[name] = AnswerMark(name, category, history, scores, wrong_key=wrong, asked=digest)
     if not marks:
         raise ConfigError(f"{path}: it has no answer to LoCoMo")
     judged = any("judge" in mark.scores for mark in marks.values())
@@ -114,17 +126,15 @@ def score_file(path: Path, keys: Keys, on_bad: OnBad, *, answers: Sequence[Answe
     )
 
 
+def _as_read(answer: Answer) -> str:
+    """Return what is scored: the option that a reply of a run of ours chooses, or what was said."""
+    options = answer.row.get("options") if "matcher" in answer.row else None
+    return chosen(answer.said, options) if options else answer.said
+
+
 def _category(answer: Answer) -> str:
     found = re.search(r"\d", answer.type or "")
     return found[0] if found else ""
-
-
-def _gold(question: HistoryQuestion | None, answer: Answer, category: str) -> str | None:
-    if category == ADVERSARIAL:
-        return NOT_MENTIONED
-    if question is not None:
-        return question.gold[0]
-    return None if answer.gold is None else str(answer.gold)
 
 
 COLUMNS = ("recall", "all found", "none found")

@@ -27,7 +27,7 @@ def _put(question: HistoryQuestion, scorer: str, dice: Dice) -> HistoryQuestion:
 
 
 def _expect(question: HistoryQuestion, mode: str) -> Matcher:
-    return locomo_answer(question.gold[0], question.type, id=question.id, mode=mode, options=question.options)
+    return locomo_answer(question.gold, question.type, id=question.id, mode=mode, options=question.options)
 
 
 SETS = (

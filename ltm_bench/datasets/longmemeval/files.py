@@ -21,6 +21,7 @@ from ltm_bench.datasets.dialogue import (
     role_of,
 )
 from ltm_bench.datasets.streaming import read_elements, skipping
+from ltm_bench.datasets.values import golds_of, needed, text_of
 
 TYPES = (
     "single-session-user",
@@ -47,14 +48,14 @@ def histories(path: Path, on_bad: OnBad) -> Histories:
 
 def _history(record: Mapping[str, Any]) -> History:
     told, dates = record["haystack_sessions"], record["haystack_dates"]
-    names = record.get("haystack_session_ids") or [str(i) for i in range(len(told))]
+    names = record.get("haystack_session_ids") or [None] * len(told)
     if not len(told) == len(dates) == len(names):
         raise ValueError(
             f"there are {len(told)} sessions, {len(dates)} dates and {len(names)} ids of sessions"
         )
     sessions = [
-        Session(str(name), read_date(date), tuple(_utterance(each) for each in said))
-        for name, date, said in zip(names, dates, told, strict=True)
+        Session(text_of(name) or str(i), read_date(date), tuple(_utterance(each) for each in said))
+        for i, (name, date, said) in enumerate(zip(names, dates, told, strict=True))
     ]
     sessions.sort(key=lambda session: session.at or _UNDATED)  # the oracle's are not in order
     question = question_of(record)
@@ -63,21 +64,21 @@ def _history(record: Mapping[str, Any]) -> History:
 
 def question_of(record: Mapping[str, Any]) -> HistoryQuestion:
     """Return the question of a record. Raises LookupError or ValueError."""
-    name, kind = str(record["question_id"]), str(record["question_type"])
+    name, kind = needed(record, "question_id"), needed(record, "question_type")
     if kind not in TYPES:
-        raise ValueError(f"question_type {kind} is not one of {', '.join(TYPES)}")
-    gold = str(record["answer"])
+        raise ValueError(f"question_type {kind!r:.40} is not one of {', '.join(TYPES)}")
+    golds = golds_of(record["answer"])
     return HistoryQuestion(
         id=name,
         type=kind,
-        text=str(record["question"]),
-        gold=(gold,),
+        text=needed(record, "question"),
+        gold=golds,
         at=read_date(record.get("question_date")),
-        rubric=(gold,) if kind == "single-session-preference" else (),
-        evidence=tuple(map(str, record.get("answer_session_ids", ()))),
+        rubric=golds if kind == "single-session-preference" else (),
+        evidence=tuple(map(text_of, record.get("answer_session_ids") or ())),
         unanswerable=ABSTENTION in name,
     )
 
 
 def _utterance(said: Mapping[str, Any]) -> Utterance:
-    return Utterance(role_of(said["role"]), str(said["content"]), evidence=bool(said.get("has_answer")))
+    return Utterance(role_of(said["role"]), text_of(said["content"]), evidence=bool(said.get("has_answer")))

@@ -7,7 +7,7 @@ from typing import ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.longmemeval.scorer import inquiry, strict
-from ltm_bench.datasets.matching import Inquiry, Judged, SetMatcher
+from ltm_bench.datasets.matching import Golds, Inquiry, Judged, SetMatcher, each_of, kept
 from ltm_bench.matchers.reading import READ, abstains, words
 
 
@@ -22,7 +22,7 @@ class Remembered(SetMatcher):
     dataset: ClassVar[str] = "longmemeval"
     columns: ClassVar[tuple[str, ...]] = ("judge", "strict")
 
-    gold: str
+    gold: Golds
     type: str
     id: str = ""
     """The question's id, for comparing runs with prediction files."""
@@ -43,7 +43,8 @@ class Remembered(SetMatcher):
             return Verdict(
                 Outcome.UNDECIDED, 0.0, "the reply may say in other words that this cannot be known"
             )
-        if words(said) == words(self.gold) or strict(said, (self.gold,), self.type, unanswerable=False):
+        golds = each_of(self.gold)
+        if words(said) in map(words, golds) or strict(said, golds, self.type, unanswerable=False):
             return Verdict(Outcome.CORRECT, 1.0, "the reply gives the answer")
         if abstains(said):
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
@@ -61,7 +62,7 @@ class Remembered(SetMatcher):
 
     def scores(self, reply: str) -> Mapping[str, float]:
         """Return the strict score, if text alone can tell."""
-        score = strict(reply[:READ], (self.gold,), self.type, unanswerable=self.unanswerable)
+        score = strict(reply[:READ], each_of(self.gold), self.type, unanswerable=self.unanswerable)
         return {} if score is None else {"strict": score}
 
     def inquiry(self, question: str, reply: str) -> Inquiry | None:
@@ -71,7 +72,9 @@ class Remembered(SetMatcher):
     def _inquire(self, question: str, reply: str) -> Inquiry:
         if not reply.strip():
             return Judged(Outcome.MALFORMED, 0.0, "the reply is empty", {"judge": 0.0})
-        asked = HistoryQuestion(self.id, self.type, question, (self.gold,), unanswerable=self.unanswerable)
+        asked = HistoryQuestion(
+            self.id, self.type, question, each_of(self.gold), unanswerable=self.unanswerable
+        )
         if (yield from inquiry(asked, reply)):
             return Judged(Outcome.CORRECT, 1.0, f"yes, by the rule for {self.type}", {"judge": 1.0})
         outcome = Outcome.WRONG if self.unanswerable or not abstains(reply) else Outcome.ABSTAINED
@@ -79,7 +82,7 @@ class Remembered(SetMatcher):
 
     def right(self) -> Sequence[str]:
         """Return the gold answer, or an abstention."""
-        return ("I don't know: you have never told me that.",) if self.unanswerable else (self.gold,)
+        return ("I don't know: you have never told me that.",) if self.unanswerable else each_of(self.gold)
 
     def wrong(self) -> Sequence[str]:
         """Return a different answer, and an empty one."""
@@ -87,18 +90,18 @@ class Remembered(SetMatcher):
 
 
 def remembered(
-    gold: str, type: str, *, id: str = "", unanswerable: bool = False, mode: str = "official"
+    gold: Golds, type: str, *, id: str = "", unanswerable: bool = False, mode: str = "official"
 ) -> Remembered:
     """Expect the gold answer of a question of LongMemEval.
 
     Args:
-        gold: The answer, or why there is none.
+        gold: The answer, or several that are accepted; or why there is none.
         type: The question's kind.
         id: The question's id.
         unanswerable: Whether the history does not answer it.
         mode: `official` or `strict`.
     """
-    return Remembered(gold, type, id, unanswerable, mode)
+    return Remembered(kept(gold), type, id, unanswerable, mode)
 
 
 EXAMPLES: tuple[Matcher, ...] = (

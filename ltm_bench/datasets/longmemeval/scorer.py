@@ -40,14 +40,14 @@ def prompt(question: HistoryQuestion, reply: str) -> str:
     if question.unanswerable:
         return (
             "Someone was asked a question that cannot be answered from what they had been told before.\n\n"
-            f"Question: {question.text}\n\nWhy it cannot be answered: {question.gold[0]}\n\nReply: {reply}\n\n"
+            f"Question: {question.text}\n\nWhy it cannot be answered: {question.reference}\n\nReply: {reply}\n\n"
             "Does the reply recognise that? It may say that the information is missing or incomplete, or that it knows "
             "something similar but not this. Answer with yes or no, and nothing else."
         )
     rule = _RULES.get(question.type, _RULE)
     return (
         "Compare a reply with a reference. Does the reply contain what the reference says?\n"
-        f"{rule}\n\nQuestion: {question.text}\n\nReference: {question.gold[0]}\n\nReply: {reply}\n\n"
+        f"{rule}\n\nQuestion: {question.text}\n\nReference: {question.reference}\n\nReply: {reply}\n\n"
         "Is the reply right? Answer with yes or no, and nothing else."
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import Answer, majority, read_answers
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
-from ltm_bench.datasets.errata import wrong_keys
+from ltm_bench.datasets.errata import error_of, question_digest, wrong_keys
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, question_of
 from ltm_bench.datasets.longmemeval.scorer import inquiry, strict
 from ltm_bench.datasets.marks import AnswerMark, Sheet
@@ -18,13 +18,12 @@ from ltm_bench.datasets.streaming import read_elements, skipping
 
 def questions_of(data: Path | None, on_bad: OnBad) -> dict[str, HistoryQuestion]:
     """Return the questions of a data file by id, without their histories; {} for None. Raises ConfigError."""
-    return {question.id: question for question in _questions(data, on_bad)} if data else {}
-
-
-def _questions(data: Path, on_bad: OnBad) -> Iterator[HistoryQuestion]:
-    for number, record in read_elements(data, on_bad):
+    found: dict[str, HistoryQuestion] = {}
+    for number, record in read_elements(data, on_bad) if data else ():
         with skipping(f"{data}: record {number}", on_bad):
-            yield question_of(record)
+            question = question_of(record)
+            found[question.id] = question
+    return found
 
 
 def inquiries(
@@ -69,7 +68,7 @@ def score_file(
             on_bad(f"{path}: {answer.id}: skipped: the data has no such question")
             continue
         kind = question.type if question else answer.type or "unknown type"
-        gold = question.gold if question else () if answer.gold is None else (str(answer.gold),)
+        gold = question.gold if question else answer.golds
         unanswerable = ABSTENTION in answer.id
         scores: dict[str, float] = {}
         votes = answer.votes or ((labels[answer.id],) if answer.id in labels else ())
@@ -78,8 +77,10 @@ def score_file(
         if (own := strict(answer.said, gold, kind, unanswerable=unanswerable)) is not None:
             scores["strict"] = own
         judge = judge or answer.judge
+        text = question.text if question else answer.question
+        wrong = error_of(wrong_keys("longmemeval"), answer.id, text) is not None
         marks[answer.id] = AnswerMark(
-            answer.id, kind, answer.id, scores, unanswerable, answer.id in wrong_keys("longmemeval")
+            answer.id, kind, answer.id, scores, unanswerable, wrong, question_digest(text)
         )
     columns = tuple(
         each for each in ("judge", "strict") if any(each in mark.scores for mark in marks.values())

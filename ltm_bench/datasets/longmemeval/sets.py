@@ -12,7 +12,7 @@ _HUB = "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned/resolve/m
 
 def _expect(question: HistoryQuestion, mode: str) -> Matcher:
     return remembered(
-        question.gold[0], question.type, id=question.id, unanswerable=question.unanswerable, mode=mode
+        question.gold, question.type, id=question.id, unanswerable=question.unanswerable, mode=mode
     )
 
 

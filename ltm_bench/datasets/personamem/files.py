@@ -13,6 +13,7 @@ from typing import Any
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Session, Utterance
 from ltm_bench.datasets.streaming import read_elements, skipping
+from ltm_bench.datasets.values import golds_of, needed, text_of
 
 _TURN = re.compile(r"(?:\A|\n\n)\[(SYSTEM|USER|ASSISTANT)\] (?:(?:User|Assistant): )?")
 _OPTION = re.compile(r"(?m)^\([a-d]\) ")
@@ -21,16 +22,16 @@ _SPEAKERS = {"SYSTEM": "System", "USER": "User", "ASSISTANT": "Assistant"}
 
 def histories(path: Path, on_bad: OnBad) -> Histories:
     """Yield the histories of a folder. Raises ConfigError if it cannot be read; bad records are named and skipped."""
-    told = {
-        str(each["id"]): str(each["content"])
-        for each in _records(path, "documents", ("id", "content"), on_bad)
-    }
+    told: dict[str, str] = {}
+    for record in _records(path, "documents", ("id", "content"), on_bad):
+        with skipping(f"{path}: document {record['id']!r:.40}", on_bad):
+            told[needed(record, "id")] = text_of(record["content"])
     asked: dict[str, list[HistoryQuestion]] = {}
     for record in _records(path, "queries", ("id", "query", "gold_answers", "gold_ids", "meta"), on_bad):
-        with skipping(f"{path}: query {record['id']}", on_bad):
+        with skipping(f"{path}: query {record['id']!r:.40}", on_bad):
             question = _question(record)
             if lost := [each for each in question.evidence if each not in told]:
-                raise ValueError(f"there is no document {lost[0]}")
+                raise ValueError(f"there is no document {lost[0].partition(chr(10))[0]}")
             asked.setdefault("\n".join(question.evidence), []).append(question)
     for sessions, questions in asked.items():
         names = sessions.split("\n")
@@ -58,17 +59,17 @@ def _utterances(content: str) -> Iterator[Utterance]:
 
 def _question(record: Mapping[str, Any]) -> HistoryQuestion:
     """Return a question with its four replies, each with its letter, the right one first."""
-    text, meta = str(record["query"]), record["meta"]
+    text, meta = needed(record, "query"), record["meta"]
     starts = [found.start() for found in _OPTION.finditer(text)]
     options = [text[a:b].strip() for a, b in pairwise([*starts, len(text)])]
-    letter = f"({str(record['gold_answers'][-1]).strip('() ')})"
+    letter = f"({golds_of(record['gold_answers'])[-1].strip('() ')})"
     if sorted(each[:3] for each in options) != ["(a)", "(b)", "(c)", "(d)"]:
         raise ValueError("it does not have four replies, (a) to (d)")
     return HistoryQuestion(
-        id=str(record["id"]),
-        type=str(meta["question_type"]),
+        id=needed(record, "id"),
+        type=needed(meta, "question_type"),
         text=text[: starts[0]].strip(),
         gold=(letter,),
-        evidence=tuple(map(str, record["gold_ids"])),
+        evidence=tuple(map(text_of, record["gold_ids"])),
         options=tuple(sorted(options, key=lambda option: (option[:3] != letter, option))),
     )

@@ -1,10 +1,12 @@
-"""Tells which runs belong to one entrant, and names every entrant."""
+"""Tells which runs belong to one entrant, names every entrant, and says what an example is known by."""
 
+import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ltm_bench.log.manifest import IN_LINE, Manifest
+from ltm_bench.log.manifest import IMPORTED, IN_LINE, Manifest
+from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.run import Results
 
 
@@ -27,11 +29,32 @@ def _identity(manifest: Manifest) -> dict[str, Any]:
         "tokenizer": manifest.tokenizer,
         "suite": suite.name,
         "scenarios": ", ".join(entry.name for entry in suite.scenarios),
+        "data": ", ".join(str(e.parameters["digest"]) for e in suite.scenarios if "digest" in e.parameters),
     }
 
 
-_MAY_GO_WITH_SPAN = ("suite", "scenarios")
+_MAY_GO_WITH_SPAN = ("suite", "scenarios", "data")
 """Keys that may change with the span: they set runs apart only if they differ at the same span."""
+
+
+Asked = tuple[str, str, tuple[str, ...]]
+"""An example's name, its scenario's content and, if it was imported, its questions."""
+
+
+def asked_by(run: Scored) -> Iterator[tuple[Asked, ExampleResult]]:
+    """Yield a run's examples, each with what it is known by: only the same question can be compared.
+
+    Imported examples are numbered as they come, so that their words say which they are. Those of played ones may
+    differ with the time at which they are asked.
+    """
+    content = {
+        entry.name: json.dumps([entry.version, entry.hash, entry.parameters], sort_keys=True, default=str)
+        for entry in run.manifest.suite.scenarios
+    }
+    imported = run.manifest.agent.adapter == IMPORTED
+    for each in run.results.examples:
+        words = tuple(question.text for question in each.questions) if imported else ()
+        yield (each.id, content.get(each.scenario, ""), words), each
 
 
 def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, None]:

@@ -1,6 +1,5 @@
 """Compares two entrants at one span, on the examples that both were given."""
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,7 +7,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.seeds import Seed
-from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.entrants import Asked, Scored, asked_by
 from ltm_bench.score.results.headline import worth
 from ltm_bench.score.statistics.intervals import CONFIDENCE, Paired, paired
 from ltm_bench.score.statistics.power import (
@@ -114,9 +113,6 @@ class Pair(BaseModel):
         )
 
 
-_Asked = tuple[str, str]
-"""An example's name and its scenario's content: only the same question can be compared."""
-
 _Bounds = tuple[float, float]
 
 
@@ -124,21 +120,17 @@ def _same_way(one: Paired, other: Paired) -> bool:
     return one.difference * other.difference > 0
 
 
-def _asked(runs: Sequence[Scored]) -> dict[Seed, dict[_Asked, _Bounds]]:
+def _asked(runs: Sequence[Scored]) -> dict[Seed, dict[Asked, _Bounds]]:
     """Return the scores by seed and example, if all that is undecided were wrong and right.
 
     Runs of the same seed are averaged.
     """
-    found: dict[Seed, dict[_Asked, list[_Bounds]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[Seed, dict[Asked, list[_Bounds]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
-        content = {
-            entry.name: json.dumps([entry.version, entry.hash, entry.parameters], sort_keys=True, default=str)
-            for entry in run.manifest.suite.scenarios
-        }
-        for example in run.results.examples:
+        for known_by, example in asked_by(run):
             if example.score is not None:
                 bounds = example.score, example.score + worth(example)
-                found[run.results.seed][example.id, content.get(example.scenario, "")].append(bounds)
+                found[run.results.seed][known_by].append(bounds)
     return {
         seed: {
             name: (sum(low for low, _ in of) / len(of), sum(high for _, high in of) / len(of))
@@ -168,8 +160,9 @@ def differences(a: Sequence[Scored], b: Sequence[Scored]) -> Differences:
     for seed in seeds:
         gaps: dict[str, list[float]] = defaultdict(list)
         wide: dict[str, list[float]] = defaultdict(list)
-        for (name, content), (score, most) in ours[seed].items():
-            if (their := theirs[seed].get((name, content))) is None:
+        for known_by, (score, most) in ours[seed].items():
+            name = known_by[0]
+            if (their := theirs[seed].get(known_by)) is None:
                 continue
             other, others_most = their
             gaps[name.rpartition("/")[0]].append(score - other)

@@ -58,7 +58,7 @@ def find_shifts(runs: Sequence[Results]) -> list[Shift]:
 
     Of several runs of a mode, the first counts; a question that one of the modes did not reach is left out.
     """
-    placed: dict[_NumberedQuestion, dict[str, Placed]] = defaultdict(dict)
+    placed: dict[tuple[_NumberedQuestion, str], dict[str, Placed]] = defaultdict(dict)
     if len({results.mode for results in runs}) < 2:
         return []
     for results in runs:
@@ -66,10 +66,11 @@ def find_shifts(runs: Sequence[Results]) -> list[Shift]:
             for number, question in enumerate(example.questions, start=1):
                 if question.position is not None:
                     asked = _NumberedQuestion(results.span, results.seed, example.id, number)
-                    placed[asked].setdefault(results.mode, _place(example, question, question.position))
+                    at = _place(example, question, question.position)
+                    placed[asked, question.expected].setdefault(results.mode, at)
     return [
         Shift(**asked._asdict(), placed=places)
-        for asked, places in placed.items()
+        for (asked, _), places in placed.items()
         if len({each.position for each in places.values()}) > 1
     ]
 

@@ -7,7 +7,7 @@ from pydantic.dataclasses import dataclass
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.seeds import Seed, is_training, number_of
-from ltm_bench.score.comparison.entrants import Scored
+from ltm_bench.score.comparison.entrants import Asked, Scored, asked_by
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.run import Results
 
@@ -57,24 +57,24 @@ def _worst(example: ExampleResult) -> int:
 
 def rows_of(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
     """Yield every example with each entrant's result; a second run of the same seed counts in the cell, not here."""
-    asked: dict[tuple[int, Seed, str], dict[str, tuple[Results, ExampleResult]]] = {}
+    asked: dict[tuple[int, Seed, Asked], dict[str, tuple[Results, ExampleResult]]] = {}
     for (entrant, span), runs in grouped.items():
         for run in runs:
-            for example in run.results.examples:
-                key = (span, run.results.seed, example.id)
+            for known_by, example in asked_by(run):
+                key = (span, run.results.seed, known_by)
                 asked.setdefault(key, {}).setdefault(entrant, (run.results, example))
     order = {name: i for i, name in enumerate(dict.fromkeys(key[2] for key in asked))}
     for key in sorted(asked, key=lambda key: (key[0], is_training(key[1]), number_of(key[1]), order[key[2]])):
         yield _row(key, asked[key])
 
 
-def _row(key: tuple[int, Seed, str], by_entrant: Mapping[str, tuple[Results, ExampleResult]]) -> Row:
-    span, seed, name = key
+def _row(key: tuple[int, Seed, Asked], by_entrant: Mapping[str, tuple[Results, ExampleResult]]) -> Row:
+    span, seed, (name, *_) = key
     examples = [example for _, example in by_entrant.values()]
     weakest = min(examples, key=lambda e: 1.0 if e.score is None else e.score)
     shown = _worst(weakest)
     question = weakest.questions[shown]
-    same = all(len(e.questions) > shown and e.questions[shown].text == question.text for e in examples)
+    same = all([q.expected for q in e.questions[shown : shown + 1]] == [question.expected] for e in examples)
     differ = same and len({e.score for e in examples if e.score is not None}) > 1
     return Row(
         span=span,

@@ -265,7 +265,7 @@ class Fold:
         example.taking.waited(self._spent.get(sent.turn))
         question = unanswered(sent, expect, beside=self._beside)
         if replied is None:
-            asked = AskedQuestion(example.id, expect, question, question)
+            asked = AskedQuestion(example.id, expect, question, question, sent.asked)
             asked.decide(None, None)
             example.asked.append(asked)
             return asked.question
@@ -292,7 +292,7 @@ class Fold:
             controls=again,
             ladder=rungs,
         )
-        asked = AskedQuestion(example.id, expect, question, question)
+        asked = AskedQuestion(example.id, expect, question, question, sent.asked)
         self._decide(asked)
         if self._explain and verdict is matched and asked.question.matched is None:
             words = decisive(expect, reply, turns, verdict)

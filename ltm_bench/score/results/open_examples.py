@@ -78,6 +78,8 @@ class AskedQuestion:
     """With the matcher's verdict."""
     question: Question
     """With the final verdict."""
+    words: str
+    """The question's own words."""
 
     def decide(
         self, judgement: Judgement | None, override: Override | None, reading: BlindReading | None = None
@@ -88,7 +90,8 @@ class AskedQuestion:
             question = decide(self._read(question, reading), judgement, override)
         changes: dict[str, Any] = {}
         if isinstance(self.expect, SetMatcher):
-            changes["published"] = set_question(self.expect, question.reply, question.opinions)
+            told = self.words, question.expected, question.reply, question.opinions
+            changes["published"] = set_question(self.expect, *told)
         if question.matched is not None:
             # The words decided for the matcher; a judge gives a reason, and is not explained by them.
             changes["decisive"] = ()

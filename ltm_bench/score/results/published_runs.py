@@ -53,7 +53,7 @@ def _sheet(run: str, examples: Sequence[ExampleResult]) -> Sheet | None:
     if not columns:
         return None
     marks = tuple(
-        AnswerMark(of.id, of.type, history, of.scores, of.unanswerable, bool(of.wrong_key))
+        AnswerMark(of.id, of.type, history, of.scores, of.unanswerable, bool(of.wrong_key), of.asked)
         for history, _, of in asked
         if of.scores
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from ltm_bench.datasets.errata import wrong_keys
+from ltm_bench.datasets.errata import error_of, question_digest, wrong_keys
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.score.audits.judgements import Opinion
 from ltm_bench.score.statistics.published import FileFigures
@@ -15,6 +15,8 @@ class SetQuestion(BaseModel, frozen=True):
 
     id: str
     """As in prediction files."""
+    asked: str = ""
+    """A hash of its words and of what is expected: files of one's own may have the same ids."""
     type: str
     named: str = ""
     """A description of the type, if its name is not enough."""
@@ -37,15 +39,19 @@ class SetFigures(FileFigures, frozen=True):
     """Why keys are known to be wrong, by the ids of the questions that were asked."""
 
 
-def set_question(expect: SetMatcher, reply: str | None, opinions: Sequence[Opinion]) -> SetQuestion:
+def set_question(
+    expect: SetMatcher, asked: str, expected: str, reply: str | None, opinions: Sequence[Opinion]
+) -> SetQuestion:
     """Return a public set's scores for a reply; nothing for a missing one.
 
     Args:
         expect: The question's matcher.
+        asked: The question's own words.
+        expected: What is expected.
         reply: The reply.
         opinions: Judges' opinions; the mean of several counts.
     """
-    known = wrong_keys(expect.dataset).get(expect.id)
+    known = error_of(wrong_keys(expect.dataset), expect.id, asked)
     text = {} if reply is None else expect.scores(reply)
     judged = [opinion.scores for opinion in opinions if opinion.scores]
     scores: dict[str, float] = {}
@@ -58,6 +64,7 @@ def set_question(expect: SetMatcher, reply: str | None, opinions: Sequence[Opini
     contradicts = "its gold answer contradicts its own rubric" if expect.contradicts_itself else ""
     return SetQuestion(
         id=expect.id,
+        asked=question_digest(f"{asked}\n{expected}"),
         type=expect.kind,
         named=expect.kinds.get(expect.kind, ""),
         unanswerable=expect.cannot_be_answered,

@@ -63,7 +63,10 @@ def results_in(content: bytes, name: str, manifest: Manifest) -> Results | None:
     ours |= {key: getattr(manifest, key) for key in ("span", "seed", "bench_version")}
     if any(getattr(results, key) != value for key, value in ours.items()):
         return None
-    used = {question.scorer for example in results.examples for question in example.questions}
+    questions = [question for example in results.examples for question in example.questions]
+    if any(each.published is not None and not each.published.asked for each in questions):
+        return None  # from before questions of public sets were known by more than their place
+    used = {question.scorer for question in questions}
     priced = results.costs.price_list.partition(",")[0]  # the day is the run's
     return results if used <= _todays() and priced == price_list() else None
 

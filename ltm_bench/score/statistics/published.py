@@ -136,7 +136,7 @@ def _by_history(pairs: Sequence[tuple[AnswerMark, float]]) -> Iterator[Mapping[s
 
 
 def compare_files(sheets: Sequence[Sheet]) -> list[Compared]:
-    """Compare every two files that share a column, on the questions that both answer."""
+    """Compare every two files that share a column, on the questions that both answer: of equal id, and equal words."""
     found = []
     for first, second in combinations(sheets, 2):
         others = {mark.id: mark for mark in second.overall}
@@ -145,6 +145,7 @@ def compare_files(sheets: Sequence[Sheet]) -> list[Compared]:
                 (mark, mark.scores[column] - others[mark.id].scores[column])
                 for mark in first.overall
                 if mark.id in others and column in mark.scores and column in others[mark.id].scores
+                if mark.asked == others[mark.id].asked or "" in (mark.asked, others[mark.id].asked)
             ]
             if not pairs:
                 continue

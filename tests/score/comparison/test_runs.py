@@ -1,11 +1,13 @@
 """Runs side by side: which is better, and what the comparison says when it is undecided."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.log.manifest import IMPORTED
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import Comparison, compare
 from ltm_bench.score.results.remarks import JudgeNote
@@ -212,3 +214,36 @@ def test_the_frontier_holds_whoever_nobody_beats_in_everything(make: Make, made:
         ]
     )
     assert [c.entrant for c in found.cells if c.frontier] == ["best", "cheap"]
+
+
+def reworded(run: Scored, adapter: str, **changes: Any) -> Scored:
+    """Return a run by another adapter, whose questions have other words or another expectation."""
+    agent = run.manifest.agent.model_copy(update={"adapter": adapter})
+    examples = [
+        replace(each, questions=[replace(question, **changes) for question in each.questions])
+        for each in run.results.examples
+    ]
+    return Scored(
+        run.manifest.model_copy(update={"agent": agent}),
+        run.results.model_copy(update={"examples": examples}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("adapter", "changes", "paired", "shown"),
+    [
+        ("made", {}, True, True),
+        ("made", {"text": "And what was it 3 hours ago?"}, True, True),
+        ("made", {"expected": "another"}, True, False),
+        (IMPORTED, {}, True, True),
+        (IMPORTED, {"text": "Another question?"}, False, False),
+    ],
+)
+def test_a_played_question_is_known_by_what_it_expects_and_an_imported_one_by_its_words(
+    make: Make, adapter: str, changes: dict[str, str], paired: bool, shown: bool
+) -> None:
+    first, second = reworded(make("a"), adapter), reworded(make("b", [WRONG]), adapter, **changes)
+    found = compare([first, second])
+    assert bool(only(found).paired.n) is paired
+    assert {len(row.marks) for row in found.rows} == {2 if paired else 1}
+    assert all(bool(row.question) is shown for row in found.rows)

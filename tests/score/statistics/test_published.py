@@ -1,6 +1,7 @@
 """The figures of prediction files: what each averages over, and which answers are compared."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ def sheet(name: str, marks: list[AnswerMark], apart: str = "") -> Sheet:
     return Sheet(Path(name), ("official", "judge"), tuple(marks), apart=frozenset(apart))
 
 
-def mark(number: int, score: float, kind: str = "1", **more: bool) -> AnswerMark:
+def mark(number: int, score: float, kind: str = "1", **more: Any) -> AnswerMark:
     return AnswerMark(str(number), kind, str(number % 3), {"official": score}, **more)
 
 
@@ -63,3 +64,13 @@ def test_histories_that_differ_widen_the_interval() -> None:
 
     assert width(apart) > 1.5 * width(alike)
     assert width(alike) == pytest.approx(0.19, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "n"), [("x", "x", 1), ("x", "y", 0), ("", "y", 1), ("x", "", 1), ("", "", 1)]
+)
+def test_questions_of_one_id_are_compared_unless_they_are_known_to_differ(
+    mine: str, theirs: str, n: int
+) -> None:
+    found = compare_files([sheet("a", [mark(1, 1.0, asked=mine)]), sheet("b", [mark(1, 0.0, asked=theirs)])])
+    assert sum(each.difference.n for each in found) == n
