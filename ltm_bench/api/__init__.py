@@ -34,7 +34,7 @@ from ltm_bench.api.running import check_price, equipped, execute, start
 from ltm_bench.api.runs import Run, framed
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.remote import is_url
-from ltm_bench.plan.declaring import Option, arguments
+from ltm_bench.plan.declaring import Option, Said, arguments
 from ltm_bench.plan.folders import REPORTS, find_run
 from ltm_bench.plan.planning import plan_of
 from ltm_bench.plan.request import Conduct, NewRun, Request
@@ -79,10 +79,13 @@ def taking(
     def decorate(main: Callable[[D], Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
         @wraps(main)
         async def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            return await main(declaration(*args, **kwargs))
+            asked = declaration(*args, **kwargs)
+            getattr(asked, "said", Said()).update(took.bind(*args, **kwargs).arguments)
+            return await main(asked)
 
         took = signature(declaration)
-        parameters = [each.replace(annotation=declared[each.name].kind) for each in took.parameters.values()]
+        known = [each for each in took.parameters.values() if each.name in declared]
+        parameters = [each.replace(annotation=declared[each.name].kind) for each in known]
         returned = get_type_hints(main)["return"]
         vars(call)["__signature__"] = took.replace(parameters=parameters, return_annotation=returned)
         call.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": returned}
@@ -158,10 +161,12 @@ run = blocking(arun, "run")
 async def aresume(asked: ResumeArguments) -> Run:
     """Resume an interrupted run exactly where it stopped. No logged reply is asked for again.
 
-    What the run has cost so far counts towards `max_cost`.
+    What is not given is as it was when the run was begun: limit, gateway, reader, judges, controls and so on. What the
+    run has cost so far counts towards `max_cost`.
 
     Raises:
-        ConfigError: There is no such run.
+        ConfigError: There is no such run, or it would be protected less than when it was begun, and `without` does not
+            say so.
         ManifestDiffers: A scenario or the adapter has changed since.
         RunIncomplete, BudgetReached: As for `run`.
     """

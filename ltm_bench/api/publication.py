@@ -11,7 +11,7 @@ from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Verdict
 from ltm_bench.core.tokens import counter
 from ltm_bench.judge.judges import Judge, find_judges, find_reader
-from ltm_bench.log.environment import record_tags, record_window
+from ltm_bench.log.environment import record_facts
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.planning import Plan, read_bank, reference_examples
@@ -116,8 +116,7 @@ async def publish_job(
     """
     reader = find_reader(options.reader, job.plan.manifest.agent) if ask else None
     judges = find_judges(options.judges) if ask else ()
-    record_tags(job.folder, options.tags or {})
-    record_window(job.folder, outlook=job.outlook)
+    record_facts(job.folder, tags=options.tags, outlook=job.outlook)
     return await publish(job.folder, job.plan, verdicts, reader=reader, judges=judges, options=options)
 
 

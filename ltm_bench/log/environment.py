@@ -48,22 +48,23 @@ def record_environment(run: Path) -> None:
     _write(run, content | {key: known[key] for key in FACTS if key in known})
 
 
-def record_tags(run: Path, tags: Mapping[str, str]) -> None:
-    """Add or change tags of a run. They are not part of its identity."""
-    if tags:
-        known = environment_of(run)
-        before = known.get("tags")
-        _write(run, known | {"tags": {**(before if isinstance(before, dict) else {}), **tags}})
+def record_facts(
+    run: Path, *, tags: Mapping[str, str] | None = None, window: int | None = None, outlook: str = ""
+) -> None:
+    """Record facts of a run, none of which is part of its identity; a resumed run keeps those that are recorded.
 
-
-def record_window(run: Path, *, window: int | None = None, outlook: str = "") -> None:
-    """Record the window that the agent's server said it has, or what was printed of it; a resumed run keeps both."""
+    Args:
+        run: The run folder.
+        tags: Added to its tags, or in place of them.
+        window: The window that the agent's server said it has.
+        outlook: What was printed of it.
+    """
     known = environment_of(run)
-    new = {
-        key: value for key, value in (("window", window), ("outlook", outlook)) if value and key not in known
-    }
-    if new:
-        _write(run, known | new)
+    before = known.get("tags")
+    new = {key: fact for key, fact in (("window", window), ("outlook", outlook)) if fact and key not in known}
+    if tags or new:
+        tagged = {"tags": {**(before if isinstance(before, dict) else {}), **tags}} if tags else {}
+        _write(run, known | new | tagged)
 
 
 def window_of(run: Path) -> int | None:

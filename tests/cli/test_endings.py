@@ -249,8 +249,10 @@ def test_a_run_interrupted_while_writing_its_page_resumes_too(
         patched.setattr("ltm_bench.report.publishing.render_page", interrupt)
         done = command("run", *TINY, "--agent", "parrot", "--judge", "parrot")
     assert done.exit_code == 3
-    assert "interrupted; nothing is lost: `ltm-bench resume r --judge parrot` continues from here" in done.err
-    assert command("resume").exit_code == 0
+    assert "interrupted; nothing is lost: `ltm-bench resume r` continues from here" in done.err
+    done = command("resume", "r")
+    assert "r goes on as it was begun: --judge parrot" in done.err
+    assert done.exit_code == 0
     assert Path("reports/r/report.html").exists()
 
 

@@ -165,7 +165,7 @@ def swim_run(
     from dataclasses import replace
     from functools import partial
 
-    from ltm_bench.api import compare, start
+    from ltm_bench.api import Options, compare, start
     from ltm_bench.cli.comparison import write_comparison
     from ltm_bench.cli.swim_figures import show_figures
     from ltm_bench.cli.watching import watch_all
@@ -206,7 +206,7 @@ def swim_run(
         partial(start, replace(request, agent=agent), name=_name(new.name, agent, several), fresh=new.fresh)
         for agent in several
     ]
-    done = watch_all(executions, conduct)
+    done = watch_all(executions, Options.of(conduct))
     for each in done:
         show_figures(each.folder, "local", None, as_json=False)
     if len(done) > 1:

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from ltm_bench.log.asked import Asked, read_asked
 from ltm_bench.log.controls import Control, LadderLog, read_controls, read_ladder
 from ltm_bench.log.environment import begun_in, environment_of
 from ltm_bench.log.gateway import GatewayCalls, read_gateway
@@ -90,6 +91,13 @@ class RunFiles:
     def ladder(self) -> LadderLog | None:
         """What was replied when missed questions were asked again. Raises LogError."""
         return read_ladder(self.folder)
+
+    @property
+    def unasked(self) -> list[str]:
+        """The controls, and the ladder, that were asked for and have not begun. Raises LogError."""
+        asked = read_asked(self.folder) or Asked()
+        ladder = ["ladder"] if asked.ladder and self.ladder is None else []
+        return [*(kind for kind in asked.controls if kind not in self.controls), *ladder]
 
     @cached_property
     def judgements(self) -> Mapping[Place, Judgement]:

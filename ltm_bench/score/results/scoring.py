@@ -119,6 +119,7 @@ def results_of(
             missed=0 if heard is None else heard.missed,
             untold=files.timings.untold,
             environment=files.environment,
+            unasked=files.unasked,
         ),
         costs=fold.books.costs(examples),
         latency=files.timings.latency,
