@@ -24,7 +24,7 @@ from ltm_bench.log import events
 from ltm_bench.log.asked import Asked
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.declaring import arguments
-from ltm_bench.plan.request import RUN
+from ltm_bench.plan.request import RUN, UNKEPT, Request
 from ltm_bench.plugins.matchers import short_names
 from ltm_bench.score.audits.judgements import BlindReading, Judgement, Override
 from ltm_bench.score.audits.records import AuditReading, Commission
@@ -85,12 +85,16 @@ def commands(program: Any = app) -> str:
 
 
 def _arguments() -> str:
-    """Return a table of the arguments of a run: in Python and TOML, as an option, as a variable."""
-    lines = ["| | option | variable | default | |", "|---|---|---|---|---|"]
+    """Return a table of the arguments of a run: in Python, as an option, as a variable, and where `resume` finds it."""
+    lines = ["| | option | variable | default | | where `resume` finds it |", "|---|---|---|---|---|---|"]
     for each in (each for kind in RUN for each in arguments(kind).values() if each.option.terminal):
         flags, variables = ", ".join(map(_code, each.flags)), ", ".join(map(_code, each.variables))
         default = _code(str(each.default)) if each.default not in (None, (), False) else ""
-        lines.append(f"| `{each.name}` | {flags} | {variables} | {default} | {_prose(each.option.help)} |")
+        kept = "in the log" if each.name in arguments(Request) else "in `asked.json`"
+        kept = f"not kept: {UNKEPT[each.name]}" if each.name in UNKEPT else kept
+        lines.append(
+            f"| `{each.name}` | {flags} | {variables} | {default} | {_prose(each.option.help)} | {kept} |"
+        )
     return "\n".join(lines)
 
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from ltm_bench.adapters.gateway import upstreams
 from ltm_bench.api.controlling import controls_for
 from ltm_bench.api.options import Options
@@ -56,8 +58,8 @@ def continued(options: Options, folder: Path, *, several: bool = False) -> Optio
     }
     for was, weaker in less.items():
         if weaker:
-            how = f"state it here, or --without {was.partition(' ')[0]}"
-            raise ConfigError(f"{folder.name} was begun with --{was}: {how}")
+            way = f"state it here, or --without {was.split()[0]}"
+            raise ConfigError(f"{folder.name} was begun with --{was}: {way}")
     if said := spelled(Conduct, now, options):
         options.notify(f"{folder.name} goes on as it was begun:{said} (--without leaves an option out)")
     return now
@@ -69,8 +71,7 @@ def _kept(folder: Path, options: Options) -> Asked:
     left, names = dict(begun or Asked()), {each.flag.removeprefix("--"): name for name, each in KEPT.items()}
     for each in options.without:
         if each not in names:
-            known = f"{nearest(each, names)} ({', '.join(names)})"
-            raise ConfigError(f"--without {each}: nothing of that name is kept{known}")
+            raise ConfigError(f"--without {each}: not kept{nearest(each, names)} ({', '.join(names)})")
         left = {
             name: value for name, value in left.items() if name not in (names[each], *_WITH.get(each, ()))
         }
@@ -78,9 +79,8 @@ def _kept(folder: Path, options: Options) -> Asked:
 
 
 def _forwards(options: Options) -> dict[str, str]:
-    if not options.gateway:
-        return {}
-    return {name: f"{each.provider}={each.place}" for name, each in upstreams(options.upstream).items()}
+    found = upstreams(options.upstream) if options.gateway else {}
+    return {name: f"{each.provider}={each.place}" for name, each in found.items()}
 
 
 def asking(plan: Plan, folder: Path, options: Options, *, together: bool = False) -> Plan:
@@ -102,7 +102,10 @@ def asking(plan: Plan, folder: Path, options: Options, *, together: bool = False
         "ladder": options.ladder or before.ladder,
         "upstream": [each for each in options.upstream if key_in(each) is None],
     }
-    asked = Asked(**given, forwards=_forwards(options), together=together)
+    try:
+        asked = Asked(**given, forwards=_forwards(options), together=together)
+    except ValidationError as error:
+        raise ConfigError(f"an option cannot be kept, since it cannot be used: {error}") from error
     agents = source_of(plan.manifest.agent, options.calls) if options.calls else plan.agents
     return replace(plan, asked=asked, agents=agents)
 

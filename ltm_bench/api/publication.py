@@ -116,7 +116,7 @@ async def publish_job(
     """
     reader = find_reader(options.reader, job.plan.manifest.agent) if ask else None
     judges = find_judges(options.judges) if ask else ()
-    record_facts(job.folder, tags=options.tags, outlook=job.outlook)
+    record_facts(job.folder, options.tags, outlook=job.outlook)
     return await publish(job.folder, job.plan, verdicts, reader=reader, judges=judges, options=options)
 
 

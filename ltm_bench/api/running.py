@@ -71,7 +71,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     verdicts: Verdicts | None = {}
 
     def observer(already: bool) -> Observer:
-        record_facts(folder, tags=options.tags, outlook=said)
+        record_facts(folder, options.tags, outlook=said)
         if not already:
             for note in plan.notes:
                 options.notify(note)

@@ -57,7 +57,7 @@ class Press:
             if job.plan.manifest.agent.free:
                 asyncio.run(publish_job(job, verdicts, options, ask=False))
                 return
-            record_facts(job.folder, tags=options.tags, outlook=job.outlook)
+            record_facts(job.folder, options.tags, outlook=job.outlook)
             if self._process is None:
                 self._begin()
             self._runs.send((job.folder, verdicts))

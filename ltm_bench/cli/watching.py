@@ -1,7 +1,7 @@
 """Runs at the terminal: shows progress, prints scores, and says how to resume a run that stops."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,17 +18,12 @@ Execution = Callable[[Options], Coroutine[Any, Any, Run]]
 """Carries out a run with these options."""
 
 
-def watch_all(executions: Sequence[Execution], options: Options) -> list[Run]:
-    """Carry out runs one after the other, on one budget, and print the results of each. Raises RunIncomplete."""
-    return [watch(execute, options) for execute in executions]
-
-
 def watch(execute: Execution, options: Options, resumable: Path | None = None) -> Run:
     """Carry out a run, and print its results.
 
     Args:
         execute: Carries it out.
-        options: How it is carried out.
+        options: How it is carried out; several runs can share them, and their budget.
         resumable: The run's folder, if it has begun.
 
     Raises:
@@ -57,10 +52,10 @@ def watch(execute: Execution, options: Options, resumable: Path | None = None) -
     try:
         run = asyncio.run(execute(options))
     except KeyboardInterrupt:
-        if not begun:
-            raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
-        again = resuming(begun[-1], options)
-        raise RunIncomplete(f"interrupted; nothing is lost: `{again}` continues from here") from None
+        again = (
+            f"`{resuming(begun[-1], options)}` continues from here" if begun else "the same command continues"
+        )
+        raise RunIncomplete(f"interrupted; nothing is lost: {again}") from None
     finally:
         display.end()
     print_run(run)

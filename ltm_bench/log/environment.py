@@ -24,6 +24,8 @@ PACKAGES = (
 """Packages whose versions are recorded."""
 
 
+Tags = Mapping[str, str] | None
+
 FACTS = ("tags", "window", "outlook")
 """What is recorded once: tags, the window that the agent's server said it has, and what was printed of it."""
 
@@ -48,9 +50,7 @@ def record_environment(run: Path) -> None:
     _write(run, content | {key: known[key] for key in FACTS if key in known})
 
 
-def record_facts(
-    run: Path, *, tags: Mapping[str, str] | None = None, window: int | None = None, outlook: str = ""
-) -> None:
+def record_facts(run: Path, tags: Tags = None, *, window: int | None = None, outlook: str = "") -> None:
     """Record facts of a run, none of which is part of its identity; a resumed run keeps those that are recorded.
 
     Args:

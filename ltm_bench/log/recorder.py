@@ -73,15 +73,13 @@ def start_run(run: Path, manifest: Manifest, asked: Asked | None = None) -> None
     path = run / "events.jsonl"
     # An empty file holds no run: whoever made it was killed, or ran out of space, before the manifest.
     begun = path.exists() and path.stat().st_size > 0
-    if begun:
-        found = differences(read_manifest(run).identity(), manifest.identity())
-        if found:
-            raise ManifestDiffers(
-                f"{run} holds another run ({'; '.join(found[:4])}{'; …' if len(found) > 4 else ''}); start a new "
-                "run beside it with --fresh, or under another --name"
-            )
+    if begun and (found := differences(read_manifest(run).identity(), manifest.identity())):
+        raise ManifestDiffers(
+            f"{run} holds another run ({'; '.join(found[:4])}{'; …' if len(found) > 4 else ''}); start a new "
+            "run beside it with --fresh, or under another --name"
+        )
     # Replacing it would start a second run beside the one that it leads to, on a disk that is not mounted, say.
-    elif path.is_symlink() and not path.exists():
+    if path.is_symlink() and not path.exists():
         raise LogError(f"{path} is a broken link; remove it")
     if asked is not None:  # first: whoever finds the log must find what protects the run
         write_asked(run, asked)

@@ -137,13 +137,6 @@ Upstream = Annotated[
     ),
 ]
 
-Without = Annotated[
-    Sequence[str],
-    Option(
-        "Go on without what this option was when the run was begun, such as gateway or max-cost.", "OPTION"
-    ),
-]
-
 Notify = Annotated[
     str | None,
     Option(
@@ -279,7 +272,7 @@ class Conduct:
         Mapping[str, str] | None,
         Option("Notes of your own about the run, kept beside its log.", "KEY=VALUE", parse_tags),
     ] = None
-    without: Without = ()
+    without: Annotated[Sequence[str], Option("Go on without this option of the run's start.", "OPTION")] = ()
     reports: Annotated[str | os.PathLike[str], Option("The folder that holds the runs.", terminal=False)] = (
         REPORTS
     )

@@ -52,7 +52,7 @@ def run(
 
 def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folders: list[Path]) -> None:
     from ltm_bench.api import Options, execute
-    from ltm_bench.cli.watching import watch_all
+    from ltm_bench.cli.watching import watch
     from ltm_bench.plan.planning import make_plan
     from ltm_bench.runner.reuse import folder_to_decide
 
@@ -78,8 +78,8 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
                 folder = folder_to_decide(plan, folder, complain)
             folders.append(folder)
             executions.append(partial(execute, plan, folder))
-    beside = spelled(Thresholds, series, Thresholds())
-    runs = watch_all(executions, replace(Options.of(conduct), beside=beside))
+    options = replace(Options.of(conduct), beside=spelled(Thresholds, series, Thresholds()))
+    runs = [watch(execution, options) for execution in executions]
     for each in runs if series.otel is not None else ():
         try:
             send_spans(each, series.otel or "")

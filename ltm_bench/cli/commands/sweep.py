@@ -137,7 +137,6 @@ def sweep(
             "--ladder: a sweep does not ask missed questions again; `ltm-bench control RUN --ladder` does, once a run "
             "has ended"
         )
-    _check_executor(executor, conduct, {"--resources": resources, "--shared": shared})
     check_output(output)
     needs = resources_in(file, grid.agents, resources)
     url = shared if shared is not None and is_url(shared) else None
@@ -151,7 +150,7 @@ def sweep(
         grid, request, repeats=repeats, calls=conduct.calls, reports=options.reports, new=new, shard=shard
     )
     jobs, options = together(jobs, options)
-    _check_executor(executor, options, {})
+    _check_executor(executor, options, {"--resources": resources, "--shared": shared})
     with saying_when_it_ends(notify) as folders:
         folders += [job.folder for job in jobs]
         find_judges(options.judges)
@@ -230,21 +229,20 @@ def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping
 
 def _controlled(ended: Sequence[JobResult], options: Options) -> list[JobResult]:
     """Ask the controls of all runs that have ended, one run after the other; one that cannot go on is unfinished."""
-    asked = {each.job.folder: controls_for(each.job.plan, options) for each in ended if each.problem is None}
-    for each in ended:  # count all of them before any spends more; the runs themselves have been
-        if kinds := asked.get(each.job.folder):
-            options.budget.count(spent_before(each.job.plan, each.job.folder, kinds))
-    found = []
-    for each in ended:
-        problem: LtmBenchError | None = each.problem
-        if kinds := asked.get(each.job.folder):
-            options.notify(f"{each.job.folder.name}: controls: {', '.join(kinds)}")
-            try:
-                asyncio.run(ask_controls(each.job.plan, each.job.folder, kinds, options))
-            except LtmBenchError as error:
-                options.notify(f"{each.job.folder.name}: {error}")
-                problem = error
-        found.append(replace(each, problem=problem))
+    found = list(ended)
+    kinds = {
+        place: controls_for(each.job.plan, options) for place, each in enumerate(ended) if not each.problem
+    }
+    for place in kinds:  # count all of them before any spends more; the runs themselves have been
+        options.budget.count(spent_before(ended[place].job.plan, ended[place].job.folder, kinds[place]))
+    for place in filter(kinds.get, kinds):
+        job = ended[place].job
+        options.notify(f"{job.folder.name}: controls: {', '.join(kinds[place])}")
+        try:
+            asyncio.run(ask_controls(job.plan, job.folder, kinds[place], options))
+        except LtmBenchError as error:
+            options.notify(f"{job.folder.name}: {error}")
+            found[place] = replace(ended[place], problem=error)
     return found
 
 

@@ -260,7 +260,7 @@ def _execute_in(
             job = assignment.remake(folder)
         except (ConfigError, ManifestDiffers) as error:  # the driver could plan it
             raise _Unfit(str(error)) from error
-        record_facts(folder, tags=assignment.tags, outlook=assignment.outlook)
+        record_facts(folder, assignment.tags, outlook=assignment.outlook)
         already = finished(job.plan, folder)
         cost = cost_of(folder, assignment.manifest)
         unsettled = cost.charged if shared is None else None  # a copy may lack the last call
