@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from docs import agents_tables
 from ltm_bench.cli.app import app
 from ltm_bench.log import events
-from ltm_bench.log.asked import Asked
+from ltm_bench.log.asked import AskedFor
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.declaring import arguments
 from ltm_bench.plan.request import RUN, UNKEPT, Request
@@ -38,7 +38,7 @@ FORMS: Mapping[str, Any] = {
     "comparison.json": Comparison,
     "manifest.json": Manifest,
     "event.json": events.Event,
-    "asked.json": Asked,
+    "asked.json": AskedFor,
     "judgement.json": Judgement,
     "blind.json": BlindReading,
     "override.json": Override,

@@ -34,7 +34,7 @@ from ltm_bench.api.running import check_price, equipped, execute, start
 from ltm_bench.api.runs import Run, framed
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.remote import is_url
-from ltm_bench.plan.declaring import Option, Said, arguments
+from ltm_bench.plan.declaring import Given, Option, arguments
 from ltm_bench.plan.folders import REPORTS, find_run
 from ltm_bench.plan.planning import plan_of
 from ltm_bench.plan.request import Conduct, NewRun, Request
@@ -80,7 +80,7 @@ def taking(
         @wraps(main)
         async def call(*args: P.args, **kwargs: P.kwargs) -> T:
             asked = declaration(*args, **kwargs)
-            getattr(asked, "said", Said()).update(took.bind(*args, **kwargs).arguments)
+            getattr(asked, "said", Given()).update(took.bind(*args, **kwargs).arguments)
             return await main(asked)
 
         took = signature(declaration)

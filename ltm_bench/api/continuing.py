@@ -13,7 +13,7 @@ from ltm_bench.api.controlling import controls_for
 from ltm_bench.api.options import Options
 from ltm_bench.core.errors import BudgetReached, ConfigError, nearest
 from ltm_bench.core.keys import key_in
-from ltm_bench.log.asked import Asked, read_asked
+from ltm_bench.log.asked import AskedFor, read_asked
 from ltm_bench.log.controls import parse_controls
 from ltm_bench.plan.agents import source_of
 from ltm_bench.plan.declaring import arguments, spelled
@@ -58,24 +58,23 @@ def continued(options: Options, folder: Path, *, several: bool = False) -> Optio
     }
     for was, weaker in less.items():
         if weaker:
-            way = f"state it here, or --without {was.split()[0]}"
-            raise ConfigError(f"{folder.name} was begun with --{was}: {way}")
+            raise ConfigError(f"{folder.name} was begun with --{was}: say it, or --without {was.split()[0]}")
     if said := spelled(Conduct, now, options):
         options.notify(f"{folder.name} goes on as it was begun:{said} (--without leaves an option out)")
     return now
 
 
-def _kept(folder: Path, options: Options) -> Asked:
+def _kept(folder: Path, options: Options) -> AskedFor:
     """Return what was asked of a run that has begun, but for what is left out now. Raises ConfigError."""
     begun = read_asked(folder) if (folder / "events.jsonl").exists() else None
-    left, names = dict(begun or Asked()), {each.flag.removeprefix("--"): name for name, each in KEPT.items()}
+    left = dict(begun or AskedFor())
+    names = {each.flag.removeprefix("--"): name for name, each in KEPT.items()}
     for each in options.without:
         if each not in names:
             raise ConfigError(f"--without {each}: not kept{nearest(each, names)} ({', '.join(names)})")
-        left = {
-            name: value for name, value in left.items() if name not in (names[each], *_WITH.get(each, ()))
-        }
-    return Asked(**left)
+        gone = (names[each], *_WITH.get(each, ()))
+        left = {name: value for name, value in left.items() if name not in gone}
+    return AskedFor(**left)
 
 
 def _forwards(options: Options) -> dict[str, str]:
@@ -103,7 +102,7 @@ def asking(plan: Plan, folder: Path, options: Options, *, together: bool = False
         "upstream": [each for each in options.upstream if key_in(each) is None],
     }
     try:
-        asked = Asked(**given, forwards=_forwards(options), together=together)
+        asked = AskedFor(**given, forwards=_forwards(options), together=together)
     except ValidationError as error:
         raise ConfigError(f"an option cannot be kept, since it cannot be used: {error}") from error
     agents = source_of(plan.manifest.agent, options.calls) if options.calls else plan.agents
@@ -112,7 +111,7 @@ def asking(plan: Plan, folder: Path, options: Options, *, together: bool = False
 
 def resuming(folder: Path, options: Options, failure: BaseException | None = None) -> str:
     """Return the command that continues a run; if its limit stopped it, with another one. No key is in it."""
-    said, limit = options.beside, (read_asked(folder) or Asked()).max_cost
+    said, limit = options.beside, (read_asked(folder) or AskedFor()).max_cost
     if isinstance(failure, BudgetReached) and limit is not None:
         said += " --without max-cost" if options.budget.unknown else f" --max-cost {limit * 2 or 1:f}"
     return f"ltm-bench resume {shlex.quote(folder.name if folder.parent == REPORTS else str(folder))}{said}"

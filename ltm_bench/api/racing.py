@@ -25,7 +25,7 @@ from ltm_bench.core.errors import (
 )
 from ltm_bench.core.seeds import seeds_from
 from ltm_bench.judge.judges import find_judges, find_reader
-from ltm_bench.plan.declaring import Said
+from ltm_bench.plan.declaring import Given
 from ltm_bench.plan.request import Conduct, NewRun, Request
 from ltm_bench.report.publishing import replace_file
 from ltm_bench.report.race_page import render_race
@@ -220,7 +220,7 @@ async def arace(
     if unknown := [name for name in asked if name not in kinds]:
         raise ConfigError(f"race({unknown[0]}=…): unknown{nearest(unknown[0], kinds)}")
     parts = {kind: {name: asked[name] for name in asked if kinds[name] is kind} for kind in kinds.values()}
-    options = Options.of(Conduct(**parts[Conduct], said=Said(asked)))
+    options = Options.of(Conduct(**parts[Conduct], said=Given(asked)))
     course = RunningRace(agents, Request(**parts[Request]), options, NewRun(**parts[NewRun]), most, least)
     async for race in course.rounds(lambda jobs, budget: nullcontext(Quiet(options.notify))):
         if progress is not None:

@@ -11,7 +11,7 @@ import typer
 
 from ltm_bench.cli.console import err
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.plan.declaring import Argument, Said, argument, arguments
+from ltm_bench.plan.declaring import Argument, Given, argument, arguments
 from ltm_bench.plan.values import whole
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -63,7 +63,7 @@ def _spread(function: Callable[..., None], idle: Sequence[type]) -> Callable[...
                 made[name] = hints[name](
                     **{each.name: _value(each, values[each.name]) for each in fields[name]}
                 )
-                getattr(made[name], "said", Said()).update(said)
+                getattr(made[name], "said", Given()).update(said)
             elif (declared := own[name]) is not None:
                 made[name] = _value(declared, values[name])
             else:

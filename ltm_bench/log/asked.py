@@ -13,7 +13,7 @@ from ltm_bench.log.lines import write_whole
 ASKED = "asked.json"
 
 
-class Asked(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
+class AskedFor(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
     """How a run was asked to be carried out: each option of `run` that is kept, by its name in Python."""
 
     format: Literal[1] = 1
@@ -40,16 +40,16 @@ class Asked(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
     """Whether it was one of several runs of a sweep or a race, and the limit was for all of them."""
 
 
-def write_asked(run: Path, asked: Asked) -> None:
+def write_asked(run: Path, asked: AskedFor) -> None:
     """Write what was asked into a run's folder, unless it stands there."""
     if read_asked(run) != asked:
         write_whole(run / ASKED, asked.model_dump_json(indent=1).encode() + b"\n")
 
 
-def read_asked(run: Path) -> Asked | None:
+def read_asked(run: Path) -> AskedFor | None:
     """Return what was asked of a run; None of one that was begun before this was kept. Raises LogError."""
     try:
-        return Asked.model_validate_json(content_of(run / ASKED)) if (run / ASKED).exists() else None
+        return AskedFor.model_validate_json(content_of(run / ASKED)) if (run / ASKED).exists() else None
     except (OSError, ValueError) as error:
         raise LogError(
             f"{run / ASKED}: {error}; mend it, or move it away to continue with what the command says alone"

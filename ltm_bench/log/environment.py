@@ -60,11 +60,10 @@ def record_facts(run: Path, tags: Tags = None, *, window: int | None = None, out
         outlook: What was printed of it.
     """
     known = environment_of(run)
-    before = known.get("tags")
     new = {key: fact for key, fact in (("window", window), ("outlook", outlook)) if fact and key not in known}
     if tags or new:
-        tagged = {"tags": {**(before if isinstance(before, dict) else {}), **tags}} if tags else {}
-        _write(run, known | new | tagged)
+        tagged = {**(known["tags"] if isinstance(known.get("tags"), dict) else {}), **(tags or {})}
+        _write(run, known | new | ({"tags": tagged} if tags else {}))
 
 
 def window_of(run: Path) -> int | None:

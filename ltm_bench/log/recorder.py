@@ -13,7 +13,7 @@ from typing import Self
 from filelock import FileLock, Timeout
 
 from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
-from ltm_bench.log.asked import Asked, write_asked
+from ltm_bench.log.asked import AskedFor, write_asked
 from ltm_bench.log.differences import differences
 from ltm_bench.log.events import Event, encode
 from ltm_bench.log.lines import append, backwards, mend, sync_file, write_whole
@@ -65,7 +65,7 @@ def _locked_folder(run: Path) -> int | None:
     return folder
 
 
-def start_run(run: Path, manifest: Manifest, asked: Asked | None = None) -> None:
+def start_run(run: Path, manifest: Manifest, asked: AskedFor | None = None) -> None:
     """Write a run's manifest, or check it against the existing one; also what was asked, if that is given.
 
     Raises ManifestDiffers.

@@ -31,7 +31,7 @@ class Option:
     """Whether it can be an option, or is for Python alone."""
 
 
-class Said(set[str]):
+class Given(set[str]):
     """The names of the arguments that were given, instead of left out. An environment variable gives none.
 
     A field of this type is no argument: whoever makes the declaration of what was given fills it in.
@@ -89,7 +89,7 @@ def arguments(declaration: type) -> Mapping[str, Argument]:
     """Return the arguments that a dataclass declares, by name. Raises TypeError if a field has no `Option`."""
     found, hints = {}, get_type_hints(declaration, include_extras=True)
     for each in fields(declaration):
-        if hints[each.name] is Said:
+        if hints[each.name] is Given:
             continue
         default = Parameter.empty if each.default is MISSING else each.default
         declared = argument(each.name, hints[each.name], default)

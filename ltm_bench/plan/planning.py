@@ -22,7 +22,7 @@ from ltm_bench.core.messages import Ask, Line
 from ltm_bench.core.seeds import Seed, checked_seed
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.filler import filler
-from ltm_bench.log.asked import Asked
+from ltm_bench.log.asked import AskedFor
 from ltm_bench.log.controls import parse_controls
 from ltm_bench.log.differences import differences
 from ltm_bench.log.manifest import (
@@ -80,7 +80,7 @@ class Plan:
     """Single lines that a person should read before it begins."""
     controls: Sequence[str] = ()
     """The controls that its suite asks once it has ended."""
-    asked: Asked | None = None
+    asked: AskedFor | None = None
     """How it was asked to be carried out, to be kept in its folder."""
 
 

@@ -15,7 +15,7 @@ from ltm_bench.core.seeds import Seed as SeedValue
 from ltm_bench.core.seeds import parse_seed
 from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.log.controls import parse_controls
-from ltm_bench.plan.declaring import Option, Said
+from ltm_bench.plan.declaring import Given, Option
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.values import dollars, number, parse_parameters, parse_settings, parse_tags, seconds
 
@@ -276,7 +276,7 @@ class Conduct:
     reports: Annotated[str | os.PathLike[str], Option("The folder that holds the runs.", terminal=False)] = (
         REPORTS
     )
-    said: Said = field(default_factory=Said, repr=False, compare=False)
+    said: Given = field(default_factory=Given, repr=False, compare=False)
     """Which of these were given: a run that has begun keeps the others as they were."""
 
     @property

@@ -23,9 +23,9 @@ from ltm_bench.api import Options, running
 from ltm_bench.api.continuing import KEPT, asking, continued, resuming
 from ltm_bench.core.errors import ConfigError, LogError, RunIncomplete
 from ltm_bench.log import lines
-from ltm_bench.log.asked import ASKED, Asked, read_asked, write_asked
+from ltm_bench.log.asked import ASKED, AskedFor, read_asked, write_asked
 from ltm_bench.log.gateway import read_gateway
-from ltm_bench.plan.declaring import Said, arguments
+from ltm_bench.plan.declaring import Given, arguments
 from ltm_bench.plan.planning import Plan, make_plan, plan_of
 from ltm_bench.plan.request import RUN, UNKEPT, Conduct, Request
 
@@ -100,7 +100,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def asked(name: str = "r") -> Asked:
+def asked(name: str = "r") -> AskedFor:
     found = read_asked(Path("reports", name))
     assert found is not None
     return found
@@ -118,11 +118,11 @@ def hinted(text: str) -> list[str]:
 def test_every_option_of_a_run_is_part_of_it_or_kept_beside_it_or_says_why_not() -> None:
     declared = {name: (kind, each) for kind in RUN for name, each in arguments(kind).items()}
     for name, (kind, each) in declared.items():
-        kept, why = name in Asked.model_fields, UNKEPT.get(name)
+        kept, why = name in AskedFor.model_fields, UNKEPT.get(name)
         assert kept + bool(why) == (kind is not Request), f"{name}: keep it, or say why not"
         assert not kept or kind is Conduct, name
-        assert not kept or Asked.model_fields[name].default in (each.default, None), name
-    assert set(Asked.model_fields) - BESIDES == set(KEPT)
+        assert not kept or AskedFor.model_fields[name].default in (each.default, None), name
+    assert set(AskedFor.model_fields) - BESIDES == set(KEPT)
     assert set(UNKEPT) <= set(declared)
 
 
@@ -220,7 +220,7 @@ def test_whatever_was_asked_is_asked_by_whoever_resumes_but_for_what_is_said_the
     begin(folder, Options(**first))
     assert told(continued(Options(), folder)) == first
     new = {name: then[name] for name in said}
-    options = Options(**new, said=Said(new))
+    options = Options(**new, said=Given(new))
     merged = first | new
     weaker = [
         first["max_cost"] is not None and merged["max_cost"] is None,
@@ -328,7 +328,7 @@ def test_a_run_that_was_begun_before_anything_was_kept_resumes_as_it_did(command
     Path("alive").touch()
     done = command("resume", "r")
     assert (done.exit_code, "as it was begun" in done.err) == (0, False)
-    assert asked() == Asked(connections=8)
+    assert asked() == AskedFor(connections=8)
 
 
 def test_what_is_asked_stands_there_before_the_log_begins(
@@ -544,11 +544,9 @@ def test_no_key_is_kept_and_whoever_resumes_says_it_again(tmp_path: Path, url: s
     content = (folder / ASKED).read_text("utf-8")
     assert SECRET not in content
     assert KEY not in content
-    with pytest.raises(
-        ConfigError, match=r"with --upstream .*: state it here, or --without upstream"
-    ) as error:
+    with pytest.raises(ConfigError, match=r"with --upstream .*: say it, or --without upstream") as error:
         continued(Options(), folder)
-    again = continued(Options(upstream=options.upstream, said=Said(["upstream"])), folder)
+    again = continued(Options(upstream=options.upstream, said=Given(["upstream"])), folder)
     assert told(again) == told(options)
     assert SECRET not in f"{error.value} {resuming(folder, options)}"
     assert KEY not in f"{error.value} {resuming(folder, options)}"

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self, TypeVar
 
-from ltm_bench.log.asked import Asked, read_asked
+from ltm_bench.log.asked import AskedFor, read_asked
 from ltm_bench.log.controls import read_controls, read_ladder
 from ltm_bench.log.environment import begun_in, environment_of
 from ltm_bench.log.gateway import read_gateway
@@ -82,7 +82,7 @@ class RunFiles:
     @property
     def unasked(self) -> list[str]:
         """The controls, and the ladder, that were asked for and have not begun. Raises LogError."""
-        asked = read_asked(self.folder) or Asked()
+        asked = read_asked(self.folder) or AskedFor()
         ladder = ["ladder"] if asked.ladder and self.ladder is None else []
         return [*(kind for kind in asked.controls if kind not in self.controls), *ladder]
 
