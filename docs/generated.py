@@ -21,9 +21,10 @@ from pydantic import TypeAdapter
 from docs import agents_tables
 from ltm_bench.cli.app import app
 from ltm_bench.log import events
+from ltm_bench.log.asked import AskedFor
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.declaring import arguments
-from ltm_bench.plan.request import RUN
+from ltm_bench.plan.request import RUN, UNKEPT, Request
 from ltm_bench.plugins.matchers import short_names
 from ltm_bench.score.audits.judgements import BlindReading, Judgement, Override
 from ltm_bench.score.audits.records import AuditReading, Commission
@@ -37,6 +38,7 @@ FORMS: Mapping[str, Any] = {
     "comparison.json": Comparison,
     "manifest.json": Manifest,
     "event.json": events.Event,
+    "asked.json": AskedFor,
     "judgement.json": Judgement,
     "blind.json": BlindReading,
     "override.json": Override,
@@ -83,12 +85,16 @@ def commands(program: Any = app) -> str:
 
 
 def _arguments() -> str:
-    """Return a table of the arguments of a run: in Python and TOML, as an option, as a variable."""
-    lines = ["| | option | variable | default | |", "|---|---|---|---|---|"]
+    """Return a table of the arguments of a run: in Python, as an option, as a variable, and where `resume` finds it."""
+    lines = ["| | option | variable | default | | where `resume` finds it |", "|---|---|---|---|---|---|"]
     for each in (each for kind in RUN for each in arguments(kind).values() if each.option.terminal):
         flags, variables = ", ".join(map(_code, each.flags)), ", ".join(map(_code, each.variables))
         default = _code(str(each.default)) if each.default not in (None, (), False) else ""
-        lines.append(f"| `{each.name}` | {flags} | {variables} | {default} | {_prose(each.option.help)} |")
+        kept = "in the log" if each.name in arguments(Request) else "in `asked.json`"
+        kept = f"not kept: {UNKEPT[each.name]}" if each.name in UNKEPT else kept
+        lines.append(
+            f"| `{each.name}` | {flags} | {variables} | {default} | {_prose(each.option.help)} | {kept} |"
+        )
     return "\n".join(lines)
 
 

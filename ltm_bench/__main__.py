@@ -2,15 +2,18 @@
 
 import sys
 
-from ltm_bench.core.extras import dependency
-
 
 def main() -> None:
     """Run the command line, or say which package it lacks."""
     try:
         from ltm_bench.cli.main import main as run
     except ModuleNotFoundError as error:
+        from ltm_bench.core.extras import dependency
+
         sys.exit(f"ltm-bench: {dependency(error)}")
+    except KeyboardInterrupt:  # which the command line handles itself, once it is there
+        sys.stderr.write("ltm-bench: interrupted\n")
+        sys.exit(130)
     run()
 
 

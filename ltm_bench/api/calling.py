@@ -20,7 +20,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints
 from ltm_bench.api.options import Options
 from ltm_bench.api.running import execute, start
 from ltm_bench.api.runs import Run
-from ltm_bench.plan.declaring import Option, arguments
+from ltm_bench.plan.declaring import Given, Option, arguments
 from ltm_bench.plan.folders import find_run
 from ltm_bench.plan.planning import plan_of
 from ltm_bench.plan.request import Conduct, NewRun, Request
@@ -42,10 +42,13 @@ def taking(
     def decorate(main: Callable[[D], Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
         @wraps(main)
         async def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            return await main(declaration(*args, **kwargs))
+            asked = declaration(*args, **kwargs)
+            getattr(asked, "said", Given()).update(took.bind(*args, **kwargs).arguments)
+            return await main(asked)
 
         took = signature(declaration)
-        parameters = [each.replace(annotation=declared[each.name].kind) for each in took.parameters.values()]
+        known = [each for each in took.parameters.values() if each.name in declared]
+        parameters = [each.replace(annotation=declared[each.name].kind) for each in known]
         returned = get_type_hints(main)["return"]
         vars(call)["__signature__"] = took.replace(parameters=parameters, return_annotation=returned)
         call.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": returned}
@@ -121,10 +124,12 @@ run = blocking(arun, "run")
 async def aresume(asked: ResumeArguments) -> Run:
     """Resume an interrupted run exactly where it stopped. No logged reply is asked for again.
 
-    What the run has cost so far counts towards `max_cost`.
+    What is not given is as it was when the run was begun: limit, gateway, reader, judges, controls and so on. What the
+    run has cost so far counts towards `max_cost`.
 
     Raises:
-        ConfigError: There is no such run.
+        ConfigError: There is no such run, or it would be protected less than when it was begun, and `without` does not
+            say so.
         ManifestDiffers: A scenario or the adapter has changed since.
         RunIncomplete, BudgetReached: As for `run`.
     """

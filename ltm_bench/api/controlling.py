@@ -12,8 +12,8 @@ from ltm_bench.runner.controls import check_controls, cost_of_controls, run_cont
 
 
 def controls_for(plan: Plan, options: Options) -> Sequence[str]:
-    """Return the controls that the options name, or else the suite. Raises ConfigError or CannotCombine."""
-    kinds = parse_controls(options.controls) or plan.controls
+    """Return the controls that the options name, or those asked for, or the suite. Raises ConfigError."""
+    kinds = parse_controls(options.controls) or (plan.asked and plan.asked.controls) or plan.controls
     check_controls(kinds, isolated=plan.manifest.suite.isolated)
     return kinds
 

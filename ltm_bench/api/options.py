@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from functools import cached_property
 from pathlib import Path
 
 from ltm_bench.api.runs import Run
@@ -37,14 +36,18 @@ class Options(Conduct):
     """Called instead of `notify` with the line that says that nothing was run."""
     stopped: Callable[[Run], None] | None = None
     """Called with the partial run when a run must stop, before the error is raised."""
+    beside: str = ""
+    """What a command that resumes a run has to say besides, each after a space."""
+    budget: Budget = field(default_factory=Budget)
+    """What may be spent by all that is done with these options, and with those that are made of them."""
+
+    def __post_init__(self) -> None:
+        """Limit the budget, unless it has a limit."""
+        if self.max_cost is not None and self.budget.limit is None:
+            self.budget.limit = Decimal(str(self.max_cost))
 
     @classmethod
     def of(cls, conduct: Conduct) -> Options:
         """Return options without anybody who is told."""
         given = {each.name: getattr(conduct, each.name) for each in fields(Conduct)}
         return cls(**given | {"reports": Path(conduct.reports)})
-
-    @cached_property
-    def budget(self) -> Budget:
-        """What may be spent by all that is done with these options."""
-        return Budget(None if self.max_cost is None else Decimal(str(self.max_cost)))

@@ -11,7 +11,7 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.messages import Verdict
 from ltm_bench.core.tokens import counter
-from ltm_bench.log.environment import record_tags, record_window
+from ltm_bench.log.environment import record_facts
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.planning import Plan, read_bank, reference_examples
 from ltm_bench.plan.scenarios import abouts
@@ -113,8 +113,7 @@ async def publish_job(
         options: How the runs are carried out.
         ask: Whether reader and judges are asked; not if the run is unfinished.
     """
-    record_tags(job.folder, options.tags or {})
-    record_window(job.folder, outlook=job.outlook)
+    record_facts(job.folder, tags=options.tags, outlook=job.outlook)
     return await publish(job.folder, job.plan, verdicts, options=options if ask else None)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.api.calling import blocking
+from ltm_bench.api.continuing import together
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish_job
 from ltm_bench.api.running import check_price, equipped
@@ -24,6 +25,7 @@ from ltm_bench.core.errors import (
 )
 from ltm_bench.core.seeds import seeds_from
 from ltm_bench.judge.judges import find_judges, find_reader
+from ltm_bench.plan.declaring import Given
 from ltm_bench.plan.request import Conduct, NewRun, Request
 from ltm_bench.report.publishing import replace_file
 from ltm_bench.report.race_page import render_race
@@ -99,6 +101,7 @@ class RunningRace:
             raise ConfigError(f"race {' '.join(agents)}: name two different agents, or more")
         self._request, self._options, self._new = quickly(request), options, new
         jobs = self._jobs(agents, 0)
+        options = self._options
         for job in jobs:
             if not options.gateway:
                 check_price(job.plan.agents.sample, options.budget.limit, job.plan.manifest.agent.name)
@@ -126,7 +129,8 @@ class RunningRace:
         if found.skipped:
             hint = "; a race is --quick unless --questions in-line is named" if self._request.quick else ""
             raise ConfigError(found.skipped[0].replace("skipped: ", "") + hint)
-        return found.jobs
+        jobs, self._options = together(found.jobs, self._options)
+        return jobs
 
     async def rounds(self, watch: Watch) -> AsyncIterator[Race]:
         """Carry out round after round; yield the race after each, and at its end. Raises RunIncomplete."""
@@ -211,14 +215,12 @@ async def arace(
         ConfigError: An argument is invalid.
         RunIncomplete: An agent failed several times in one round, or a judge did; the race can be repeated.
     """
-    parts: dict[type, dict[str, Any]] = {Request: {}, Conduct: {}, NewRun: {}}
-    for name, value in asked.items():
-        of = next((kind for kind in parts if name in {f.name for f in fields(kind)} - {"agent"}), None)
-        if of is None:
-            known = [field.name for kind in parts for field in fields(kind)]
-            raise ConfigError(f"race({name}=…): unknown{nearest(name, known)}")
-        parts[of][name] = value
-    options = Options.of(Conduct(**parts[Conduct]))
+    kinds = {each.name: kind for kind in (Request, Conduct, NewRun) for each in fields(kind)}
+    del kinds["agent"], kinds["said"]
+    if unknown := [name for name in asked if name not in kinds]:
+        raise ConfigError(f"race({unknown[0]}=…): unknown{nearest(unknown[0], kinds)}")
+    parts = {kind: {name: asked[name] for name in asked if kinds[name] is kind} for kind in kinds.values()}
+    options = Options.of(Conduct(**parts[Conduct], said=Given(asked)))
     course = RunningRace(agents, Request(**parts[Request]), options, NewRun(**parts[NewRun]), most, least)
     async for race in course.rounds(lambda jobs, budget: nullcontext(Quiet(options.notify))):
         if progress is not None:

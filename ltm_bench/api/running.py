@@ -1,6 +1,6 @@
 """Plans a request, runs it in its folder, and publishes it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ltm_bench.adapters.routing import serving
+from ltm_bench.api.continuing import asking, continued, resuming
 from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish
@@ -19,7 +20,7 @@ from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.judges import find_judges, find_reader
 from ltm_bench.log.controls import ladder_to_go
-from ltm_bench.log.environment import record_tags, record_window
+from ltm_bench.log.environment import record_facts
 from ltm_bench.log.reader import logs, read_events
 from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.planning import Plan, make_plan
@@ -62,9 +63,11 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
 
     If the run must stop, the partial run is published before the error is raised.
     """
+    options = continued(options, folder)
     find_judges(options.judges)  # before anything is paid for
     find_reader(options.reader, plan.manifest.agent)
     controls = controls_for(plan, options)
+    plan = asking(plan, folder, options)
     if not options.gateway:
         check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
     elif options.ladder and not finished(plan, folder):  # their calls could not be told from the run's
@@ -74,8 +77,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     verdicts: Verdicts | None = {}
 
     def observer(already: bool) -> Observer:
-        record_tags(folder, options.tags or {})
-        record_window(folder, outlook=said)
+        record_facts(folder, options.tags, outlook=said)
         if not already:
             for note in plan.notes:
                 options.notify(note)
@@ -108,7 +110,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
                     options.notify(line)
                 await ask_controls(plan, folder, controls, options)
     except (RunIncomplete, BudgetReached) as failure:
-        resumable = _resuming(folder.name, controls, options)
+        resumable = f"The run can be resumed: {resuming(folder, options, failure)}"
         try:
             partial = await publish(folder, plan)
         except (OSError, ConfigError):  # a full disk has no room for the page either
@@ -123,13 +125,6 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
             f"{folder} is finished already; --fresh starts a new run beside it."
         )
     return await publish(folder, plan, verdicts, options=options)
-
-
-def _resuming(run: str, controls: Sequence[str], options: Options) -> str:
-    """Say how to continue a run that stopped: in the way in which it was begun."""
-    flags = {f"--control {','.join(controls)}": controls, "--ladder": options.ladder}
-    flags |= {"--gateway": options.gateway, **{f"--upstream {each}": True for each in options.upstream}}
-    return " ".join(["The run can be resumed: ltm-bench resume", run, *(f for f, on in flags.items() if on)])
 
 
 async def _foreseen(plan: Plan, options: Options) -> str:
@@ -190,7 +185,9 @@ def check_price(agent: Agent, limit: Decimal | None, name: str) -> None:
     if most is None or dollars(most) is None:
         unsaid = f"agent {name} does not say what a reply uses at most (its adapter has no reserve())"
         why = unsaid if most is None else f"the price of agent {name} is unknown"
-        raise ConfigError(f"--max-cost {limit} cannot be guaranteed: {why}; run without --max-cost")
+        raise ConfigError(
+            f"--max-cost {limit} cannot be guaranteed: {why}; run without --max-cost, or resume with --without max-cost"
+        )
 
 
 def _check_records(run: Path) -> None:

@@ -22,7 +22,7 @@ EPILOG = (
     "  ltm-bench doctor --agent gpt-6-luna      would that one work?\n"
     "  ltm-bench run --span 120k --agent gpt-6-luna\n\n"
     "Exit codes: 0 done, 1 usage or configuration, 2 score below --fail-under or --baseline, 3 run incomplete "
-    "(resume it), 4 budget reached (resume it).\n\n"
+    "(resume it), 4 budget reached (resume it), 130 interrupted, with nothing to resume.\n\n"
     "Every option can be set by an environment variable; each command's --help names it. Options that can be repeated "
     "take their values from the variable separated by spaces."
 )

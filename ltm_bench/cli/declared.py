@@ -11,7 +11,7 @@ import typer
 
 from ltm_bench.cli.console import err
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.plan.declaring import Argument, argument, arguments
+from ltm_bench.plan.declaring import Argument, Given, argument, arguments
 from ltm_bench.plan.values import whole
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -57,12 +57,13 @@ def _spread(function: Callable[..., None], idle: Sequence[type]) -> Callable[...
     @wraps(function)
     def call(ctx: typer.Context, **values: Any) -> None:
         _note(ctx, useless)
-        made = {}
+        made, said = {}, [each for each in values if _comes_from(ctx, each, "COMMANDLINE", "DEFAULT_MAP")]
         for name in given:
             if name in fields:
                 made[name] = hints[name](
                     **{each.name: _value(each, values[each.name]) for each in fields[name]}
                 )
+                getattr(made[name], "said", Given()).update(said)
             elif (declared := own[name]) is not None:
                 made[name] = _value(declared, values[name])
             else:
@@ -100,10 +101,14 @@ def _untaken(declaration: type, taken: set[str]) -> list[Argument]:
 
 def _note(ctx: typer.Context, useless: Mapping[str, Argument]) -> None:
     """Print a note about what was typed and has no effect."""
-    source = {each.flag: ctx.get_parameter_source(name) for name, each in useless.items()}
-    typed = [flag for flag, where in source.items() if where is not None and where.name == "COMMANDLINE"]
+    typed = [each.flag for name, each in useless.items() if _comes_from(ctx, name, "COMMANDLINE")]
     if typed:
         err().print(f"without effect in {ctx.command_path.partition(' ')[2]}: {', '.join(typed)}")
+
+
+def _comes_from(ctx: typer.Context, name: str, *places: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name in places
 
 
 def _value(declared: Argument, given: Any) -> Any:

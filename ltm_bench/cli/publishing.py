@@ -15,7 +15,7 @@ from ltm_bench.api.controlling import controls_for
 from ltm_bench.api.publication import publish, publish_job
 from ltm_bench.cli.console import err, safe
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, RunIncomplete
-from ltm_bench.log.environment import environment_of, record_tags, record_window
+from ltm_bench.log.environment import environment_of, record_facts
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.sweep import Job, JobResult
 from ltm_bench.score.comparison.thin import Thinner
@@ -57,8 +57,7 @@ class Press:
             if job.plan.manifest.agent.free:
                 asyncio.run(publish_job(job, verdicts, options, ask=False))
                 return
-            record_tags(job.folder, options.tags or {})
-            record_window(job.folder, outlook=job.outlook)
+            record_facts(job.folder, options.tags, outlook=job.outlook)
             if self._process is None:
                 self._begin()
             self._runs.send((job.folder, verdicts))

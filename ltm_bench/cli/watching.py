@@ -1,53 +1,39 @@
 """Runs at the terminal: shows progress, prints scores, and says how to resume a run that stops."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from ltm_bench.api import Options, Run
+from ltm_bench.api.continuing import resuming
 from ltm_bench.cli.console import complain, err
 from ltm_bench.cli.display import RunDisplay
 from ltm_bench.cli.summary import print_run
-from ltm_bench.core.budget import NOTHING
 from ltm_bench.core.errors import RunIncomplete
 from ltm_bench.plan.planning import Plan
-from ltm_bench.plan.request import Conduct
 
 Execution = Callable[[Options], Coroutine[Any, Any, Run]]
 """Carries out a run with these options."""
 
 
-def watch_all(executions: Iterable[Execution], conduct: Conduct) -> list[Run]:
-    """Carry out runs one after the other, on one budget, and print the results of each. Raises RunIncomplete."""
-    runs, spent = [], Decimal()
-    for execute in executions:
-        run, spent = watch(execute, conduct, before=spent)
-        runs.append(run)
-    return runs
-
-
-def watch(
-    execute: Execution, conduct: Conduct, resumable: str | None = None, *, before: Decimal = NOTHING
-) -> tuple[Run, Decimal]:
-    """Carry out a run, and print its results. Returns it, and what was spent, with what was spent before.
+def watch(execute: Execution, options: Options, resumable: Path | None = None) -> Run:
+    """Carry out a run, and print its results.
 
     Args:
         execute: Carries it out.
-        conduct: How it is carried out.
-        resumable: The run's name, if known before it starts.
-        before: What has been spent of the budget.
+        options: How it is carried out; several runs can share them, and their budget.
+        resumable: The run's folder, if it has begun.
 
     Raises:
         RunIncomplete: It was interrupted, or had to stop.
     """
     display = RunDisplay()
-    names: list[str] = [resumable] if resumable is not None else []
+    begun = [] if resumable is None else [resumable]
 
     def begin(plan: Plan, folder: Path) -> None:
-        names.append(folder.name)
+        begun.append(folder)
         display.begin(plan, folder)
 
     def stopped(run: Run) -> None:
@@ -55,7 +41,7 @@ def watch(
         print_run(run)
 
     options = replace(
-        Options.of(conduct),
+        options,
         progress=display,
         notify=lambda line: err().print(line),
         foresee=display.foresee,
@@ -63,17 +49,14 @@ def watch(
         reused=lambda line: complain(f"nothing was run: {line}"),
         stopped=stopped,
     )
-    options.budget.count(before)
     try:
         run = asyncio.run(execute(options))
     except KeyboardInterrupt:
-        asked = f" --reader {conduct.reader}" if conduct.reader else ""
-        asked += "".join(f" --judge {name}" for name in conduct.judges)
-        name = f" {names[-1]}" if names else ""
-        raise RunIncomplete(
-            f"interrupted; nothing is lost: `ltm-bench resume{name}{asked}` continues from here"
-        ) from None
+        again = (
+            f"`{resuming(begun[-1], options)}` continues from here" if begun else "the same command continues"
+        )
+        raise RunIncomplete(f"interrupted; nothing is lost: {again}") from None
     finally:
         display.end()
     print_run(run)
-    return run, options.budget.spent
+    return run

@@ -24,6 +24,8 @@ PACKAGES = (
 """Packages whose versions are recorded."""
 
 
+Tags = Mapping[str, str] | None
+
 FACTS = ("tags", "window", "outlook")
 """What is recorded once: tags, the window that the agent's server said it has, and what was printed of it."""
 
@@ -48,22 +50,20 @@ def record_environment(run: Path) -> None:
     _write(run, content | {key: known[key] for key in FACTS if key in known})
 
 
-def record_tags(run: Path, tags: Mapping[str, str]) -> None:
-    """Add or change tags of a run. They are not part of its identity."""
-    if tags:
-        known = environment_of(run)
-        before = known.get("tags")
-        _write(run, known | {"tags": {**(before if isinstance(before, dict) else {}), **tags}})
+def record_facts(run: Path, tags: Tags = None, *, window: int | None = None, outlook: str = "") -> None:
+    """Record facts of a run, none of which is part of its identity; a resumed run keeps those that are recorded.
 
-
-def record_window(run: Path, *, window: int | None = None, outlook: str = "") -> None:
-    """Record the window that the agent's server said it has, or what was printed of it; a resumed run keeps both."""
+    Args:
+        run: The run folder.
+        tags: Added to its tags, or in place of them.
+        window: The window that the agent's server said it has.
+        outlook: What was printed of it.
+    """
     known = environment_of(run)
-    new = {
-        key: value for key, value in (("window", window), ("outlook", outlook)) if value and key not in known
-    }
-    if new:
-        _write(run, known | new)
+    new = {key: fact for key, fact in (("window", window), ("outlook", outlook)) if fact and key not in known}
+    if tags or new:
+        tagged = {**(known["tags"] if isinstance(known.get("tags"), dict) else {}), **(tags or {})}
+        _write(run, known | new | ({"tags": tagged} if tags else {}))
 
 
 def window_of(run: Path) -> int | None:

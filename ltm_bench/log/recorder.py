@@ -13,6 +13,7 @@ from typing import Self
 from filelock import FileLock, Timeout
 
 from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
+from ltm_bench.log.asked import AskedFor, write_asked
 from ltm_bench.log.differences import differences
 from ltm_bench.log.events import Event, encode
 from ltm_bench.log.lines import append, backwards, mend, sync_file, write_whole
@@ -64,22 +65,26 @@ def _locked_folder(run: Path) -> int | None:
     return folder
 
 
-def start_run(run: Path, manifest: Manifest) -> None:
-    """Write a run's manifest, or check it against the existing one. Raises ManifestDiffers."""
+def start_run(run: Path, manifest: Manifest, asked: AskedFor | None = None) -> None:
+    """Write a run's manifest, or check it against the existing one; also what was asked, if that is given.
+
+    Raises ManifestDiffers.
+    """
     path = run / "events.jsonl"
     # An empty file holds no run: whoever made it was killed, or ran out of space, before the manifest.
-    if path.exists() and path.stat().st_size:
-        found = differences(read_manifest(run).identity(), manifest.identity())
-        if found:
-            raise ManifestDiffers(
-                f"{run} holds another run ({'; '.join(found[:4])}{'; …' if len(found) > 4 else ''}); start a new "
-                "run beside it with --fresh, or under another --name"
-            )
-        return
+    begun = path.exists() and path.stat().st_size > 0
+    if begun and (found := differences(read_manifest(run).identity(), manifest.identity())):
+        raise ManifestDiffers(
+            f"{run} holds another run ({'; '.join(found[:4])}{'; …' if len(found) > 4 else ''}); start a new "
+            "run beside it with --fresh, or under another --name"
+        )
     # Replacing it would start a second run beside the one that it leads to, on a disk that is not mounted, say.
     if path.is_symlink() and not path.exists():
         raise LogError(f"{path} is a broken link; remove it")
-    write_whole(path, manifest.line())
+    if asked is not None:  # first: whoever finds the log must find what protects the run
+        write_asked(run, asked)
+    if not begun:
+        write_whole(path, manifest.line())
 
 
 class Recorder:

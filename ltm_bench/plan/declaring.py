@@ -1,5 +1,6 @@
 """How arguments are declared: each once, with type, default and help, for the terminal, files, Python and the docs."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
@@ -28,6 +29,13 @@ class Option:
     """Its environment variables, without their prefix, if they do not follow from the flag."""
     terminal: bool = True
     """Whether it can be an option, or is for Python alone."""
+
+
+class Given(set[str]):
+    """The names of the arguments that were given, instead of left out. An environment variable gives none.
+
+    A field of this type is no argument: whoever makes the declaration of what was given fills it in.
+    """
 
 
 class Argument(NamedTuple):
@@ -81,9 +89,22 @@ def arguments(declaration: type) -> Mapping[str, Argument]:
     """Return the arguments that a dataclass declares, by name. Raises TypeError if a field has no `Option`."""
     found, hints = {}, get_type_hints(declaration, include_extras=True)
     for each in fields(declaration):
+        if hints[each.name] is Given:
+            continue
         default = Parameter.empty if each.default is MISSING else each.default
         declared = argument(each.name, hints[each.name], default)
         if declared is None:
             raise TypeError(f"{declaration.__name__}.{each.name} has no Option")
         found[each.name] = declared
     return found
+
+
+def spelled(declaration: type, given: object, usual: object) -> str:
+    """Return the arguments in which something given is unusual, as they would be typed, each after a space."""
+    said = ""
+    for name, declared in arguments(declaration).items():
+        value, flag = getattr(given, name), f" {declared.flag}"
+        if value != getattr(usual, name):
+            each = value if isinstance(value, list | tuple) else [value]
+            said += "".join(flag if one is True else f"{flag} {shlex.quote(str(one))}" for one in each)
+    return said

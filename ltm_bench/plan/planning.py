@@ -22,6 +22,7 @@ from ltm_bench.core.messages import Ask, Line
 from ltm_bench.core.seeds import Seed, checked_seed
 from ltm_bench.core.tokens import Counter, counter
 from ltm_bench.filler import filler
+from ltm_bench.log.asked import AskedFor
 from ltm_bench.log.controls import parse_controls
 from ltm_bench.log.differences import differences
 from ltm_bench.log.manifest import (
@@ -79,6 +80,8 @@ class Plan:
     """Single lines that a person should read before it begins."""
     controls: Sequence[str] = ()
     """The controls that its suite asks once it has ended."""
+    asked: AskedFor | None = None
+    """How it was asked to be carried out, to be kept in its folder."""
 
 
 def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
@@ -93,7 +96,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         ConfigError: One of them cannot be used.
     """
     request = replace(request, seed=checked_seed(request.seed))
-    _check_keys({"--agent": request.agent, "--suite": request.suite, "--filler": request.filler})
+    check_keys({"--agent": request.agent, "--suite": request.suite, "--filler": request.filler})
     suite = find_suite(request.suite, data=request.data, most=request.examples, seed=request.seed)
     if request.data is not None and not suite.public:
         raise ConfigError(
@@ -145,7 +148,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         scorers=versions(),
     )
     check_mode(mode, agent.entry.name, sample, public=each != "in-line")
-    _check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
+    check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
     filled_usually = _filler_mode("scripted", agent.entry, isolated=suite.isolated)
     acknowledged = "scripted" if observed else Request.acknowledge
     usual = (Request.tokenizer, suite.isolated, _SHIPPED, filled_usually, each, acknowledged)
@@ -193,7 +196,7 @@ def _pauses(rehearsals: Rehearsals) -> Iterator[str]:
         yield f"Before {len(pauses)} questions it waits in real time, {seconds:,.0f} seconds in all."
 
 
-def _check_keys(given: Mapping[str, object]) -> None:
+def check_keys(given: Mapping[str, object]) -> None:
     """Raise ConfigError if anything that would be logged for good holds a key."""
     for option, value in given.items():
         if key_in(value) is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ from ltm_bench.core.seeds import Seed as SeedValue
 from ltm_bench.core.seeds import parse_seed
 from ltm_bench.core.tokens import DEFAULT
 from ltm_bench.log.controls import parse_controls
-from ltm_bench.plan.declaring import Option
+from ltm_bench.plan.declaring import Given, Option
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.values import dollars, number, parse_parameters, parse_settings, parse_tags, seconds
 
@@ -276,9 +276,12 @@ class Conduct:
         Mapping[str, str] | None,
         Option("Notes of your own about the run, kept beside its log.", "KEY=VALUE", parse_tags),
     ] = None
+    without: Annotated[Sequence[str], Option("Go on without this option of the run's start.", "OPTION")] = ()
     reports: Annotated[str | os.PathLike[str], Option("The folder that holds the runs.", terminal=False)] = (
         REPORTS
     )
+    said: Given = field(default_factory=Given, repr=False, compare=False)
+    """Which of these were given: a run that has begun keeps the others as they were."""
 
     @property
     def calls(self) -> dict[str, Any]:
@@ -340,3 +343,15 @@ class Series(Thresholds):
 
 RUN = (Request, NewRun, Conduct, Series)
 """The options of a run."""
+
+UNKEPT: Mapping[str, str] = {
+    **dict.fromkeys(("name", "fresh", "reports"), "they say where the run lies"),
+    "tags": "they stand in environment.json",
+    "without": "it says what is kept no longer",
+    **dict.fromkeys(
+        ("repeats", "again"), "each run is resumed by itself, the same command continues them all"
+    ),
+    **dict.fromkeys(("fail_under", "baseline", "max_drop"), "they judge a command; its hint repeats them"),
+    **dict.fromkeys(("notify", "otel"), "they hear of the end of one command"),
+}
+"""Why whoever resumes a run says these again; what is run is in its log, all else in `asked.json`."""

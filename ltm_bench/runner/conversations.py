@@ -15,7 +15,7 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import AgentError, ConfigError, RunIncomplete
 from ltm_bench.core.messages import Verdict
 from ltm_bench.log.controls import ladder_to_go
-from ltm_bench.log.environment import record_environment, record_window, window_of
+from ltm_bench.log.environment import record_environment, record_facts, window_of
 from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.gateway import GATEWAY
 from ltm_bench.log.journal import Journal
@@ -181,7 +181,7 @@ async def run_locked(
         try:
             folder.mkdir(parents=True, exist_ok=True)
             working.enter_context(locked(folder))
-            start_run(folder, plan.manifest)
+            start_run(folder, plan.manifest, plan.asked)
         except OSError as error:
             blocked = isinstance(error, FileExistsError | NotADirectoryError)
             advice = "; it must be a folder, so move away what is in its place" if blocked else ""
@@ -217,7 +217,7 @@ async def at_work(plan: Plan, folder: Path, limit: float | None) -> AsyncIterato
     try:
         async with asyncio.timeout(limit) as clock:
             await plan.agents.find_window(window_of(folder))
-            record_window(folder, window=plan.agents.window)
+            record_facts(folder, window=plan.agents.window)
             record_environment(folder)
             yield
     except TimeoutError:

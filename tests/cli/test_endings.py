@@ -20,6 +20,7 @@ import pytest
 from rich.console import Console
 
 from ltm_bench.cli import ending
+from ltm_bench.core.errors import LtmBenchError
 from ltm_bench.log.events import Replied
 from ltm_bench.log.reader import read_events
 from tests.several import one_after_another
@@ -248,8 +249,10 @@ def test_a_run_interrupted_while_writing_its_page_resumes_too(
         patched.setattr("ltm_bench.report.publishing.render_page", interrupt)
         done = command("run", *TINY, "--agent", "parrot", "--judge", "parrot")
     assert done.exit_code == 3
-    assert "interrupted; nothing is lost: `ltm-bench resume r --judge parrot` continues from here" in done.err
-    assert command("resume").exit_code == 0
+    assert "interrupted; nothing is lost: `ltm-bench resume r` continues from here" in done.err
+    done = command("resume", "r")
+    assert "r goes on as it was begun: --judge parrot" in done.err
+    assert done.exit_code == 0
     assert Path("reports/r/report.html").exists()
 
 
@@ -262,6 +265,46 @@ def test_an_interrupted_command_without_a_run_ends_as_a_shell_expects(
     monkeypatch.setattr("ltm_bench.cli.commands.list_.known_suites", interrupt)
     done = command("list", "suites")
     assert (done.exit_code, done.err) == (130, "ltm-bench: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    "module", ["ltm_bench.cli.main", "ltm_bench.cli.app", "typer", "ltm_bench.cli.console", "rich.console"]
+)
+def test_whoever_interrupts_while_the_program_is_still_loading_gets_one_line(
+    place: Path, module: str
+) -> None:
+    hook = f"""
+import signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+"""
+    (place / "sitecustomize.py").write_text(hook, "utf-8")
+    done = subprocess.run(
+        [*COMMAND, "list", "suites"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(place)},
+        preexec_fn=_hear_everything,
+    )
+    assert (done.returncode, done.stderr) == (130, "ltm-bench: interrupted\n")
+
+
+def test_the_help_names_every_exit_code(command: "Command") -> None:
+    told = " ".join(command("--help").out.split())
+    codes = {kind.exit_code for kind in _errors(LtmBenchError)} | {0, 128 + signal.SIGINT}
+    named = re.search(r"Exit codes: (.*?)\. ", told)
+    assert named is not None
+    assert {int(each) for each in re.findall(r"\b\d+\b", named[1])} == codes
+
+
+def _errors(kind: type[LtmBenchError]) -> set[type[LtmBenchError]]:
+    return {kind, *(each for sub in kind.__subclasses__() for each in _errors(sub))}
 
 
 @pytest.mark.parametrize("words", [[], ["list"], ["filler"]])

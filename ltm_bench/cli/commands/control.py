@@ -29,18 +29,17 @@ def control(
     log_level: LogLevel = None,
 ) -> None:
     """Ask a run's questions again, once it has ended: blind and with the evidence, or as --control and --ladder say."""
-    from ltm_bench.api import execute
+    from ltm_bench.api import Options, execute
     from ltm_bench.cli.watching import watch
-    from ltm_bench.judge.judges import find_judges
     from ltm_bench.plan.planning import plan_of
     from ltm_bench.runner.standing import finished
 
     asked = replace(conduct, controls=conduct.controls or (() if conduct.ladder else _USUAL))
-    find_judges(asked.judges)
+    asked.said.update(("controls", "ladder"))  # it asks these and no others
     folder = find_run(run)
     plan = plan_of(folder, asked.calls)
     if not finished(plan, folder):
         raise ConfigError(f"{folder}: it has not ended; `ltm-bench resume {folder.name}` continues it")
     with saying_when_it_ends(notify) as folders:
         folders.append(folder)
-        watch(partial(execute, plan, folder), asked, folder.name)
+        watch(partial(execute, plan, folder), Options.of(asked), folder)

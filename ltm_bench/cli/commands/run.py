@@ -15,8 +15,9 @@ from ltm_bench.cli.options import Config, LogLevel, Quiet
 from ltm_bench.cli.thresholds import check_reachable, check_thresholds, find_baseline
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.seeds import seeds_from, spell_seed
+from ltm_bench.plan.declaring import spelled
 from ltm_bench.plan.folders import run_folder
-from ltm_bench.plan.request import Conduct, NewRun, Request, Series
+from ltm_bench.plan.request import Conduct, NewRun, Request, Series, Thresholds
 
 if TYPE_CHECKING:
     from ltm_bench.api import Run
@@ -50,8 +51,8 @@ def run(
 
 
 def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folders: list[Path]) -> None:
-    from ltm_bench.api import execute
-    from ltm_bench.cli.watching import watch_all
+    from ltm_bench.api import Options, execute
+    from ltm_bench.cli.watching import watch
     from ltm_bench.plan.planning import make_plan
     from ltm_bench.runner.reuse import folder_to_decide
 
@@ -77,7 +78,8 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
                 folder = folder_to_decide(plan, folder, complain)
             folders.append(folder)
             executions.append(partial(execute, plan, folder))
-    runs = watch_all(executions, conduct)
+    options = replace(Options.of(conduct), beside=spelled(Thresholds, series, Thresholds()))
+    runs = [watch(execution, options) for execution in executions]
     for each in runs if series.otel is not None else ():
         try:
             send_spans(each, series.otel or "")

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from rich import box
 from rich.table import Table
 
 from ltm_bench.api import Options, Run, compare, equipped
+from ltm_bench.api.continuing import together
 from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
 from ltm_bench.api.publication import publish_at_once
 from ltm_bench.cli.comparison import write_comparison
@@ -26,6 +27,7 @@ from ltm_bench.cli.foreseeing import foresee, foresee_controls
 from ltm_bench.cli.options import LogLevel, Quiet, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.cli.publishing import Press, publish_all
+from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import (
     BudgetReached,
     ConfigError,
@@ -42,35 +44,9 @@ from ltm_bench.plan.values import seconds
 from ltm_bench.report.words import plural
 from ltm_bench.runner import ray as clusters
 from ltm_bench.runner.grid import Grid, Shard, jobs_of, remake, resources_in
-from ltm_bench.runner.ray.resources import Resources
 from ltm_bench.runner.sweep import Job, JobResult
 from ltm_bench.runner.sweep import sweep as run_all
 from ltm_bench.score.results.stored import DERIVED
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """How a cluster runs a sweep."""
-
-    shared: str | None
-    """Where its runs go: a folder that all nodes see, or a URL; None for reports/."""
-    checkpoint: float
-    """Seconds between copies of a run to a URL."""
-    connections: int
-    """Maximum concurrent calls to one provider."""
-    resources: Mapping[str, Resources]
-    """What a run needs from a node, by agent."""
-    retries: int | None
-
-    @property
-    def url(self) -> str | None:
-        """The URL where runs go, if it is one."""
-        return self.shared if self.shared is not None and is_url(self.shared) else None
-
-    @property
-    def reports(self) -> Path:
-        """The local folder where runs go."""
-        return REPORTS if self.shared is None or self.url is not None else Path(self.shared)
 
 
 def _take(ctx: typer.Context, file: Path | None) -> Path | None:
@@ -161,28 +137,29 @@ def sweep(
             "--ladder: a sweep does not ask missed questions again; `ltm-bench control RUN --ladder` does, once a run "
             "has ended"
         )
-    _check_executor(executor, conduct, {"--resources": resources, "--shared": shared})
     check_output(output)
-    find_judges(conduct.judges)
     needs = resources_in(file, grid.agents, resources)
-    cluster = None if executor is None else Cluster(shared, checkpoint, connections, needs, retries)
+    url = shared if shared is not None and is_url(shared) else None
     options = replace(
         Options.of(conduct),
-        reports=REPORTS if cluster is None else cluster.reports,
+        reports=REPORTS if shared is None or url is not None else Path(shared),
         notify=lambda line: err().print(safe(line)),
     )
     budget = options.budget
     jobs, skipped = jobs_of(
         grid, request, repeats=repeats, calls=conduct.calls, reports=options.reports, new=new, shard=shard
     )
+    jobs, options = together(jobs, options)
+    _check_executor(executor, options, {"--resources": resources, "--shared": shared})
     with saying_when_it_ends(notify) as folders:
         folders += [job.folder for job in jobs]
+        find_judges(options.judges)
         for job in jobs:
-            find_reader(conduct.reader, job.plan.manifest.agent)
+            find_reader(options.reader, job.plan.manifest.agent)
         for line in skipped:
             err().print(safe(line))
         try:
-            if cluster is None:
+            if executor is None:
                 err().print(f"{plural(len(jobs), 'run')}, {connections} calls at a time to each provider")
                 with equipped(options):
                     jobs = foresee(jobs)
@@ -194,15 +171,26 @@ def sweep(
                                 budget,
                                 display,
                                 connections=connections,
-                                limit=conduct.run_timeout,
+                                limit=options.run_timeout,
                                 retries=retries or 0,
                                 publish=press.publish,
                             )
                         )
                     ended = _controlled(ended, options)
             else:
-                ended = _elsewhere(jobs, options, cluster)
-            bring = None if cluster is None or cluster.url is None else partial(_bring_pages, cluster.url)
+                terms = clusters.Terms(
+                    partial(remake, calls=options.calls),
+                    connections,
+                    url,
+                    needs,
+                    checkpoint,
+                    publish=None if options.judges or options.reader else publish_at_once,
+                    time=options.run_timeout,
+                    retries=retries,
+                    tags=options.tags,
+                )
+                ended = _elsewhere(jobs, budget, terms)
+            bring = None if url is None else partial(_bring_pages, url)
             ended, runs = publish_all(ended, options, bring)
         except KeyboardInterrupt:
             raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
@@ -241,21 +229,20 @@ def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping
 
 def _controlled(ended: Sequence[JobResult], options: Options) -> list[JobResult]:
     """Ask the controls of all runs that have ended, one run after the other; one that cannot go on is unfinished."""
-    asked = {each.job.folder: controls_for(each.job.plan, options) for each in ended if each.problem is None}
-    for each in ended:  # count all of them before any spends more; the runs themselves have been
-        if kinds := asked.get(each.job.folder):
-            options.budget.count(spent_before(each.job.plan, each.job.folder, kinds))
-    found = []
-    for each in ended:
-        problem: LtmBenchError | None = each.problem
-        if kinds := asked.get(each.job.folder):
-            options.notify(f"{each.job.folder.name}: controls: {', '.join(kinds)}")
-            try:
-                asyncio.run(ask_controls(each.job.plan, each.job.folder, kinds, options))
-            except LtmBenchError as error:
-                options.notify(f"{each.job.folder.name}: {error}")
-                problem = error
-        found.append(replace(each, problem=problem))
+    found = list(ended)
+    kinds = {
+        place: controls_for(each.job.plan, options) for place, each in enumerate(ended) if not each.problem
+    }
+    for place in kinds:  # count all of them before any spends more; the runs themselves have been
+        options.budget.count(spent_before(ended[place].job.plan, ended[place].job.folder, kinds[place]))
+    for place in filter(kinds.get, kinds):
+        job = ended[place].job
+        options.notify(f"{job.folder.name}: controls: {', '.join(kinds[place])}")
+        try:
+            asyncio.run(ask_controls(job.plan, job.folder, kinds[place], options))
+        except LtmBenchError as error:
+            options.notify(f"{job.folder.name}: {error}")
+            found[place] = replace(ended[place], problem=error)
     return found
 
 
@@ -276,23 +263,11 @@ def _raise_if_unfinished(ended: Sequence[JobResult], limit: Decimal | None) -> N
     raise RunIncomplete(what)
 
 
-def _elsewhere(jobs: Sequence[Job], options: Options, cluster: Cluster) -> list[JobResult]:
+def _elsewhere(jobs: Sequence[Job], budget: Budget, terms: clusters.Terms) -> list[JobResult]:
     if any(job.plan.controls for job in jobs):
         err().print(
             "controls of suites are not asked on a cluster; `ltm-bench control RUN` asks them afterwards"
         )
-    budget = options.budget
-    terms = clusters.Terms(
-        partial(remake, calls=options.calls),
-        cluster.connections,
-        cluster.url,
-        cluster.resources,
-        cluster.checkpoint,
-        publish=None if options.judges or options.reader else publish_at_once,
-        time=options.run_timeout,
-        retries=cluster.retries,
-        tags=options.tags,
-    )
     for job in jobs[:1]:
         terms.shared(job)  # an unusable URL is an error of the command, not of every run
     with clusters.connected() as ray:

@@ -172,10 +172,10 @@ def swim_run(
     from dataclasses import replace
     from functools import partial
 
-    from ltm_bench.api import compare, start
+    from ltm_bench.api import Options, compare, start
     from ltm_bench.cli.comparison import write_comparison
     from ltm_bench.cli.swim_figures import show_figures
-    from ltm_bench.cli.watching import watch_all
+    from ltm_bench.cli.watching import watch
     from ltm_bench.datasets.swim import keep
     from ltm_bench.datasets.swim.suite import Tests
     from ltm_bench.plan.suites import SPAN
@@ -213,7 +213,8 @@ def swim_run(
         partial(start, replace(request, agent=agent), name=_name(new.name, agent, several), fresh=new.fresh)
         for agent in several
     ]
-    done = watch_all(executions, conduct)
+    options = Options.of(conduct)
+    done = [watch(execution, options) for execution in executions]
     for each in done:
         show_figures(each.folder, "local", None, as_json=False)
     if len(done) > 1:

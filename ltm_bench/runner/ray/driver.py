@@ -399,7 +399,7 @@ def _prepare(job: Job, shared: Shared | None) -> bool:
             return False
     job.folder.mkdir(parents=True, exist_ok=True)
     with locked(job.folder):
-        start_run(job.folder, job.plan.manifest)
+        start_run(job.folder, job.plan.manifest, job.plan.asked)
         return finished(job.plan, job.folder)
 
 

@@ -23,7 +23,7 @@ from ltm_bench.core.errors import (
     RunLocked,
 )
 from ltm_bench.core.messages import Turn
-from ltm_bench.log.environment import record_tags, record_window
+from ltm_bench.log.environment import record_facts
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.recorder import locked, start_run
 from ltm_bench.plan.planning import Plan
@@ -260,8 +260,7 @@ def _execute_in(
             job = assignment.remake(folder)
         except (ConfigError, ManifestDiffers) as error:  # the driver could plan it
             raise _Unfit(str(error)) from error
-        record_tags(folder, assignment.tags or {})
-        record_window(folder, outlook=assignment.outlook)
+        record_facts(folder, assignment.tags, outlook=assignment.outlook)
         already = finished(job.plan, folder)
         cost = cost_of(folder, assignment.manifest)
         unsettled = cost.charged if shared is None else None  # a copy may lack the last call

@@ -1,30 +1,28 @@
 """A run's folder, of which every file is opened once, however much is derived from it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Self, TypeVar
 
-from ltm_bench.log.controls import Control, LadderLog, read_controls, read_ladder
+from ltm_bench.log.asked import AskedFor, read_asked
+from ltm_bench.log.controls import read_controls, read_ladder
 from ltm_bench.log.environment import begun_in, environment_of
-from ltm_bench.log.gateway import GatewayCalls, read_gateway
+from ltm_bench.log.gateway import read_gateway
 from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations
-from ltm_bench.score.audits.judgements import (
-    BlindReading,
-    Judgement,
-    Override,
-    Place,
-    VagueTrial,
-    blind_readings,
-    judgements,
-    ratings,
-    vague_trials,
-)
-from ltm_bench.score.audits.records import Records, read_records
+from ltm_bench.score.audits import judgements as judged
+from ltm_bench.score.audits.records import read_records
 from ltm_bench.score.results.timings import Timings
+
+T = TypeVar("T")
+
+
+def _read_by(read: Callable[[Path], T]) -> cached_property[T]:
+    """Return a property that reads a run's folder, once."""
+    return cached_property(lambda files: read(files.folder))
 
 
 class RunFiles:
@@ -61,10 +59,8 @@ class RunFiles:
             with EventReader(path) as reader:
                 yield reader
 
-    @cached_property
-    def environment(self) -> Mapping[str, Any]:
-        """Where and when the run ran."""
-        return environment_of(self.folder)
+    environment = _read_by(environment_of)
+    """Where and when the run ran."""
 
     @property
     def begun(self) -> datetime | None:
@@ -76,42 +72,27 @@ class RunFiles:
         """How long its replies and operations took."""
         return Timings(records(self.folder / "timings.jsonl"), self.begun)
 
-    @cached_property
-    def gateway(self) -> GatewayCalls:
-        """The agent's own calls, as far as a gateway saw them."""
-        return read_gateway(self.folder)
+    gateway = _read_by(read_gateway)
+    """The agent's own calls, as far as a gateway saw them."""
+    controls = _read_by(read_controls)
+    """What was replied in its controls, by kind. Raises LogError."""
+    ladder = _read_by(read_ladder)
+    """What was replied when missed questions were asked again. Raises LogError."""
 
-    @cached_property
-    def controls(self) -> Mapping[str, Control]:
-        """What was replied in its controls, by kind. Raises LogError."""
-        return read_controls(self.folder)
+    @property
+    def unasked(self) -> list[str]:
+        """The controls, and the ladder, that were asked for and have not begun. Raises LogError."""
+        asked = read_asked(self.folder) or AskedFor()
+        ladder = ["ladder"] if asked.ladder and self.ladder is None else []
+        return [*(kind for kind in asked.controls if kind not in self.controls), *ladder]
 
-    @cached_property
-    def ladder(self) -> LadderLog | None:
-        """What was replied when missed questions were asked again. Raises LogError."""
-        return read_ladder(self.folder)
-
-    @cached_property
-    def judgements(self) -> Mapping[Place, Judgement]:
-        """The judges' opinions on its replies. Raises LogError."""
-        return judgements(self.folder)
-
-    @cached_property
-    def blind(self) -> Mapping[Place, BlindReading]:
-        """What a blind reader read of its replies. Raises LogError."""
-        return blind_readings(self.folder)
-
-    @cached_property
-    def ratings(self) -> Mapping[Place, Mapping[str, Override]]:
-        """The verdicts by hand, by reviewer. Raises LogError."""
-        return ratings(self.folder)
-
-    @cached_property
-    def vague(self) -> Sequence[VagueTrial]:
-        """The judges' opinions on deliberately vague, wrong replies. Raises LogError."""
-        return vague_trials(self.folder)
-
-    @cached_property
-    def audits(self) -> Records:
-        """What auditors were commissioned to read, and have read. Raises LogError."""
-        return read_records(self.folder)
+    judgements = _read_by(judged.judgements)
+    """The judges' opinions on its replies. Raises LogError."""
+    blind = _read_by(judged.blind_readings)
+    """What a blind reader read of its replies. Raises LogError."""
+    ratings = _read_by(judged.ratings)
+    """The verdicts by hand, by reviewer. Raises LogError."""
+    vague = _read_by(judged.vague_trials)
+    """The judges' opinions on deliberately vague, wrong replies. Raises LogError."""
+    audits = _read_by(read_records)
+    """What auditors were commissioned to read, and have read. Raises LogError."""

@@ -45,6 +45,7 @@ def remarks(
     silent: int,
     untold: Sequence[int],
     environment: Mapping[str, Any],
+    unasked: Sequence[str] = (),
 ) -> list[str]:
     """Return remarks on the agent's window, what it never heard, unvalidated tasks, and unanswerable questions.
 
@@ -55,6 +56,7 @@ def remarks(
         silent: How many replies of the agent say nothing.
         untold: The turns from which the run continued with an agent that could not be restored.
         environment: Where it ran: what was said of the agent's window and its model, and by which version it was ended.
+        unasked: The controls and the ladder that were asked for, and have not begun.
     """
     outlook, ended = environment.get("outlook"), ended_by(environment)
     found = [outlook] if outlook and isinstance(outlook, str) else []
@@ -63,6 +65,8 @@ def remarks(
             f"ltm-bench {manifest.version} began the run, and {ended} ended it: what was told and asked is as in "
             f"{manifest.version}, the last replies are those of the newer adapter"
         )
+    if unasked:
+        found.append(f"asked for and not done yet: {', '.join(unasked)}; `ltm-bench resume` does it")
     if is_training(manifest.seed):
         found.append(
             f"{manifest.seed} is a training seed: an agent may have been trained on this very conversation, so the "

@@ -120,6 +120,7 @@ def results_of(
             silent=fold.silent,
             untold=files.timings.untold,
             environment=files.environment,
+            unasked=files.unasked,
         ),
         costs=fold.books.costs(examples),
         latency=files.timings.latency,

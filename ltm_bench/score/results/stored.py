@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ltm_bench.core.limits import content_of
 from ltm_bench.core.pricing import price_list
+from ltm_bench.log.asked import ASKED
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plugins.matchers import versions
 from ltm_bench.score.results.run import SCHEMA, Results
@@ -44,7 +45,8 @@ def is_source(name: str) -> bool:
     """Whether results are derived from a file: of those in folders, only from the logs of isolated examples."""
     if "/" in name:
         return name.startswith("isolated/")
-    return not name.startswith(".") and name not in DERIVED
+    # what was asked scores nothing: only the remark about it may be too old
+    return not name.startswith(".") and name not in (*DERIVED, ASKED)
 
 
 def results_in(content: bytes, name: str, manifest: Manifest) -> Results | None:

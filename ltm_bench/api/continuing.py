@@ -1,0 +1,128 @@
+"""A run goes on as it was asked for when it was begun, but for what is said now, and never less protected unsaid."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ltm_bench.api.controlling import controls_for
+from ltm_bench.api.options import Options
+from ltm_bench.core.errors import BudgetReached, ConfigError, nearest
+from ltm_bench.core.keys import key_in
+from ltm_bench.log.asked import AskedFor, read_asked
+from ltm_bench.log.controls import parse_controls
+from ltm_bench.plan.agents import source_of
+from ltm_bench.plan.declaring import arguments, spelled
+from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.planning import Plan, check_keys
+from ltm_bench.plan.request import UNKEPT, Conduct
+from ltm_bench.runner.sweep import Job
+
+KEPT = {name: each for name, each in arguments(Conduct).items() if name not in UNKEPT}
+"""The options that are kept, by their names in Python."""
+
+_WITH = {"gateway": ("upstream", "gateway_port", "gateway_env", "forwards"), "upstream": ("forwards",)}
+"""What is left out with an option, since it says nothing without it."""
+
+
+def continued(options: Options, folder: Path, *, several: bool = False) -> Options:
+    """Return options with what they do not say as it was when a run was begun; their budget has its limit.
+
+    Args:
+        options: What is said now.
+        folder: The run's folder; one without a run changes nothing.
+        several: Whether they are for all runs of a sweep or a race.
+
+    Raises:
+        ConfigError: The run would be protected less than when it was begun, and they do not say that this is meant.
+    """
+    kept, passed, budget = _kept(folder, options), set(options.said), options.budget
+    if several:  # nobody asked the others for what one of them was asked alone
+        alone = KEPT.keys() - {"gateway", "upstream", "max_cost"}
+        passed |= {"controls", "ladder"} if kept.together else alone
+    taken = kept.model_dump(include=KEPT.keys() - passed, exclude_defaults=True)
+    shared, limit = kept.together and not several, taken.get("max_cost")
+    if limit is not None:  # a variable can only lower it
+        whole = limit + budget.spent
+        budget.limit = whole if budget.limit is None else min(whole, budget.limit)
+    now, of_all = replace(options, **taken), " for several runs, which the same command continues" * shared
+    unlimited = kept.max_cost is not None and budget.limit is None
+    less = {
+        f"max-cost {kept.max_cost}{of_all}": unlimited or (shared and limit is not None),
+        "gateway": kept.gateway and not now.gateway,
+        f"upstream {' '.join(kept.forwards.values())}": kept.forwards.items() - _forwards(now).items(),
+    }
+    for was, weaker in less.items():
+        if weaker:
+            raise ConfigError(f"{folder.name} was begun with --{was}: say it, or --without {was.split()[0]}")
+    if said := spelled(Conduct, now, options):
+        options.notify(f"{folder.name} goes on as it was begun:{said} (--without leaves an option out)")
+    return now
+
+
+def _kept(folder: Path, options: Options) -> AskedFor:
+    """Return what was asked of a run that has begun, but for what is left out now. Raises ConfigError."""
+    begun = read_asked(folder) if (folder / "events.jsonl").exists() else None
+    left = dict(begun or AskedFor())
+    names = {each.flag.removeprefix("--"): name for name, each in KEPT.items()}
+    for each in options.without:
+        if each not in names:
+            raise ConfigError(f"--without {each}: not kept{nearest(each, names)} ({', '.join(names)})")
+        gone = (names[each], *_WITH.get(each, ()))
+        left = {name: value for name, value in left.items() if name not in gone}
+    return AskedFor(**left)
+
+
+def _forwards(options: Options) -> dict[str, str]:
+    if not options.gateway:
+        return {}
+    from ltm_bench.adapters.gateway.upstreams import upstreams
+
+    found = upstreams(options.upstream)
+    return {name: f"{each.provider}={each.place}" for name, each in found.items()}
+
+
+def asking(plan: Plan, folder: Path, options: Options, *, together: bool = False) -> Plan:
+    """Return a run's plan with what is asked of it, for whoever continues it; its agents are called as options say.
+
+    Controls and ladder that were asked for before are asked for still.
+
+    Args:
+        plan: The plan.
+        folder: The run's folder.
+        options: How it is carried out.
+        together: Whether it is one of several runs, for which the limit is.
+    """
+    check_keys({"--reader": options.reader, "--judge": options.judges})
+    before, limit = _kept(folder, options), options.budget.limit
+    given = {name: getattr(options, name) for name in KEPT} | {
+        "max_cost": None if limit is None else max(limit - options.budget.spent, Decimal()),
+        "controls": parse_controls([*controls_for(plan, options), *before.controls]),
+        "ladder": options.ladder or before.ladder,
+        "upstream": [each for each in options.upstream if key_in(each) is None],
+    }
+    try:
+        asked = AskedFor(**given, forwards=_forwards(options), together=together)
+    except ValidationError as error:
+        raise ConfigError(f"an option cannot be kept, since it cannot be used: {error}") from error
+    agents = source_of(plan.manifest.agent, options.calls) if options.calls else plan.agents
+    return replace(plan, asked=asked, agents=agents)
+
+
+def resuming(folder: Path, options: Options, failure: BaseException | None = None) -> str:
+    """Return the command that continues a run; if its limit stopped it, with another one. No key is in it."""
+    said, limit = options.beside, (read_asked(folder) or AskedFor()).max_cost
+    if isinstance(failure, BudgetReached) and limit is not None:
+        said += " --without max-cost" if options.budget.unknown else f" --max-cost {limit * 2 or 1:f}"
+    return f"ltm-bench resume {shlex.quote(folder.name if folder.parent == REPORTS else str(folder))}{said}"
+
+
+def together(jobs: Sequence[Job], options: Options) -> tuple[list[Job], Options]:
+    """Return the runs of a sweep or a race with what is asked of them, and the options for all. Raises ConfigError."""
+    for job in jobs:
+        options = continued(options, job.folder, several=True)
+    plans = [asking(each.plan, each.folder, options, together=len(jobs) > 1) for each in jobs]
+    return [replace(job, plan=plan) for job, plan in zip(jobs, plans, strict=True)], options
