@@ -56,6 +56,7 @@ REVIEWED = {
     "a block, a line or an element at a time, with a limit": (
         "ltm_bench/datasets/streaming.py :: read_elements :: file.read",
         "ltm_bench/datasets/streaming.py :: _of_list :: file.read",
+        "ltm_bench/datasets/streaming.py :: _of_lines :: file.read",
         "ltm_bench/datasets/dialogue.py :: content_hash :: *",
         "ltm_bench/plan/scenarios.py :: _digest :: *",
         "ltm_bench/export/bundle.py :: _check_sums :: path.open",
@@ -82,7 +83,7 @@ REVIEWED = {
         "* :: * :: (bundled(*).read_text",
         "* :: * :: Path(__file__).with_name(*",
         "ltm_bench/core/tokens.py :: _shipped_table :: gzip.decompress",
-        "ltm_bench/datasets/errata.py :: errata :: found.read_text",
+        "ltm_bench/datasets/errata.py :: _file :: found.read_text",
         "ltm_bench/filler/kinds.py :: _texts :: path.read_text",
         "ltm_bench/plugins/matchers.py :: _texts :: path.read_text",
         "ltm_bench/score/results/guessing.py :: _shipped :: FILE.read_text",

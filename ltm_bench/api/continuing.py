@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ltm_bench.api.controlling import controls_for
 from ltm_bench.api.options import Options
 from ltm_bench.core.errors import BudgetReached, ConfigError, nearest
-from ltm_bench.core.keys import key_in
+from ltm_bench.core.keys import key_in, scrubbed
 from ltm_bench.log.asked import AskedFor, read_asked
 from ltm_bench.log.controls import parse_controls
 from ltm_bench.plan.agents import source_of
@@ -82,7 +82,7 @@ def _forwards(options: Options) -> dict[str, str]:
     from ltm_bench.adapters.gateway.upstreams import upstreams
 
     found = upstreams(options.upstream)
-    return {name: f"{each.provider}={each.place}" for name, each in found.items()}
+    return {name: f"{each.provider}={scrubbed(each.url)}" for name, each in found.items()}
 
 
 def asking(plan: Plan, folder: Path, options: Options, *, together: bool = False) -> Plan:

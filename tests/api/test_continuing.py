@@ -94,6 +94,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for name in ("ANTHROPIC", "GROQ"):  # an upstream needs a key of its own
+        monkeypatch.setenv(f"{name}_API_KEY", f"{name.lower()}-{KEY}")
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "frail.py").write_text(FRAIL, "utf-8")
     (tmp_path / "bot.py").write_text(BOT, "utf-8")
@@ -189,6 +191,7 @@ VALUES: Mapping[str, st.SearchStrategy[Any]] = {
         [(), ("https://a.example/v1",), ("groq=https://b.example", "anthropic=http://c")]
     ),
     "gateway_port": st.integers(0, 65535),
+    "gateway_env": st.sampled_from([(), ("TEAM_KEY",)]),
     "connections": st.integers(1, 64),
 }
 
@@ -242,7 +245,7 @@ def test_what_is_named_by_without_is_as_if_it_had_never_been_asked(
     begin(folder, Options(**first))
     flags = [KEPT[name].flag.removeprefix("--") for name in sorted(names)]
     if "gateway" in names:
-        names |= {"upstream", "gateway_port"}
+        names |= {"upstream", "gateway_port", "gateway_env"}
     if "upstream" in names and "gateway" not in names and first["gateway"]:
         first["upstream"] = ()
     usual = told(Options())
@@ -268,6 +271,7 @@ ASKED_FOR: Mapping[str, tuple[tuple[str, ...], Any]] = {
     "gateway": (("--gateway",), True),
     "upstream": (("--gateway", "--upstream", "groq=http://127.0.0.1:9"), ("groq=http://127.0.0.1:9",)),
     "gateway_port": (("--gateway", "--gateway-port", "17751"), 17751),
+    "gateway_env": (("--gateway", "--gateway-env", "TEAM_KEY"), ("TEAM_KEY",)),
     "connections": (("--max-connections", "3"), 3),
 }
 
