@@ -538,7 +538,6 @@ def test_another_upstream_is_taken_where_the_first_is_left_out(
     [
         f"https://me:{SECRET}@proxy.example/v1",
         f"groq=https://{SECRET}@proxy.example/v1",
-        f"https://proxy.example/v1?api_key={SECRET}",
         f"https://proxy.example/{KEY}/v1",
     ],
 )
