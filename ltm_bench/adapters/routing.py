@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from threading import Lock
@@ -215,6 +215,10 @@ class Route:
             self._closed = True
 
 
+_THOUGHT = 1 << 16
+"""Maximum tokens of reasoning, beside a reply's limit, that a call is believed to have used."""
+
+
 @dataclass
 class PaidCall:
     """One call on its way through the gateway."""
@@ -233,9 +237,15 @@ class PaidCall:
         """Charge what an answer says that it used: without that, or a price, the reservation, which is the most."""
         price = None if usage is None else dollars(usage)
         if usage is None or (price is not None and self.most is not None and price > self.most):
-            self.lose(status, **more)  # more than it can have cost is nothing that a provider bills
-        else:
-            self._end(self.most if price is None else price, usage, status, **more)
+            # Some providers count reasoning beside the output, and limit only that.
+            told = (
+                None if usage is None else replace(usage, output=usage.output - usage.reasoning, reasoning=0)
+            )
+            rest = None if told is None or not 0 < (usage or told).reasoning <= _THOUGHT else dollars(told)
+            if rest is None or (self.most is not None and rest > self.most):
+                self.lose(status, **more)  # more than it can have cost is nothing that a provider bills
+                return
+        self._end(self.most if price is None else price, usage, status, **more)
 
     def lose(self, status: int, **more: Any) -> None:
         """Charge the reservation, since no usage came."""

@@ -101,14 +101,17 @@ def row_for(protocol: Protocol, word: object) -> str:
 
 
 def figure(protocol: Protocol, name: str, usage: Mapping[str, Any]) -> Any:
-    """Return a figure of a usage as the server gives it; None if no row's field is there."""
+    """Return a figure of a usage as the server gives it; None if no row's field is there.
+
+    What stands in place of a group of figures is returned in a list, which is no figure.
+    """
     for row in rows_here("figures"):
         if row["figure"] != name or row["protocol"] != ("messages" if protocol == "messages" else "chat"):
             continue
         for path in row["fields"]:
             value: Any = usage
             for part in path.split("."):
-                value = value.get(part) if isinstance(value, Mapping) else None
+                value = value.get(part) if isinstance(value, Mapping) else value if value is None else [value]
             if value is not None:
                 return value
     return None

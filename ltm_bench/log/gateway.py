@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.messages import Usage
+from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import usage_of
 from ltm_bench.log.lines import records
 
@@ -79,11 +80,13 @@ def read_gateway(folder: Path) -> GatewayCalls:
             )
         elif isinstance(call, str) and call in calls:
             most, price = calls[call].dollars, _price(record, "dollars")
+            used = usage_of(record.get("usage"))
+            # No call costs more than was reserved for it, but for reasoning that no limit covers.
+            known = [each for each in (most, dollars(used) if used is not None else None) if each is not None]
             calls[call] = replace(
                 calls[call],
-                # no call costs more than was reserved for it
-                dollars=price if most is None or price is None else min(most, price),
-                usage=usage_of(record.get("usage")),
+                dollars=price if price is None else min(price, max(known, default=price)),
+                usage=used,
                 lost=record.get("lost") is True,
             )
     return GatewayCalls(list(calls.values()), opened)

@@ -555,7 +555,18 @@ def test_a_key_goes_with_the_url_of_its_own_variable(monkeypatch: pytest.MonkeyP
     assert (found["openai"].key, found["openai"].provider) == (KEY, "groq")
     assert found["anthropic"].key == ""
     with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY"):
-        upstreams(["anthropic=http://127.0.0.1:9"])
+        upstreams(["anthropic=https://a.example"])
+
+
+def test_a_server_on_this_machine_needs_no_key_unless_another_could_be_meant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("GROQ", "OPENAI"):
+        monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+    assert upstreams(["groq=http://127.0.0.1:9"])["openai"].key == ""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with pytest.raises(ConfigError, match="GROQ_API_KEY is not set"):
+        upstreams(["groq=http://127.0.0.1:9"])
 
 
 def test_upstreams_are_the_vendors_unless_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

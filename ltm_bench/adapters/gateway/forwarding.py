@@ -114,10 +114,11 @@ def stream(
     async def events() -> AsyncIterator[bytes]:
         try:
             async for event, separator in events_in(answer.aiter_bytes()):
-                hidden = meter.event(event) and unasked
+                clean = cleaner.event(event)
+                hidden = meter.event(clean) and unasked
                 if meter.ended:  # before the agent has its end, and goes on
                     passage.end(meter.usage, answer.status_code, streamed=True)
-                for each in [] if hidden and separator else cleaner.passing(cleaner.event(event)):
+                for each in [] if hidden and separator else cleaner.passing(clean):
                     yield each + (separator or b"\n\n")
             for each in cleaner.waiting:
                 yield each + b"\n\n"

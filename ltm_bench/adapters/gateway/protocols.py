@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from ltm_bench.adapters.routing import Family
-from ltm_bench.adapters.usage import usage_of
+from ltm_bench.adapters.usage import MOST, usage_in
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import context_window, dollars
@@ -21,9 +21,6 @@ MOST_OUTPUT = 16_384
 
 _TEMPLATE = 2048
 """More tokens than a provider adds to a prompt of its own, to explain tools for example."""
-
-MOST_TOKENS = 10**9
-"""No request asks for more tokens, and no answer has used more."""
 
 _OWN = re.compile(r"function|custom|(?:bash|text_editor|memory|computer)_\w+")
 """Tools that the caller carries out itself."""
@@ -202,7 +199,7 @@ class ModelRequest:
 def _count(body: Mapping[str, Any], name: str) -> int:
     """Return a number that limits a request; 0 if it names none, or none that limits it."""
     value = body.get(name)
-    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
+    return value if type(value) is int and 0 < value <= MOST else 0
 
 
 def _kinds(content: Any) -> Iterator[str]:
@@ -272,63 +269,21 @@ class Meter:
         """The usage; None if the answer is not whole, or does not say it, or says what cannot be."""
         if not (self.ended and self.stated):
             return None
-        try:
-            found = self._messages() if self.protocol.family == "anthropic" else self._tokens()
-        except ValueError:
-            return None
-        return found if found.prompt else None  # nothing was asked without a word
-
-    def _tokens(self) -> Usage:
-        """Return the usage in the form of OpenAI, and of nearly all others. Raises ValueError."""
-        figures = self.figures
-        read = _part(figures, "prompt_tokens_details", "input_tokens_details")
-        written = _part(figures, "completion_tokens_details", "output_tokens_details")
-        prompt = _figure(figures, "prompt_tokens", "input_tokens")
-        cached = _figure(read, "cached_tokens"), _figure(read, "cache_write_tokens")
-        if sum(cached) > prompt:
-            raise ValueError("more tokens come from the cache than there are")
-        return usage_of(
-            prompt=prompt,
-            output=_figure(figures, "completion_tokens", "output_tokens", needed=bool(self.protocol.limits)),
-            cache_read=cached[0],
-            cache_write=cached[1],
-            reasoning=_figure(written, "reasoning_tokens"),
-            model=self.model,
-            provider=self.provider,
-        )
-
-    def _messages(self) -> Usage:
-        """Return the usage in the form of Anthropic. Raises ValueError."""
         parts = self.figures.get("iterations") or []
         if not isinstance(parts, list) or not all(isinstance(each, dict) for each in parts):
-            raise ValueError("its iterations are no list of figures")
-        total = Usage(model=self.model, provider=self.provider)
-        # writing a summary is reported apart, and is not in the total
-        for each in (self.figures, *(part for part in parts if part.get("type") == "compaction")):
-            total += Usage(
-                uncached=_figure(each, "input_tokens", needed=True),
-                cache_read=_figure(each, "cache_read_input_tokens"),
-                cache_write=_figure(each, "cache_creation_input_tokens"),
-                cache_write_1h=_figure(_part(each, "cache_creation"), "ephemeral_1h_input_tokens"),
-                output=_figure(each, "output_tokens", needed=True),
-                reasoning=_figure(_part(each, "output_tokens_details"), "thinking_tokens"),
+            return None
+        # Anthropic reports the writing of a summary apart, and not in the total.
+        calls = [self.figures, *(part for part in parts if part.get("type") == "compaction")]
+        known = [
+            usage_in(
+                each,
+                "messages" if self.protocol.family == "anthropic" else "chat",
                 model=self.model,
                 provider=self.provider,
+                replies=bool(self.protocol.limits),
             )
-        return total
-
-
-def _part(figures: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """Return the first of these groups of figures that is given. Raises ValueError for what is no group."""
-    part: Any = next((figures[name] for name in names if figures.get(name) is not None), {})
-    if not isinstance(part, dict):
-        raise ValueError("a group of figures is none")
-    return part
-
-
-def _figure(figures: Mapping[str, Any], *names: str, needed: bool = False) -> int:
-    """Return the largest of these figures; 0 if none is given. Raises ValueError for what is no count of tokens."""
-    given = [figures[name] for name in names if figures.get(name) is not None]
-    if (needed and not given) or not all(type(n) is int and 0 <= n <= MOST_TOKENS for n in given):
-        raise ValueError(f"{names[0]} is not said, or is no count of tokens")
-    return max(given, default=0)
+            for each in calls
+        ]
+        read = [each for each in known if each is not None]
+        found = Usage.of(read) if len(read) == len(known) else None
+        return found if found is not None and found.prompt else None  # nothing was asked without a word

@@ -19,6 +19,9 @@ _VENDORS: Mapping[Family, str] = {
 }
 
 
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
 @dataclass(frozen=True, slots=True)
 class Upstream:
     """A provider."""
@@ -49,7 +52,9 @@ def upstreams(given: Sequence[str] = ()) -> dict[Family, Upstream]:
         anthropic = provider == "anthropic"
         for family in [one for one in families if not named or (one == "anthropic") == anthropic]:
             found[family] = own = _upstream(family, url, provider)
-            if own.provider and not own.key:
+            # A server on this machine needs no key, unless there is one that could have been meant for it.
+            here = host_of(own.url) in _LOOPBACK and not read_key(_variable(family))
+            if own.provider and not own.key and not here:
                 raise ConfigError(
                     f"--upstream {scrubbed(each)}: {_variable(own.provider)} is not set; export it with the key for "
                     f"{host_of(url)}, which gets no other provider's"
