@@ -1,10 +1,13 @@
 """A run goes on as it was asked for when it was begun, but for what is said now, and never less protected unsaid."""
 
 import shlex
+import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import ValidationError
 
@@ -14,7 +17,8 @@ from ltm_bench.core.errors import BudgetReached, ConfigError, nearest
 from ltm_bench.core.keys import key_in, scrubbed
 from ltm_bench.log.asked import AskedFor, read_asked
 from ltm_bench.log.controls import parse_controls
-from ltm_bench.plan.agents import source_of
+from ltm_bench.log.reader import read_manifest
+from ltm_bench.plan.agents import server_of, source_of
 from ltm_bench.plan.declaring import arguments, spelled
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.planning import Plan, check_keys
@@ -23,6 +27,11 @@ from ltm_bench.runner.sweep import Job
 
 KEPT = {name: each for name, each in arguments(Conduct).items() if name not in UNKEPT}
 """The options that are kept, by their names in Python."""
+
+SERVER = "server"
+"""What `--without` says if a run may go on at another server; the manifest keeps it."""
+
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 _WITH = {"gateway": ("upstream", "gateway_port", "gateway_env", "forwards"), "upstream": ("forwards",)}
 """What is left out with an option, since it says nothing without it."""
@@ -63,14 +72,41 @@ def continued(options: Options, folder: Path, *, several: bool = False) -> Optio
     return now
 
 
+def check_server(plan: Plan, folder: Path, options: Options) -> None:
+    """Raise ConfigError if a run goes on at another server than it was begun at, and options do not say so.
+
+    A server on this machine may have been started again at another port, if nothing listens at the old one.
+    """
+    begun = read_manifest(folder).agent.server if (folder / "events.jsonl").exists() else None
+    now = server_of(plan.agents.sample)
+    if begun in (None, now) or now is None or SERVER in options.without:
+        return
+    old, new = urlsplit(begun), urlsplit(now)
+    if {old.hostname, new.hostname} <= LOOPBACK and old.path == new.path and not _listens(old):
+        return
+    raise ConfigError(
+        f"{folder.name} was begun at {begun}, and its agent is at {now} now: set the server as it was, or say "
+        f"--without {SERVER}"
+    )
+
+
+def _listens(address: SplitResult) -> bool:
+    with suppress(OSError), socket.create_connection((address.hostname, address.port or 80), timeout=1):
+        return True
+    return False
+
+
 def _kept(folder: Path, options: Options) -> AskedFor:
     """Return what was asked of a run that has begun, but for what is left out now. Raises ConfigError."""
     begun = read_asked(folder) if (folder / "events.jsonl").exists() else None
     left = dict(begun or AskedFor())
     names = {each.flag.removeprefix("--"): name for name, each in KEPT.items()}
     for each in options.without:
+        if each == SERVER:
+            continue
         if each not in names:
-            raise ConfigError(f"--without {each}: not kept{nearest(each, names)} ({', '.join(names)})")
+            known = [*names, SERVER]
+            raise ConfigError(f"--without {each}: not kept{nearest(each, known)} ({', '.join(known)})")
         gone = (names[each], *_WITH.get(each, ()))
         left = {name: value for name, value in left.items() if name not in gone}
     return AskedFor(**left)

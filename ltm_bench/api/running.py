@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ltm_bench.adapters.routing import serving
-from ltm_bench.api.continuing import asking, continued, resuming
+from ltm_bench.api.continuing import asking, check_server, continued, resuming
 from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish
@@ -64,6 +64,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     If the run must stop, the partial run is published before the error is raised.
     """
     options = continued(options, folder)
+    check_server(plan, folder, options)
     find_judges(options.judges)  # before anything is paid for
     find_reader(options.reader, plan.manifest.agent)
     controls = controls_for(plan, options)

@@ -83,5 +83,9 @@ def _own_model(agent: AgentEntry) -> tuple[str, str | None]:
 
 
 def _judge(name: str, entry: AgentEntry, source: AgentSource, _: object) -> Judge:
-    description = {"adapter": entry.adapter, "hash": entry.hash, "settings": entry.settings}
+    description: dict[str, Any] = {"adapter": entry.adapter, "hash": entry.hash, "settings": entry.settings}
+    # A server that only the environment names. The vendor's own, of which a host alone is known, is left out: that is
+    # what judgements of 0.4.0 and before stand for.
+    if "://" in (entry.server or "") and "base_url" not in entry.settings:
+        description["server"] = entry.server
     return Judge(name, description, source)

@@ -101,6 +101,8 @@ class AgentEntry(BaseModel, frozen=True, extra="forbid"):
     """True if it says that it keeps users apart; None if it does not say so."""
     target: str | None = None
     """Hash of the user's own code behind the adapter, or `unknown`; None if there is none, and in runs up to 0.3.0."""
+    server: str | None = None
+    """What its calls connect to, without credentials; None if it calls nothing, and in runs up to 0.4.0."""
 
 
 class FillerEntry(BaseModel, frozen=True, extra="forbid"):
@@ -152,6 +154,6 @@ class Manifest(BaseModel, frozen=True, extra="forbid"):
                 "version": True,
                 "bench_version": True,
                 "scorers": True,
-                "agent": {"observes": True, "keeps_users": True},
+                "agent": {"observes": True, "keeps_users": True, "server": True},
             },
         )

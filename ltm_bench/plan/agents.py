@@ -119,8 +119,14 @@ def resolve_agent(
         observes=source.sample.observes,
         keeps_users=source.sample.keeps_users or None,
         target=target_of(catalogue.find("agents", adapter), values),
+        server=server_of(source.sample),
     )
     return Resolved(entry, source, usual)
+
+
+def server_of(agent: Agent) -> str | None:
+    """Return what an agent's calls connect to; None if that is nothing but itself."""
+    return agent.connections if "connections" in vars(agent) else None
 
 
 def _of_model(adapter: str, model: str, known: Mapping[str, Preset]) -> dict[str, Any]:
