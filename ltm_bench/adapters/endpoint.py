@@ -248,8 +248,8 @@ class Endpoint:
             if isinstance(status, int) and status >= 400:
                 said = [getattr(cause, name, None) for name in ("api_message", "message", "body")]
                 # OpenAI's SDK quotes an error's message only where it has a field of that name.
-                told = [str(each) for each in said if each and not re.fullmatch(_BARE, str(each))]
-                return self.rejected(status, next(iter(told), ""))
+                told = (each for each in said if isinstance(each, str) and not re.fullmatch(_BARE, each))
+                return self.rejected(status, next(filter(None, told), ""))
             if isinstance(cause, ExceptionGroup):
                 return self.unreachable(cause)
             if "Timeout" in kinds:

@@ -24,9 +24,8 @@ from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher
 from ltm_bench.matchers.forms import Upgrade, build
 
-_MATCHER = re.compile(
-    r"(\w+)\((?:.*?\n    version: ClassVar\[int\] = (\d+)$|\w*Matcher\):)", re.DOTALL | re.MULTILINE
-)
+_MATCHER = re.compile(r"Matcher\):$", re.MULTILINE)
+_VERSION = re.compile(r"^    version: ClassVar\[int\] = (\d+)$", re.MULTILINE)
 
 
 def modules() -> Iterator[ModuleType]:
@@ -50,8 +49,11 @@ def _in(package: ModuleType, pattern: str) -> list[Path]:
 
 def versions() -> dict[str, int]:
     """Return the version of every built-in matcher by its name, without importing it."""
-    classes = (each for text in _texts().values() for each in text.split("\nclass ")[1:])
-    given = {head[1]: int(head[2] or Matcher.version) for each in classes if (head := _MATCHER.match(each))}
+    given: dict[str, int] = {}
+    for code in (each for text in _texts().values() for each in text.split("\nclass ")[1:]):
+        head, said = code.partition("\n")[0], _VERSION.search(code)
+        if "(" in head and (said is not None or _MATCHER.search(head)):
+            given[head.partition("(")[0]] = int(said[1]) if said is not None else Matcher.version
     return dict(sorted(given.items()))
 
 

@@ -131,9 +131,9 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
 def _skills(path: Path, scenario: Scenario) -> Iterator[Finding]:
     """Yield what a scenario's skills are, and which of them no scenario that ships has: a slip, perhaps."""
     yield Finding(bool(scenario.skills), f"skills: {', '.join(scenario.skills) or 'none named'}")
-    shipped_ones = [
-        p for p in plugins.bundled("scenarios").glob("*.[pt]*") if p.suffix in (".py", ".toml") and p != path
-    ]
+    shipped_ones = [p for p in plugins.bundled("scenarios").glob("*.[pt]*") if p.suffix in (".py", ".toml")]
+    if path in shipped_ones:
+        return
     others = {skill for each in shipped_ones for skill in plugins.skills(each)}
     for skill in sorted({*scenario.skills} - others):
         yield Finding(True, f"note: no scenario that ships has the skill {skill!r}{nearest(skill, others)}")

@@ -54,7 +54,7 @@ class Stoppable(Agent):
 HANDLE = signal.signal  # removed, since commands that run inside a test must not set signal handlers
 
 
-@pytest.mark.parametrize("package", ["typer", "pydantic", "rich", "jinja2", "tiktoken", "openai"])
+@pytest.mark.parametrize("package", ["typer", "pydantic", "rich", "jinja2", "openai"])
 def test_a_missing_dependency_is_one_line_that_says_how_to_get_it(place: Path, package: str) -> None:
     # None keeps Python from importing a module; `--no-deps` has the same effect.
     agent = "openai:m" if package == "openai" else "parrot"

@@ -51,7 +51,7 @@ def echoing(value: Any, key: str, name: str = "") -> Any:
         return {each: echoing(value[each], key, each) for each in value}
     if isinstance(value, list):
         return [echoing(each, key) for each in value]
-    readable = name in ("type", "object", "role", "status")
+    readable = name in ("type", "object", "role", "status", "finish_reason", "stop_reason")
     return f"{value} {key}" if isinstance(value, str) and not readable else value
 
 

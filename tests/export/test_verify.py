@@ -263,6 +263,7 @@ def test_a_scorer_that_has_since_changed_is_named_without_a_refusal(
 ) -> None:
     scorer = f"NamesOnly@{NamesOnly.version}"
     assert scorer in (run / "results.json").read_text("utf-8")
-    monkeypatch.setattr(NamesOnly, "version", NamesOnly.version + 1)
+    newer = NamesOnly.version + 1
+    monkeypatch.setattr("ltm_bench.export.verify.versions", lambda: {"NamesOnly": newer})
     monkeypatch.setattr(NamesOnly, "verdict", lambda *_: pytest.fail("nothing is scored again"))
-    assert verify(run).changed_scorers == {scorer: f"NamesOnly@{NamesOnly.version}"}
+    assert verify(run).changed_scorers == {scorer: f"NamesOnly@{newer}"}

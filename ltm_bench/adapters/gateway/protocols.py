@@ -37,7 +37,7 @@ _PRICED = frozenset(
 """Fields that cost nothing but tokens. A field that nobody knows could choose another model, or search the web."""
 
 _SAID = re.compile(
-    r"message|refusal|reasoning|compaction|(?:\w+_)?(?:text|thinking|use|result|reference|call|call_output)"
+    r"message|refusal|reasoning|compaction|(?:\w{1,40}_)?(?:text|thinking|use|result|reference|call|call_output)"
 )
 """Types of what is said in text: how many tokens anything else has, an image say, does not follow from its bytes."""
 
