@@ -20,7 +20,8 @@ def text_of(value: Any) -> str:
         if not kind and not {"text", "content"} & value.keys():
             raise ValueError(f"{json.dumps(value)[:60]} is an object, where a text is expected")
         return "" if kind.startswith(("think", "reason")) else text_of(said)
-    return "" if value is None else json.dumps(value) if isinstance(value, bool) else str(value)
+    # Not as JSON has it either: a number with too many digits is read as infinite, and is refused.
+    return "" if value is None else json.dumps(value, allow_nan=False)
 
 
 def needed(record: Mapping[str, Any], key: str) -> str:
