@@ -202,11 +202,13 @@ def test_the_panel_asks_a_real_model_once_by_every_rubric_and_goes_on_where_it_w
     assert whole.exit_code == 0, whole.err
     store = Path("mine.jsonl.smollm2.jsonl")
     kept = store.read_bytes().splitlines(keepends=True)
-    assert len(kept) == 12
+    read = len(kept)  # an answer without a verdict is not kept, and is asked for again
+    assert 6 <= read <= 12
     assert {json.loads(line)["judge"] for line in kept} == {"smollm2"}
     store.write_bytes(b"".join(kept[:-1]) + kept[-1][:9])
     again = command(*words)
-    assert "1 call, 11 answered earlier" in again.err
+    calls = 12 - read + 1
+    assert f"{calls} call{'s' * (calls > 1)}, {read - 1} answered earlier" in again.err
     assert again.out == whole.out
 
 
