@@ -18,7 +18,7 @@ from ltm_bench.adapters.routing import route
 from ltm_bench.core.errors import AgentError, ConfigError, LtmBenchError
 from ltm_bench.core.keys import read_key, scrubbed
 from ltm_bench.core.messages import Finish
-from ltm_bench.core.servers import Protocol, ending, row_for, says
+from ltm_bench.core.servers import Protocol, advice_on, ending, rows_here, says
 
 EXAMINING = 10.0
 """Seconds that `doctor` waits for a server."""
@@ -60,6 +60,7 @@ class Endpoint:
         Raises:
             ConfigError: The URL is invalid, the key is missing or cannot be sent, or a number is out of range.
         """
+        rows_here("endings")  # a mistake in the user's own rows is said before anything is sent
         self.model = model
         self.url = base_url or os.environ.get(url_variable) or vendor_url
         self.timeout = timeout
@@ -276,7 +277,7 @@ class Endpoint:
         """Return how a reply ended, by the protocol's word. Raises AgentError if it did not end well."""
         means = ending(protocol, word)
         if means in (None, "fails"):
-            why = row_for(protocol, word) if means is None else "resume the run to ask again"
+            why = advice_on(protocol, word) if means is None else "resume the run to ask again"
             raise self._error(f"{BROKEN}: it ended with {word!r}", why)
         return Finish.STOP if means == "tools" else Finish(means)
 

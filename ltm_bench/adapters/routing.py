@@ -24,6 +24,9 @@ from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import usage_data
 from ltm_bench.log.journal import Journal
 
+LOOPBACK = frozenset(("127.0.0.1", "::1", "localhost"))
+"""The names of this machine in an address."""
+
 Family = Literal["openai", "anthropic"]
 """Whose form requests, keys and errors have."""
 

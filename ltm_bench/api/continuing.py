@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import ValidationError
 
+from ltm_bench.adapters.routing import LOOPBACK
 from ltm_bench.api.controlling import controls_for
 from ltm_bench.api.options import Options
 from ltm_bench.core.errors import BudgetReached, ConfigError, nearest
@@ -30,8 +31,6 @@ KEPT = {name: each for name, each in arguments(Conduct).items() if name not in U
 
 SERVER = "server"
 """What `--without` says if a run may go on at another server; the manifest keeps it."""
-
-LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 _WITH = {"gateway": ("upstream", "gateway_port", "gateway_env", "forwards"), "upstream": ("forwards",)}
 """What is left out with an option, since it says nothing without it."""

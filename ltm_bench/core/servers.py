@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.limits import toml_in
 
 Protocol = Literal["chat", "responses", "messages"]
@@ -64,20 +64,37 @@ def rows(kind: str, own: Path | None = None) -> tuple[Mapping[str, Any], ...]:
 
 
 def _checked(table: Mapping[str, Any], path: Path) -> Mapping[str, list[Mapping[str, Any]]]:
-    for kind, each in ((kind, row) for kind, found in table.items() for row in found):
+    for kind, found in table.items():
         if kind not in KINDS or kind == "thoughts":
             raise ConfigError(f"{path}: {kind!r} is no kind of row; there are {', '.join(KINDS)}")
-        for name, wanted in KINDS[kind].items():
-            value = each.get(name)
-            fits = value in wanted if isinstance(wanted, tuple) else isinstance(value, wanted)
-            if not fits:
-                says = (
-                    f"one of {', '.join(wanted)}"
-                    if isinstance(wanted, tuple)
-                    else "missing, or of another type"
-                )
-                raise ConfigError(f"{path}: [[{kind}]] {name} = {value!r}: it is {says}")
+        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            raise ConfigError(f"{path}: {kind} is no list of rows; begin each with [[{kind}]]")
+        for each in found:
+            for name, wanted in KINDS[kind].items():
+                if wrong := _problem(name, each.get(name), wanted):
+                    raise ConfigError(f"{path}: [[{kind}]] {name} = {each.get(name)!r:.60}: {wrong}")
+            for odd in each.keys() - KINDS[kind].keys() - _ABOUT:
+                raise ConfigError(f"{path}: [[{kind}]] has no field {odd!r}{nearest(odd, KINDS[kind])}")
     return table
+
+
+_ABOUT = {"servers", "known", "source"}
+"""What every row may say besides."""
+
+
+def _problem(name: str, value: Any, wanted: type | tuple[str, ...]) -> str:
+    """Return what is wrong with a field; empty if nothing is."""
+    if isinstance(wanted, tuple):
+        return "" if value in wanted else f"it is one of {', '.join(wanted)}"
+    texts = value if wanted is list and isinstance(value, list) else [value] if wanted is str else []
+    if not texts or not all(isinstance(each, str) and each for each in texts):
+        return "it is a list of texts" if wanted is list else "it is a text"
+    try:
+        if name == "pattern":
+            re.compile(value)
+        return ""
+    except re.error as error:
+        return f"it is no regular expression: {error}"
 
 
 def rows_here(kind: str) -> tuple[Mapping[str, Any], ...]:
@@ -92,8 +109,8 @@ def ending(protocol: Protocol, word: object) -> Ending | None:
     return None if row is None else row["means"]
 
 
-def row_for(protocol: Protocol, word: object) -> str:
-    """Return the advice about a word that no row has."""
+def advice_on(protocol: Protocol, word: object) -> str:
+    """Return what to do about a word that no row has."""
     return (
         f"no known ending; if the reply is whole, add to ./{OWN}: [[endings]] protocol = {protocol!r}, "
         f"words = [{word!r}], means = 'stop'"

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Any, Self
@@ -33,11 +34,18 @@ class Journal:
         mend(path)
 
     def put(self, record: Mapping[str, Any]) -> None:
-        """Append a record."""
+        """Append a record, or nothing. Raises OSError, which names the file."""
         if self._file is None:
             self._file = self.path.open("ab", buffering=0)
             sync_folder(self.path.parent)  # or a power failure could take the whole file, synced or not
-        append(self._file, to_line(record))
+        end = os.fstat(self._file.fileno()).st_size
+        try:
+            append(self._file, to_line(record))
+        except OSError:
+            # A full disk may have taken a part, which would swallow the next record: a call, with what it cost.
+            with suppress(OSError):
+                self._file.truncate(end)
+            raise
 
     def sync(self) -> None:
         """Sync everything to disk."""

@@ -4,7 +4,7 @@ Its only script filters the examples; the page's policy allows no other. The sam
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from itertools import chain, islice
@@ -119,11 +119,13 @@ def render_page(results: Results, manifest: Manifest) -> str:
     )
 
 
-def extremes(results: Results) -> tuple[ScenarioResult, ScenarioResult] | None:
-    """Return the scenarios with the highest and the lowest score, None if no two differ."""
-    ordered = sorted((s for s in results.scenarios if s.score is not None), key=lambda s: -(s.score or 0.0))
-    apart = len(ordered) > 1 and ordered[0].score != ordered[-1].score
-    return (ordered[0], ordered[-1]) if apart and results.complete else None
+def extremes(results: Results) -> tuple[Sequence[ScenarioResult], Sequence[ScenarioResult]] | None:
+    """Return the scenarios with the highest score, and those with the lowest; None if no two differ."""
+    scores = [each.score for each in results.scenarios if each.score is not None]
+    if not results.complete or len(set(scores)) < 2:
+        return None
+    best, worst = ([s for s in results.scenarios if s.score == end] for end in (max(scores), min(scores)))
+    return best, worst
 
 
 def samples(results: Results) -> list[Sample]:

@@ -1,13 +1,14 @@
 """However a reply ends at any server, through the real SDKs: a good end is a reply, a bad one is asked for again."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ltm_bench.adapters.http.answers import caching
 from ltm_bench.adapters.testing import Provider
-from ltm_bench.core.errors import AgentError
+from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Finish
 from ltm_bench.core.servers import rows
 
@@ -190,3 +191,23 @@ def test_the_text_among_the_parts_of_a_reply_is_the_reply(
 
     server.edit = edit
     assert start("chat").say("Which colour?").text == said
+
+
+@pytest.mark.parametrize("protocol", ADAPTERS)
+def test_a_filter_that_comes_as_a_success_is_a_refusal_and_not_asked_again(
+    start: Start, server: Provider, protocol: str
+) -> None:
+    server.edit = lambda _: {"error": {"message": "The prompt was filtered", "code": "content_filter"}}
+    assert start(protocol, max_retries=4).say("Hello!").finish is Finish.REFUSAL
+    assert len(server.chats) == 1
+
+
+@pytest.mark.parametrize("protocol", ADAPTERS)
+def test_a_mistake_in_rows_of_ones_own_is_said_before_anything_is_sent(
+    start: Start, server: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("servers.toml").write_text('[[money]]\npattern = "("\n', "utf-8")
+    with pytest.raises(ConfigError, match=r"servers\.toml: \[\[money\]\] pattern"):
+        start(protocol)
+    assert server.requests == []

@@ -54,10 +54,12 @@ class Stoppable(Agent):
 HANDLE = signal.signal  # removed, since commands that run inside a test must not set signal handlers
 
 
-@pytest.mark.parametrize("package", ["typer", "pydantic", "rich", "jinja2", "openai"])
+@pytest.mark.parametrize("package", ["typer", "pydantic", "rich", "jinja2", "tiktoken", "openai"])
 def test_a_missing_dependency_is_one_line_that_says_how_to_get_it(place: Path, package: str) -> None:
     # None keeps Python from importing a module; `--no-deps` has the same effect.
-    agent = "openai:m" if package == "openai" else "parrot"
+    # Texts of plain characters are counted without tiktoken.
+    (place / "agents" / "snowing.py").write_text(STOPPABLE.replace("I do not know.", "\u2603"), "utf-8")
+    agent = {"openai": "openai:m", "tiktoken": "snowing"}.get(package, "parrot")
     words = ["ltm-bench", "run", *SMALL, "--agent", agent]
     code = f"import sys; sys.modules[{package!r}] = None; sys.argv = {words}; import ltm_bench.__main__ as m; m.main()"
     done = subprocess.run(

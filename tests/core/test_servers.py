@@ -58,8 +58,25 @@ def test_a_file_in_the_current_folder_adds_rows_and_goes_first(
         ('[[thoughts]]\nbegins = "a"\nends = "b"\n', "'thoughts' is no kind of row"),
         ('[[prices]]\nmodel = "m"\n', "'prices' is no kind of row"),
         ("[[endings]\n", "servers.toml"),
+        ("endings = 3\n", "endings is no list of rows; begin each with [[endings]]"),
+        ('[endings]\nprotocol = "chat"\n', "endings is no list of rows"),
+        ("endings = [3]\n", "endings is no list of rows"),
+        (
+            '[[endings]]\nprotocol = "chat"\nwords = []\nmeans = "stop"\n',
+            "[[endings]] words = []: it is a list",
+        ),
+        (
+            '[[figures]]\nprotocol = "chat"\nfigure = "output"\nfields = [3]\n',
+            "fields = [3]: it is a list of texts",
+        ),
+        ('[[money]]\npattern = "("\n', "[[money]] pattern = '(': it is no regular expression"),
+        ('[[money]]\npattern = ""\n', "[[money]] pattern = '': it is a text"),
+        ('[[money]]\npattern = "a"\npaterns = "b"\n', "has no field 'paterns'; did you mean 'pattern'?"),
     ],
-    ids=["value", "type", "thoughts", "kind", "syntax"],
+    ids=[
+        *("value", "type", "thoughts", "kind", "syntax", "number", "table", "numbers", "no words", "field"),
+        *("expression", "empty", "typo"),
+    ],
 )
 def test_a_row_that_cannot_be_read_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str

@@ -296,6 +296,20 @@ def test_a_judged_file_is_scored_in_both_modes(tmp_path: Path, data: Path, comma
     assert "abstention/0: skipped: no judge's scores" in done.err
 
 
+@pytest.mark.parametrize("odd", ["", "{oops", "[]", None])
+def test_a_file_that_cannot_be_scored_withholds_no_other(
+    tmp_path: Path, data: Path, command: "Command", odd: str | None
+) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(JUDGED))
+    if odd is not None:
+        bad.write_text(odd, "utf-8")
+    for files in ((good, bad), (bad, good)):
+        done = command("score", "beam", "--json", "--data", str(data), *map(str, files))
+        assert (done.exit_code, str(bad) in done.err) == (1, True)
+        assert len(json.loads(done.out)["files"]) == 1
+
+
 def test_an_unjudged_file_is_refused(tmp_path: Path, command: "Command") -> None:
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"abstention": JUDGED["abstention"]}))

@@ -183,6 +183,20 @@ def test_three_figures_come_from_the_labels(tmp_path: Path, data: Path, command:
     assert "how often it passes a wrong answer is unknown" in found["notes"][0]
 
 
+@pytest.mark.parametrize("odd", ["", "[{oops", '{"id": 3}', None])
+def test_a_file_that_cannot_be_scored_withholds_no_other(
+    tmp_path: Path, command: "Command", odd: str | None
+) -> None:
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    good.write_text(json.dumps(_label("q1", "green", True)))
+    if odd is not None:
+        bad.write_text(odd, "utf-8")
+    for files in ((good, bad), (bad, good)):
+        done = command("score", "longmemeval", "--json", *map(str, files))
+        assert (done.exit_code, f"{bad}" in done.err) == (1, True)
+        assert len(json.loads(done.out)["files"]) == 1
+
+
 def test_only_labels_are_scored_without_the_data(tmp_path: Path, command: "Command") -> None:
     path = tmp_path / "mine.jsonl"
     path.write_text(json.dumps(_label("q1", "green", True)))

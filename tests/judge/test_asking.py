@@ -1,12 +1,15 @@
 """Judges: asked only if text cannot tell, from the log, cached, counted, and checked before they are trusted."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ltm_bench import Outcome
+from ltm_bench.judge.opinions import FILE
 from ltm_bench.judge.rubric import prompt
 from ltm_bench.judge.trials import KINDS, trials
 from ltm_bench.score.audits.judgements import Opinion, majority
@@ -251,6 +254,26 @@ def test_the_check_of_a_judge_says_whether_to_believe_it(place: Path, command: "
     assert note["vague"] > 3
     assert note["false_accepts"] == 1.0
     assert f"Of {note['vague']} vague wrong answers it passes 100 %" in page
+
+
+def test_a_check_that_reached_nobody_leaves_what_was_known_of_a_judge(
+    place: Path, command: "Command"
+) -> None:
+    answers = {prompt(trial.case): "right" if trial.right else "wrong" for trial in trials(20)}
+    (place / "answers.json").write_text(json.dumps(answers), "utf-8")
+    check = ("judge", "check", "--judge", "knowing", "--cases", "20", "--repeats", "1")
+    assert command(*check).exit_code == 0
+    with closing(
+        sqlite3.connect(place / "reports" / FILE)
+    ) as database:  # or they would not be asked for again
+        database.execute("DELETE FROM answers")
+        database.commit()
+    (place / "answers.json").unlink()
+    lost = command(*check)
+    assert (lost.exit_code, "20 unparseable" in lost.out) == (2, True)
+    assert command(*RUN, "--judge", "knowing").exit_code == 0
+    (note,) = results(place)["judges"]
+    assert note["sensitivity"] == 1.0
 
 
 def test_an_inconsistent_judge_falls_short(place: Path, command: "Command") -> None:

@@ -3,6 +3,7 @@ import json
 import os
 import sys
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +333,34 @@ def test_a_torn_side_file_is_mended_too(tmp_path: Path) -> None:
     with Journal(path, lambda: 0.0) as journal:
         journal.put({"turn": 1})
     assert [json.loads(line) for line in path.read_bytes().splitlines()] == [{"turn": 0}, {"turn": 1}]
+
+
+@pytest.mark.parametrize("taken", [0, 1, 9])
+def test_a_record_that_a_full_disk_takes_in_part_leaves_nothing_that_joins_the_next(
+    tmp_path: Path, taken: int
+) -> None:
+    class Full(FileIO):
+        left = 0
+
+        def write(self, data: Any, /) -> int:
+            if not self.left:
+                return super().write(data)
+            if self.left == 1:
+                raise OSError(28, "No space left on device")
+            self.left -= 1
+            return super().write(bytes(data)[:taken]) if taken else self.write(data)
+
+    path = tmp_path / "gateway.jsonl"
+    with Journal(path, lambda: 0.0) as journal:
+        journal.put({"call": "a"})
+        journal.close()
+        journal._file = file = Full(path, "ab")
+        file.left = 2
+        with pytest.raises(OSError, match="No space left"):
+            journal.put({"call": "b"})
+        file.left = 0
+        journal.put({"call": "c"})
+    assert path.read_bytes() == b'{"call":"a"}\n{"call":"c"}\n'
 
 
 def test_usage_keeps_what_other_models_used() -> None:

@@ -449,6 +449,25 @@ def test_the_top_has_one_sentence_of_finding_and_few_facts(made: "Made") -> None
         assert f"<dt>{rest}</dt>" in html.partition('id="manifest"')[2]
 
 
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ((1.0, 0.5, 0.0), "best at a (1.00), worst at c (0.00)"),
+        ((1.0, 1.0, 0.0), "best at a and b (1.00), worst at c (0.00)"),
+        ((1.0, 0.0, 0.0, 0.0), "best at a (1.00), worst at 3 scenarios (0.00)"),
+    ],
+)
+def test_scenarios_that_score_the_same_are_best_or_worst_together(
+    made: "Made", scores: tuple[float, ...], said: str
+) -> None:
+    results = made.results(made.many([Outcome.CORRECT, Outcome.WRONG]))
+    named = zip("abcd", scores, strict=False)
+    alike = [results.scenarios[0].model_copy(update={"name": n, "score": score}) for n, score in named]
+    results = results.model_copy(update={"scenarios": alike})
+    top = first_screen(render_page(results, made.manifest(results)))
+    assert f"; {said}." in " ".join(re.sub("<[^>]+>", "", top).split())
+
+
 def test_there_is_no_best_or_worst_when_all_score_the_same(made: "Made") -> None:
     results = made.results(made.many([Outcome.CORRECT]))
     assert "worst at" not in render_page(results, made.manifest(results))

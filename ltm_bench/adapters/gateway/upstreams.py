@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import get_args
 
 from ltm_bench.adapters.endpoint import host_of
-from ltm_bench.adapters.routing import Family
+from ltm_bench.adapters.routing import LOOPBACK, Family
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.keys import read_key, scrubbed
 from ltm_bench.core.pricing import provider_at
@@ -17,9 +17,6 @@ _VENDORS: Mapping[Family, str] = {
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com",
 }
-
-
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ def upstreams(given: Sequence[str] = ()) -> dict[Family, Upstream]:
         for family in [one for one in families if not named or (one == "anthropic") == anthropic]:
             found[family] = own = _upstream(family, url, provider)
             # A server on this machine needs no key, unless there is one that could have been meant for it.
-            here = host_of(own.url) in _LOOPBACK and not read_key(_variable(family))
+            here = host_of(own.url) in LOOPBACK and not read_key(_variable(family))
             if own.provider and not own.key and not here:
                 raise ConfigError(
                     f"--upstream {scrubbed(each)}: {_variable(own.provider)} is not set; export it with the key for "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltm_bench.adapters.overflow import is_rate_limit, is_too_long
 from ltm_bench.core.limits import json_of
-from ltm_bench.core.servers import Protocol, ending, row_for, says
+from ltm_bench.core.servers import Protocol, advice_on, ending, says
 
 if TYPE_CHECKING:
     import httpx2
@@ -48,7 +48,7 @@ def _choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
-def honest(response: httpx2.Response) -> tuple[httpx2.Response, bool]:
+def with_true_status(response: httpx2.Response) -> tuple[httpx2.Response, bool]:
     """Return an answer about a model's reply, and whether that broke off.
 
     If it reports a failure with status 200, it gets the status that it deserves.
@@ -114,13 +114,13 @@ def _failure(
         means = "tools"  # calls are whole, or would not be there
     if means not in (None, "fails"):
         return 200, {}, False
-    why = row_for(protocol, word) if means is None else "no whole reply"
+    why = advice_on(protocol, word) if means is None else "no whole reply"
     return _BAD_GATEWAY, {"message": f"{BROKEN}: it ended with {word!r}: {why}"}, means is None and again
 
 
 def _status(said: str, code: object, kind: object) -> int:
     """Return the status of an error: what it says itself, or else what it speaks of."""
-    if is_too_long(400, said, code, kind):
+    if is_too_long(400, said, code, kind) or says("refused", f"{said} {code} {kind}"):
         return 400
     if re.fullmatch(r"[45]\d\d", str(code)):
         return int(str(code))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ltm_bench.adapters.http.answers import identity, kept
-from ltm_bench.adapters.http.endings import honest
+from ltm_bench.adapters.http.endings import with_true_status
 from ltm_bench.adapters.http.traffic import Attempt, heard, tell
 from ltm_bench.core.budget import payment
 from ltm_bench.core.errors import ConfigError
@@ -195,7 +195,7 @@ async def attempt(
             raise late from error
         raise
     taken = time.perf_counter() - begun
-    response, broke = (response, False) if streams else honest(response)
+    response, broke = (response, False) if streams else with_true_status(response)
     if broke:  # billed, perhaps, like one that never came
         tell(Attempt(taken, error="BrokenReply"))
         return response

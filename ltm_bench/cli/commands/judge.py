@@ -55,7 +55,9 @@ def _calibrate(
 ) -> list[str]:
     """Calibrate a judge, print the result, and return its shortfalls."""
     calibration = _asked(judge, composed, f"{len(composed)} cases", interview, repeats)
-    answers.keep_calibration(calibration)
+    # A judge that could not be reached leaves what was known of it.
+    if calibration.measured is not None or answers.calibration(calibration.key) is None:
+        answers.keep_calibration(calibration)
     print_calibration(calibration)
     if calibration.repeated:
         out().print(_flips(calibration, repeats))

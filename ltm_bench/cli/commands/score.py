@@ -183,13 +183,16 @@ def score_longmemeval(
     from ltm_bench.datasets.answers import read_answers
     from ltm_bench.datasets.longmemeval.scoring import inquiries, questions_of, score_file
 
-    questions, grading, sheets = questions_of(data, _complain), Grading(judge, max_cost, _complain), []
-    for path in files:
+    questions, grading = questions_of(data, _complain), Grading(judge, max_cost, _complain)
+
+    def scored(path: Path) -> Sheet:
         answers = _answers_of(path) or read_answers(path, _complain)
         labels = grading.asked(path, data, inquiries(answers, questions))
-        sheets.append(score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge))
-    passed = grading.vaguely(files[0], "longmemeval-s", questions, sheets)
-    print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
+        return score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge)
+
+    with usable(files, scored) as sheets:
+        passed = grading.vaguely(files[0], "longmemeval-s", questions, sheets)
+        print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
 @command(app, "score beam evaluation-mine.json --data chats/100K/1", name="beam")
@@ -206,12 +209,15 @@ def score_beam(
     from ltm_bench.cli.sheets import print_sheets
     from ltm_bench.datasets.beam.scoring import inquiries, questions_of, score_file
 
-    questions, grading, sheets = questions_of(data, _complain), Grading(judge, max_cost, _complain), []
-    for path in files:
+    questions, grading = questions_of(data, _complain), Grading(judge, max_cost, _complain)
+
+    def scored(path: Path) -> Sheet:
         heard = grading.asked(path, data, inquiries(path, questions))
-        sheets.append(score_file(path, questions, _complain, heard=heard, judge=judge))
-    passed = grading.vaguely(files[0], "beam-100k", questions, sheets)
-    print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
+        return score_file(path, questions, _complain, heard=heard, judge=judge)
+
+    with usable(files, scored) as sheets:
+        passed = grading.vaguely(files[0], "beam-100k", questions, sheets)
+        print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
 
 
 @command(
