@@ -183,11 +183,13 @@ class AnthropicChat(Inheriting, SdkChatModel):
         try:
             if not isinstance(answer, anthropic.types.Message | anthropic.types.beta.BetaMessage):
                 raise TypeError(f"it is not JSON: {answer!r}")
-            text = "".join(block.text for block in answer.content if block.type == "text")
+            # The SDK leaves blocks of a type that it does not know as they are.
+            known = [block for block in answer.content if not isinstance(block, dict)]
+            text = "".join(block.text for block in known if block.type == "text")
             word = answer.stop_reason
             usage = self.used(answer)
             # A failed one has no content, and means nothing.
-            summaries = [block for block in answer.content if block.type == "compaction" and block.content]
+            summaries = [block for block in known if block.type == "compaction" and block.content]
         except (AttributeError, TypeError) as error:
             raise self.endpoint.unreadable(str(error)) from error
         reply = self._ended("messages", word, text, usage)
@@ -201,7 +203,7 @@ class AnthropicChat(Inheriting, SdkChatModel):
     def calls(self, answer: Any) -> list[ToolCall]:
         """Return the tool calls in an answer."""
         try:
-            blocks = [block for block in answer.content if block.type == "tool_use"]
+            blocks = [block for block in answer.content if getattr(block, "type", None) == "tool_use"]
             return [
                 ToolCall(block.id, block.name, block.input if isinstance(block.input, dict) else None)
                 for block in blocks
@@ -216,7 +218,7 @@ class AnthropicChat(Inheriting, SdkChatModel):
             for call, (text, failed) in done
         ]
         # Unchanged: a thinking block must be sent back whole.
-        said = [block.to_dict(mode="json") for block in answer.content]
+        said = [block if isinstance(block, dict) else block.to_dict(mode="json") for block in answer.content]
         return [{"role": "assistant", "content": said}, {"role": "user", "content": results}]
 
     def used(self, answer: Any) -> Usage | None:
@@ -225,7 +227,11 @@ class AnthropicChat(Inheriting, SdkChatModel):
         # The usage of writing a summary is reported separately, and is not in the totals.
         parts = [
             spent,
-            *(one for one in getattr(spent, "iterations", None) or () if one.type == "compaction"),
+            *(
+                one
+                for one in getattr(spent, "iterations", None) or ()
+                if getattr(one, "type", None) == "compaction"
+            ),
         ]
         model, total = (
             answer.model or self.model,

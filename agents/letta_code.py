@@ -82,7 +82,7 @@ _VENDORS = {
 _LOCKS = "backend/memfs/*/memory/.git/*.lock*"
 """A file that exists while the program works on a memory."""
 
-_LOOK, _LOOKS = 0.05, 200
+_LOOK, _LOOKS = 0.05, 600
 """Seconds between two checks whether the files are at rest, and the number of checks."""
 
 _LONGEST = 1 << 26
@@ -298,11 +298,9 @@ class LettaCode(DurableAgent):
         """Return a user's files once the program, which locks them after a turn, has finished with them."""
         folder = self._folder(user)
         for _ in range(_LOOKS):
-            try:
-                if not [*folder.root.glob(_LOCKS)]:
-                    return folder.read()
-            except FileNotFoundError:  # a temporary one
-                pass
+            # Its work after a turn may begin at any moment, and a lock that was kept would never be released.
+            if (files := folder.read_at_rest(_LOCKS)) is not None:
+                return files
             await asyncio.sleep(_LOOK)
         raise AgentError("Letta Code does not release the lock on its memory; resume the run")
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from ltm_bench.adapters.http.endings import BROKEN
+from ltm_bench.adapters.http.endings import BROKEN, telling
 from ltm_bench.adapters.overflow import is_rate_limit
 from ltm_bench.adapters.routing import route
 from ltm_bench.core.errors import AgentError, ConfigError, LtmBenchError
@@ -247,10 +247,7 @@ class Endpoint:
             if isinstance(status, int) and 300 <= status < 400 and answered is not None:
                 return self.moved(answered)
             if isinstance(status, int) and status >= 400:
-                said = [getattr(cause, name, None) for name in ("api_message", "message", "body")]
-                # OpenAI's SDK quotes an error's message only where it has a field of that name.
-                told = (each for each in said if isinstance(each, str) and not re.fullmatch(_BARE, each))
-                return self.rejected(status, next(filter(None, told), ""))
+                return self.rejected(status, told_by(cause))
             if isinstance(cause, ExceptionGroup):
                 return self.unreachable(cause)
             if "Timeout" in kinds:
@@ -303,6 +300,20 @@ class Endpoint:
 
     def _error(self, what: str, advice: str) -> AgentError:
         return AgentError(scrubbed(f"{self.model} at {self._host}: {what}; {advice}", [self.key]))
+
+
+def told_by(error: BaseException) -> str:
+    """Return what a server says went wrong, by the exception of a client library; empty if it says nothing."""
+    body = getattr(error, "body", None)
+    # OpenAI's SDK quotes an error's message only where it has a field of that name.
+    speaks = isinstance(body, str) or (isinstance(body, dict) and not _SAYING.isdisjoint(body))
+    said = (getattr(error, name, None) for name in ("api_message", "message"))
+    told = (each for each in said if isinstance(each, str) and not re.fullmatch(_BARE, each))
+    return (telling(body) if speaks else "") or next(told, "")
+
+
+_SAYING = {"message", "detail", "error"}
+"""The fields of an error's body that say what went wrong."""
 
 
 def host_of(url: str) -> str:

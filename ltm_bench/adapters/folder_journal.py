@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ltm_bench.adapters.files import write_whole
@@ -30,6 +30,19 @@ class Folder:
         """Return all files in it, by path."""
         files = sorted(path for path in self.root.rglob("*") if path.is_file())
         return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in files}
+
+    def read_at_rest(self, locks: str) -> dict[str, bytes] | None:
+        """Return all files in it, or None if one is locked, or changed in the meantime.
+
+        Args:
+            locks: The pattern of the files that exist while others are being changed.
+        """
+        try:
+            files, again = self.read(), self.read()
+        except FileNotFoundError:  # a temporary one
+            return None
+        locked = any(PurePosixPath(name).match(locks) for name in files)
+        return files if files == again and not locked else None
 
     def write(self, files: Files) -> None:
         """Make these the only files in it."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from ltm_bench.adapters.chat import ChatModel
 from ltm_bench.adapters.compaction import SUMMARY, Compactions
-from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
+from ltm_bench.adapters.endpoint import EXAMINING, Endpoint, told_by
 from ltm_bench.adapters.http.shared import client as shared
 from ltm_bench.adapters.overflow import is_too_long
 from ltm_bench.adapters.text import sendable
@@ -139,7 +139,7 @@ class SdkChatModel(ChatModel):
         except (self.sdk_error, ValueError, ExceptionGroup) as error:  # the JSON decoder's, and anyio's
             status = getattr(error, "status_code", None)
             code, kind = (getattr(error, name, None) for name in ("code", "type"))
-            told = f"{getattr(error, 'message', '')} {getattr(error, 'body', '')}"
+            told = told_by(error)
             if is_too_long(status, told, code, kind):
                 return _summed(spent, self._overflow())
             if code == "content_filter" or (status in _DECLINED and says("refused", told)):

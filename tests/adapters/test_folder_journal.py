@@ -1,5 +1,6 @@
 """The files of a memory can be brought back to any turn, and their journal stays small."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -91,3 +92,26 @@ def test_another_turn_of_the_same_number_and_a_torn_line_are_dropped(tmp_path: P
     journal.path.write_bytes(whole[:-3])
     assert files_after(journal.cut([first, second])) == {None: {"a": b"1"}}
     assert journal.path.read_bytes() == whole[: whole.index(b"\n") + 1]
+
+
+def test_files_that_are_locked_or_change_while_they_are_read_are_not_at_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, lock = Folder(tmp_path), tmp_path / "memory" / ".git" / "index.lock"
+    folder.write({"memory/notes.md": b"Zebedee", "memory/.git/index": b"1"})
+    read = folder.read
+    steps: list[Callable[[], object]] = [lock.touch, lock.unlink]
+
+    def beside_others() -> dict[str, bytes]:
+        if steps:
+            steps.pop(0)()
+        return read()
+
+    monkeypatch.setattr(folder, "read", beside_others)
+    assert folder.read_at_rest("memory/.git/*.lock*") is None  # it was there only while they were read
+    assert folder.read_at_rest("memory/.git/*.lock*") == {
+        "memory/notes.md": b"Zebedee",
+        "memory/.git/index": b"1",
+    }
+    lock.touch()
+    assert folder.read_at_rest("memory/.git/*.lock*") is None

@@ -95,6 +95,19 @@ def test_only_text_is_the_reply(talk: "Talk", server: Provider):
     assert talk.say("Count!").text == ""
 
 
+def test_parts_of_a_kind_that_the_sdk_does_not_know_are_passed_over(talk: "Talk", server: Provider):
+    server.edit = lambda body: (
+        body
+        | {
+            "content": [{"type": "some_new_part", "from": "a model"}, *body["content"]],
+            "usage": body["usage"] | {"iterations": [{"type": "some_new_part", "input_tokens": 7}]},
+        }
+    )
+    reply = talk.say("Hello!")
+    assert (reply.text, reply.finish) == ("I do not know.", Finish.STOP)
+    assert reply.usage is not None
+
+
 def test_a_server_that_reports_no_usage_has_an_unknown_cost(talk: "Talk", server: Provider):
     server.edit = lambda body: {name: value for name, value in body.items() if name != "usage"}
     assert talk.say("Hello!").usage is None

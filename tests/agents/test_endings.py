@@ -202,6 +202,37 @@ def test_a_filter_that_comes_as_a_success_is_a_refusal_and_not_asked_again(
     assert len(server.chats) == 1
 
 
+BEHIND = '{"error": {"message": "Prompt is too long"}}'
+
+
+@pytest.mark.parametrize("protocol", ADAPTERS)
+@pytest.mark.parametrize(
+    ("status", "body", "finish"),
+    [
+        (400, {"detail": "Content Exists Risk"}, Finish.REFUSAL),
+        (400, {"object": "error", "message": "max_tokens must be at least 1, got -7.", "code": 400}, Finish.OVERFLOW),
+        (413, {"error": {"message": "Provider error", "metadata": {"raw": BEHIND}}}, Finish.OVERFLOW),
+    ],
+    ids=["detail", "message", "metadata"],
+)  # fmt: skip
+def test_an_error_is_understood_wherever_a_server_writes_its_words(
+    start: Start, server: Provider, protocol: str, status: int, body: dict[str, Any], finish: Finish
+) -> None:
+    server.fail(status=status, body=body)
+    assert start(protocol, max_retries=4).say("Hello!").finish is finish
+    assert len(server.chats) == 1
+
+
+@pytest.mark.parametrize("protocol", ADAPTERS)
+def test_a_prompt_that_an_error_quotes_does_not_speak_for_the_server(
+    start: Start, server: Provider, protocol: str
+) -> None:
+    quoted = {"type": "missing", "msg": "Field required", "input": {"content": "Prompt is too long"}}
+    server.fail(status=400, body={"detail": [quoted]})
+    with pytest.raises(AgentError, match="HTTP 400"):
+        start(protocol, max_retries=4).say("Hello!")
+
+
 @pytest.mark.parametrize("protocol", ADAPTERS)
 def test_a_mistake_in_rows_of_ones_own_is_said_before_anything_is_sent(
     start: Start, server: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str

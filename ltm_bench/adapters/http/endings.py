@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
 
 from ltm_bench.adapters.overflow import is_rate_limit, is_too_long
 from ltm_bench.core.limits import json_of
@@ -78,6 +79,36 @@ def with_true_status(response: httpx2.Response) -> tuple[httpx2.Response, bool]:
     return changed, BROKEN in str(error["message"])
 
 
+def telling(body: object) -> str:
+    """Return the text of an error's body that says most: one that a row of the table knows, or else its message.
+
+    Routers put the words of those behind them into fields of their own, and some servers know no `message`.
+    """
+    texts = list(islice(_texts(body), _MOST_TEXTS))
+    first = next(iter(texts), "")
+    known = next((text for kind in _TOLD for text in texts if says(kind, text)), first)
+    return known if known == first or " " in known else f"{first} ({known})"
+
+
+_TOLD: tuple[Literal["money", "too_long", "refused"], ...] = ("money", "too_long", "refused")
+_MOST_TEXTS = 50
+_FIRST = ("message", "detail", "error")
+"""Where the message of an error stands."""
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield all texts of a JSON value, those that may be its message first."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name in sorted(value, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
+            if name != "input":  # where FastAPI's servers quote the request
+                yield from _texts(value[name])
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
 def _body(response: httpx2.Response) -> dict[str, Any] | None:
     try:
         body = json_of(response.content)
@@ -99,7 +130,7 @@ def _failure(
     given = body.get("error") or (_choice(body).get("error") if protocol == "chat" else None)
     if given:
         error = given if isinstance(given, dict) else {"message": str(given)}
-        code, kind, said = error.get("code"), error.get("type"), str(error.get("message") or error)
+        code, kind, said = error.get("code"), error.get("type"), telling(error) or str(error)
         status = _status(said, code, kind)
         return status, {**error, "message": said}, says("money", f"{said} {code} {kind}")
     try:

@@ -24,6 +24,8 @@ class Fault:
     status: int = 500
     message: str = "Something went wrong."
     code: str | None = None
+    body: dict[str, Any] | None = None
+    """The error's body, at servers with a shape of their own; None: the protocol's, with this message and code."""
     seconds: float = 10.0
     finish: str = "length"
     """The finish reason, in the protocol's own words."""

@@ -203,7 +203,9 @@ class Handler(BaseHTTPRequestHandler):
                 self.wfile.write("\r\n".join([*lines, "", ""]).encode())
             case _:
                 self._send(
-                    fault.status, protocol.error(fault), later=(fault.retry_after, fault.retry_after_ms)
+                    fault.status,
+                    fault.body or protocol.error(fault),
+                    later=(fault.retry_after, fault.retry_after_ms),
                 )
 
     def _send(
