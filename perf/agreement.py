@@ -19,8 +19,7 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Matcher, Message, Outcome, Reply, Turn
 from ltm_bench.datasets.goodai.expectations import READERS, expectations
 from ltm_bench.datasets.goodai.files import Performance, definitions, find_definition, results
-from perf.arguments import Arguments, measurement
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 
 CLOSE = 0.02
 

@@ -20,8 +20,7 @@ from ltm_bench.score.audits.correction import Measured
 from ltm_bench.score.audits.judgements import reply_hash
 from ltm_bench.score.audits.records import Audit, AuditReading, Commission, Records
 from ltm_bench.score.statistics.intervals import wilson
-from perf.arguments import Arguments, measurement
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 
 ERRORS = (0.005, 0.02, 0.05, 0.10)
 JUDGES = ((0.90, 0.90), (0.90, 0.99), (0.95, 0.95), (0.99, 0.90), (0.99, 0.99))

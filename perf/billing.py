@@ -36,7 +36,7 @@ from ltm_bench.adapters.testing.server import serving
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.runner.standing import cost_of
-from perf.arguments import Arguments, measurement
+from perf.harness import Arguments, measurement
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OUTPUT = 100

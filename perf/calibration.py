@@ -29,8 +29,7 @@ from ltm_bench.runner.references import Played, play, play_alone
 from ltm_bench.score.results.headline import headline
 from ltm_bench.score.statistics.intervals import mean_interval, paired, sum_interval
 from ltm_bench.score.statistics.power import Size, noise_of, power, seeds_needed, smallest_difference
-from perf.arguments import Arguments, measurement
-from perf.tables import inserted
+from perf.harness import Arguments, inserted, measurement
 
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.8)
 FAULTS: Mapping[str, Sequence[float]] = {

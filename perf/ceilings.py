@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.datasets.public import public_set
-from perf.arguments import Arguments, measurement
-from perf.processes import spent_on
-from perf.tables import table
+from perf.harness import Arguments, measurement, spent_on, table
 
 JUDGE = '''"""Knows: a judge that knows the gold answers."""
 

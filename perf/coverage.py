@@ -25,8 +25,7 @@ from ltm_bench.score.statistics.intervals import (
     wilson,
 )
 from ltm_bench.score.statistics.memory import Triple, kept
-from perf.arguments import Arguments, measurement
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 
 Scores = np.ndarray
 

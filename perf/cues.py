@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.matchers.reading import cues, stance, structure
-from perf.arguments import Arguments, measurement
+from perf.harness import Arguments, measurement
 from perf.replies import ours, questions, replies
 
 

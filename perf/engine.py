@@ -28,9 +28,7 @@ from ltm_bench.plan.request import Request
 from ltm_bench.runner.conversations import run_conversations
 from ltm_bench.runner.observer import Silent
 from ltm_bench.script.scenario import Example
-from perf.arguments import Arguments, measurement
-from perf.processes import apart, peak
-from perf.tables import table
+from perf.harness import Arguments, apart, measurement, peak, table
 
 
 class Scoring(Silent):

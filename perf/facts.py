@@ -16,8 +16,7 @@ from pathlib import Path
 from ltm_bench.datasets.dialogue import History, HistoryQuestion
 from ltm_bench.datasets.factconsolidation.files import histories
 from ltm_bench.datasets.factconsolidation.scorer import official, strict
-from perf.arguments import Arguments, measurement
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 
 _STOP = frozenset(
     "the a an of in is was are by to which what who where did does with and name on for".split()

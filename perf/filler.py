@@ -23,7 +23,7 @@ from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.runner.conversations import run_conversations
 from ltm_bench.runner.observer import Silent
-from perf.arguments import Arguments, measurement
+from perf.harness import Arguments, measurement
 
 PATTERNS = (
     r"(?m)^Q:", "JSON", r"\?", r"\?$", r"\n", r"\n.*\n", r"(?m)^[-*•]", r"(?m)^\d+[.)]", ":", r"\d", '"', "“", "–",

@@ -27,7 +27,7 @@ from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import examples
 from ltm_bench.script.rehearsal import ideal_reply, rehearse
 from ltm_bench.script.scenario import Example
-from perf.arguments import Arguments, measurement
+from perf.harness import Arguments, measurement
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SLOW = 2.0

@@ -19,7 +19,7 @@ from ltm_bench.adapters.testing import provider
 from ltm_bench.core.budget import Budget
 from ltm_bench.log.gateway import GATEWAY
 from ltm_bench.log.journal import Journal
-from perf.arguments import Arguments, measurement
+from perf.harness import Arguments, measurement
 
 ASKED = "My boat is called Undine. What is my boat called? " * 40
 

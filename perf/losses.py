@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from ltm_bench import run
 from ltm_bench.score.results.ladder import LOSSES
 from ltm_bench.score.statistics.intervals import wilson
-from perf.arguments import Arguments, measurement
-from perf.tables import inserted
+from perf.harness import Arguments, inserted, measurement
 
 ONE_FACT = ("colours", "hinted", "never_told", "jokes")
 """Scenarios whose answers rest on one fact each."""

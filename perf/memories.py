@@ -26,9 +26,7 @@ from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.pricing import dollars, price_list
 from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.plugins.driven import driven
-from perf.arguments import Arguments, measurement
-from perf.processes import spent_on
-from perf.tables import table
+from perf.harness import Arguments, measurement, spent_on, table
 from tests.hindsight_server import hindsight_server
 from tests.memories import keep_graph, model, offline
 from tests.notes import keep_notes

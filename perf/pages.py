@@ -21,8 +21,7 @@ from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.examples import ExampleResult
-from perf.arguments import Arguments, measurement
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 from tests.browser import Browser, find_browser
 
 AGENTS = 14

@@ -12,8 +12,7 @@ import numpy as np
 
 from ltm_bench.score.statistics.intervals import paired
 from ltm_bench.score.statistics.power import Noise, Size, power, smallest_difference
-from perf.arguments import Arguments, measurement
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 
 SIZES = ((11, 3), (11, 15), (5, 20), (1, 100))
 NOISES = (Noise(within=0.5), Noise(within=0.2), Noise(within=0.2, between=0.0025))

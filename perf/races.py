@@ -21,8 +21,7 @@ from ltm_bench.score.comparison.racing import Preference, Rules
 from ltm_bench.score.statistics.intervals import CONFIDENCE
 from ltm_bench.score.statistics.power import Noise, Size, power, smallest, smallest_difference
 from ltm_bench.score.statistics.sequential import FIRST, arm
-from perf.arguments import Arguments, measurement
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 
 SCENARIOS, EXAMPLES = 11, 3
 SPREADS = (0.08, 0.15, 0.3)

@@ -27,9 +27,8 @@ from ltm_bench.plan.request import Request
 from ltm_bench.plugins.matchers import examples
 from ltm_bench.runner.references import Played, play, total
 from ltm_bench.score.audits.heaps import Guard
-from perf.arguments import Arguments, measurement
 from perf.fuzz import Place, places
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 
 SHAPES: dict[str, Callable[[Sequence[str]], str]] = {
     "commas": lambda said: f"{', '.join(said)}.",

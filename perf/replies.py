@@ -32,8 +32,7 @@ from ltm_bench.core.messages import Message, Outcome, Reply, Turn, Verdict
 from ltm_bench.plugins.matchers import load
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.statistics.intervals import wilson
-from perf.arguments import Arguments, measurement
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 
 ALL = "all"
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from ltm_bench.adapters import hashing
 from ltm_bench.filler.filler import shipped
-from perf.arguments import Arguments, measurement
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 
 DEPTHS = (1, 5, 20)
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.datasets.public import contents, public_set
-from perf.arguments import Arguments, measurement
-from perf.processes import apart, peak, spent_on
+from perf.harness import Arguments, apart, measurement, peak, spent_on
 
 SUITE = "longmemeval-s"
 TYPES = ("multi-session", "temporal-reasoning", "knowledge-update", "single-session-user")

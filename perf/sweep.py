@@ -34,9 +34,7 @@ from ltm_bench.log.reader import is_finished, read_events
 from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.runner.estimate import estimate
-from perf.arguments import Arguments, measurement
-from perf.processes import begin, spent_by
-from perf.tables import table
+from perf.harness import Arguments, begin, measurement, spent_by, table
 
 ADAPTER = '''"""Waiting: a model at a server of our own; a reply costs a cent, by the price of gpt-4o."""
 

@@ -51,7 +51,7 @@ from ltm_bench.score.statistics.intervals import CONFIDENCE, Interval, mean_inte
 from ltm_bench.script.clashes import clashes
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
-from perf.arguments import Arguments, measurement
+from perf.harness import Arguments, measurement
 from perf.recitals import CUT, HEAP, Heaps
 
 OURS = ("standard", "abilities", "trust")

@@ -19,8 +19,7 @@ from ltm_bench.matchers.forms import dump
 from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
-from perf.arguments import Arguments, measurement
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 
 SCENARIOS = (
     "colours", "name_list", "jokes", "locations_directions", "prospective_memory", "trigger_response", "sally_anne",

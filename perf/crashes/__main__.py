@@ -29,7 +29,6 @@ from pathlib import Path
 import openai
 
 from ltm_bench.adapters.testing import Fault
-from perf.arguments import Arguments, measurement
 from perf.crashes.cases import Outcome, Whole, undisturbed
 from perf.crashes.faults import HOST, PORT, served
 from perf.crashes.processes import can_mount
@@ -47,7 +46,7 @@ from perf.crashes.ways import (
     remote,
     two,
 )
-from perf.tables import table
+from perf.harness import Arguments, measurement, table
 
 WARM = (openai.__name__,)
 """Imported before any process is forked, so that no case begins with seconds of imports."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
-from perf.arguments import Arguments, measurement
+from perf.harness import Arguments, measurement
 from perf.hostile.ground import Attack, Ground, perform
 
 SLOW = 20.0

@@ -38,9 +38,8 @@ from typing import Any
 
 from coverage import Coverage, CoverageData
 
-from perf.arguments import Arguments, measurement
+from perf.harness import Arguments, measurement, table
 from perf.mutants.changes import EVERYWHERE, Mutant, chosen
-from perf.tables import table
 
 ROOMS = " ".join(f"ltm_bench/{room}" for room in "core matchers schedule runner score adapters log".split())
 OPTIONS = "-q -p covering -p no:cacheprovider --hypothesis-seed=0".split()
