@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -11,7 +10,7 @@ import pytest
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
-from ltm_bench.report.charts import draw, known
+from ltm_bench.report.charts import RECIPES, draw, known
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.scoring import narrowed
@@ -38,17 +37,9 @@ def make(made: "Made") -> Make:
     return run
 
 
-def _single(run: Scored) -> list[Any]:
-    return [replace(e, needles=e.needles[:1]) for e in run.results.examples]
-
-
 @pytest.mark.parametrize("kind", known())
 def test_every_kind_of_picture_is_drawn_and_loads_nothing(make: Make, kind: str) -> None:
     runs = [make(agent, span=span) for agent in ("gpt-4o", "goldfish") for span in (32_000, 120_000)]
-    if kind == "depth":  # from examples with one needle each
-        runs = [
-            Scored(run.manifest, run.results.model_copy(update={"examples": _single(run)})) for run in runs
-        ]
     picture = draw(kind, runs, "svg").decode()
     root = ElementTree.fromstring(picture)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
@@ -63,7 +54,7 @@ def test_every_kind_of_picture_is_drawn_and_loads_nothing(make: Make, kind: str)
 
 @pytest.mark.parametrize(("form", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF-")])
 def test_pictures_have_three_forms(make: Make, form: str, begins: bytes) -> None:
-    assert draw("outcomes", [make("a")], form).startswith(begins)
+    assert draw("scenarios", [make("a")], form).startswith(begins)
 
 
 def test_names_of_agents_are_text_in_a_picture(make: Make) -> None:
@@ -83,19 +74,13 @@ def test_each_score_is_drawn_at_its_span(made: "Made") -> None:
     assert described == {"0", "1"}
 
 
-def test_every_outcome_has_its_own_colour() -> None:
-    from ltm_bench.report.plotting import OUTCOME_COLOURS
-
-    assert list(OUTCOME_COLOURS) == [outcome.value for outcome in Outcome]
-    assert len(set(OUTCOME_COLOURS.values())) == len(Outcome)
-
-
 @pytest.mark.parametrize(
     ("kind", "form", "complaint"),
     [
         ("spam", "svg", "--kind spam: unknown; did you mean 'spans'?"),
         ("spans", "jpg", "the file must end in .svg, .png, .pdf, not in 'jpg'"),
-        ("needles", "svg", "--kind needles: these runs have nothing to draw"),
+        ("distance", "svg", "--kind distance: these runs have nothing to draw"),
+        *((each, "svg", f"--kind {each}: no longer drawn; docs/charts.md has it") for each in RECIPES),
     ],
 )
 def test_what_cannot_be_drawn_is_explained(made: "Made", kind: str, form: str, complaint: str) -> None:
@@ -111,15 +96,6 @@ def test_twenty_four_agents_are_told_apart_and_named_in_full() -> None:
     colours = json.loads(agent_colour(names).to_json())["scale"]["range"]
     shapes = json.loads(agent_shape(names).to_json())["scale"]["range"]
     assert len({(colours[i % len(colours)], shapes[i]) for i in range(24)}) == 24
-
-
-def test_agents_of_unknown_cost_are_named_and_are_not_in_the_legend(make: Make) -> None:
-    priced, unpriced = make("priced", span=8_000), make("own-" + "x" * 60, span=8_000)
-    costs = unpriced.results.costs.model_copy(update={"dollars": None})
-    unpriced = Scored(unpriced.manifest, unpriced.results.model_copy(update={"costs": costs}))
-    root = ElementTree.fromstring(draw("cost", [priced, unpriced], "svg"))
-    texts = [element.text for element in root.iter() if element.text and "own-" in element.text]
-    assert texts == ["cost unknown: own-" + "x" * 60]
 
 
 def read(picture: bytes) -> set[str]:
@@ -155,7 +131,7 @@ def test_the_frontier_has_intervals_in_both_directions_for_cost_and_latency(make
     assert "cost unknown: goldfish" in json.dumps(chart["title"])
 
 
-@pytest.mark.parametrize("kind", ["scenarios", "skills", "spans", "distance"])
+@pytest.mark.parametrize("kind", ["scenarios", "spans", "distance"])
 def test_the_chance_level_is_drawn_and_stated(make: Make, kind: str) -> None:
     picture = draw(kind, [make(agent, span=8_000) for agent in ("a", "b")], "svg")
     assert any("orange: score of guessing" in text for text in read(picture))
@@ -170,18 +146,9 @@ def test_the_floor_is_drawn_where_goldfish_scores(make: Make) -> None:
     assert any(abs(float(each) - share) < 1e-6 for each in drawn)
 
 
-def test_a_heat_map_of_many_panels_stays_short_and_names_are_whole(made: "Made", make: Make) -> None:
-    name = "an agent with quite a long name, as those with many settings have, number one"
-    runs = [make(name, span=span) for span in (8_000, 32_000)]
-    runs = [Scored(run.manifest, run.results.model_copy(update={"examples": _single(run)})) for run in runs]
-    root = ElementTree.fromstring(draw("depth", runs, "svg"))
-    assert float(root.attrib["height"]) < 1_000
-    assert any(text.startswith(name) and "…" not in text for text in read(ElementTree.tostring(root)))
-
-
 def test_a_picture_is_as_wide_as_asked(make: Make) -> None:
     narrow, wide = (
-        float(ElementTree.fromstring(draw("outcomes", [make("a")], "svg", width)).attrib["width"])
+        float(ElementTree.fromstring(draw("scenarios", [make("a")], "svg", width)).attrib["width"])
         for width in (200, 700)
     )
     assert wide - narrow == pytest.approx(500, abs=2)

@@ -23,6 +23,9 @@ FORMS = ("svg", "png", "pdf")
 WIDTH = 460
 """Default width of a plot in pixels."""
 
+RECIPES = ("cost", "depth", "latency", "needles", "operations", "outcomes", "skills", "stars")
+"""What earlier versions drew, and now is a few lines on a page of the documentation."""
+
 
 def known() -> Mapping[str, str]:
     """Map the name of every chart to one line of help. Works without Altair."""
@@ -45,6 +48,8 @@ def draw(kind: str, runs: Sequence[Scored], form: str, width: int = WIDTH) -> by
         raise ConfigError(
             f"-o: the file must end in {', '.join(f'.{each}' for each in FORMS)}, not in {form!r}"
         )
+    if kind in RECIPES:
+        raise ConfigError(f"--kind {kind}: no longer drawn; docs/charts.md has it as a recipe over frame()")
     with extra("plot", wanted_by="plot"):
         chart = member(__name__, kind, "--kind")
         import vl_convert
@@ -66,8 +71,7 @@ def _specification(kind: str, chart: Chart, width: int) -> dict[str, Any]:
         sized.spec = chart.spec.properties(width=width // 2, height=300)
     else:
         height = 300 if chart.height is alt.Undefined else chart.height
-        columns = 1 if chart.to_dict().get("encoding", {}).get("facet") is None else 2
-        sized = chart.properties(width=width // columns, height=height)
+        sized = chart.properties(width=width, height=height)
     specification: dict[str, Any] = sized.configure(font="sans-serif", background="white").to_dict()
     data = [*specification.get("datasets", {}).values(), specification.get("data", {}).get("values")]
     if not any(data):

@@ -10,7 +10,6 @@ from ltm_bench.report.plotting import (
     agent_colour,
     agent_shape,
     inline,
-    pareto,
     share_y,
     unique,
     with_note,
@@ -55,6 +54,21 @@ def drawn(cells: Sequence[Cell]) -> Chart:
     chart: Chart = layers.facet(alt.Facet("against:N", title=None), columns=2).resolve_scale(x="independent")
     unknown = unique([cell.entrant for cell in cells if cell.dollars is None])
     return with_note(chart, f"cost unknown: {', '.join(unknown)}") if unknown else chart
+
+
+def pareto(rows: Sequence[Row]) -> list[Row]:
+    """Return the Pareto frontier of each `span`: rows that no other beats in both `x` (less) and `share` (more)."""
+    return [
+        row
+        for row in rows
+        if not any(
+            other["span"] == row["span"]
+            and other["x"] <= row["x"]
+            and other["share"] >= row["share"]
+            and (other["x"], other["share"]) != (row["x"], row["share"])
+            for other in rows
+        )
+    ]
 
 
 def _rows(panel: str, cells: Sequence[Cell]) -> list[Row]:
