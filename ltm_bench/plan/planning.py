@@ -43,7 +43,7 @@ from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
 from ltm_bench.plan.modes import check_lines, check_mode, mode_of
 from ltm_bench.plan.naming import run_name
 from ltm_bench.plan.request import Request
-from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suite
+from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suite, own_tasks
 from ltm_bench.plan.suites import Suite
 from ltm_bench.plan.values import parse_span, spell_span
 from ltm_bench.plugins import files as plugins
@@ -99,10 +99,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     check_keys({"--agent": request.agent, "--suite": request.suite, "--filler": request.filler})
     suite = find_suite(request.suite, data=request.data, most=request.examples, seed=request.seed)
     if request.data is not None and not suite.public:
-        raise ConfigError(
-            f"--data {request.data}: the suite {request.suite} is not a public set (see datasets list); if a "
-            "scenario of it reads data, say so with -P SCENARIO.data=PATH"
-        )
+        request = _about_own(request, request.data, suite)
     span = parse_span(suite.span if request.span is None else request.span)
     catalogue = Catalogue.open()
     scenarios = Scenarios(request.suite, catalogue)
@@ -160,7 +157,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         agent.source,
         _abouts(manifest, scenarios),
         name=run_name(manifest, suite, usual, agent.usual),
-        notes=tuple(_notes(request, suite, span, each)),
+        notes=(*_notes(request, suite, span, each), *_unasked(manifest)),
         controls=parse_controls(suite.controls),
     )
     demand = partial(check_lines, mode=mode, name=agent.entry.name, agent=sample, pace=request.pace)
@@ -217,6 +214,13 @@ def _filler_mode(asked: str, agent: AgentEntry, *, isolated: bool) -> str:
     return asked if agent.observes or isolated else "live"
 
 
+def _unasked(manifest: Manifest) -> Sequence[str]:
+    """Return a note on each task of a user's own that is not asked."""
+    kept = [own_tasks(entry.parameters, manifest.span) for entry in manifest.suite.scenarios]
+    dropped = {task: why for own in kept if own for task, why in own.kept.dropped.items()}
+    return [f"task {task} is left out: {why}" for task, why in dropped.items()]
+
+
 def _notes(request: Request, suite: Suite, span: int, usual: Questions) -> Iterator[str]:
     """Yield notes on a plan: how questions are asked, scenarios left out, a span that differs from the suite's.
 
@@ -247,6 +251,18 @@ def _notes(request: Request, suite: Suite, span: int, usual: Questions) -> Itera
         yield f"The suite {request.suite} was made for a span of {suite.span}; this run has {spell_span(span)}."
 
 
+def _about_own(request: Request, data: str, suite: Suite) -> Request:
+    """Return a request whose scenarios read the documents in a folder, and the tasks in `tasks.json` there."""
+    rows = request.scenarios or suite.scenarios
+    if {suite.plays(row) for row in rows} != {"swim"}:
+        raise ConfigError(
+            f"--data {data}: the suite {request.suite} is not a public set (see datasets list); if a "
+            "scenario of it reads data, say so with -P SCENARIO.data=PATH"
+        )
+    own, given = {"data": data, "tasks": str(Path(data, "tasks.json"))}, request.parameters or {}
+    return replace(request, parameters={row: own | dict(given.get(row, {})) for row in rows})
+
+
 def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span: int) -> ScenarioEntry:
     found = scenarios.find(suite.plays(name))
     parameters = suite.parameters(name) | dict((request.parameters or {}).get(name, {}))
@@ -258,7 +274,8 @@ def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span
         if problem := mistyped("-P", f"{name}.{key}", value, types.get(key, Any)):
             raise ConfigError(f"scenario {found.scenario.name}: {problem}")
     wanted = None if suite.public else request.examples
-    count = examples or wanted or suite.count(name)
+    own = own_tasks(parameters, span)
+    count = examples or wanted or (own.examples if own else suite.count(name))
     if count > MOST_EXAMPLES:
         raise ConfigError(f"{name}: {count} examples are more than a run can have ({MOST_EXAMPLES:,})")
     return ScenarioEntry(

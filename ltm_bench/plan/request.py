@@ -166,7 +166,12 @@ class Request:
     _: KW_ONLY
     suite: Suite = "standard"
     data: Annotated[
-        str | None, Option("The file or folder of the suite's public set (see datasets list).", "PATH")
+        str | None,
+        Option(
+            "The file or folder of the suite's public set (see datasets list); for the suite swim, the folder of your "
+            "documents, with their tasks in its tasks.json.",
+            "PATH",
+        ),
     ] = None
     scenarios: Scenarios = ()
     examples: Annotated[

@@ -24,6 +24,7 @@ from ltm_bench.script.scenario import Scenario
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.goodai import suite as goodai
+    from ltm_bench.datasets.swim.suite import Own
 
 GOODAI = "goodai:"
 """The prefix of suites that are a folder of GoodAI's definitions."""
@@ -206,6 +207,16 @@ def filled(scenario: Scenario, parameters: Mapping[str, Any], span: int) -> dict
             raise ConfigError(f"scenario {scenario.name}: {error}") from error
         filled.setdefault("unvalidated", swim.unvalidated(tasks))
     return filled
+
+
+def own_tasks(parameters: Mapping[str, Any], span: int) -> Own | None:
+    """Return what a row asks about a user's own documents, if it names any. Raises ConfigError if no task fits."""
+    from ltm_bench.datasets.swim import suite
+
+    try:
+        return suite.own(parameters, span)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _digest(scenario: str, places: Sequence[Path]) -> str:

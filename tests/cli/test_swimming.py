@@ -140,6 +140,30 @@ def test_agents_are_compared_side_by_side_at_a_given_size(server: Provider, comm
     ]
 
 
+def test_a_run_of_the_suite_asks_about_a_folder_with_its_tasks_as_the_command_does(
+    server: Provider, command: "Command"
+) -> None:
+    assert command("swim", "generate", "docs", *MODEL, "-o", "docs/tasks.json").exit_code == 0
+    tasks = json.loads(Path("docs/tasks.json").read_text())
+    tasks["0"]["validated"] = {"by": "Ada", "verdict": "rejected"}
+    Path("docs/tasks.json").write_text(json.dumps(tasks))
+    own = ("--span", "4k", "--agent", "goldfish")
+    rows = [word for row in ("position", "absent") for word in ("--scenario", row)]
+    done = command("run", "--suite", "swim", "--data", "docs", *own, *rows, "--name", "a")
+    assert done.exit_code == 0, done.err
+    assert "task 0 is left out: it was rejected" in done.err
+    tests = ("--test", "position", "--test", "absent")
+    done = command("swim", "run", "docs/tasks.json", "docs", *own, *tests, "--name", "b")
+    assert done.exit_code == 0, done.err
+    logs = [
+        {log.name: log.read_bytes() for log in Path(f"reports/{name}/isolated").glob("*.jsonl")}
+        for name in "ab"
+    ]
+    assert len(logs[0]) == 11 * (5 + 1)
+    assert logs[0] == logs[1]
+    assert command("swim", "show", "a").out == command("swim", "show", "b").out
+
+
 def test_tasks_are_accepted_edited_or_rejected_and_the_rest_waits(
     server: Provider, command: "Command", monkeypatch: pytest.MonkeyPatch
 ) -> None:

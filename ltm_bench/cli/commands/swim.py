@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,6 +27,7 @@ from ltm_bench.plan.request import (
     Span,
     Tokenizer,
 )
+from ltm_bench.plan.values import number
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.swim import Document
@@ -36,14 +36,11 @@ if TYPE_CHECKING:
 app = group("Ask about your own documents, as SWiM does: generate, validate, run, show.")
 
 
-def _shares(option: str, text: str) -> list[float]:
-    try:
-        values = [float(part) for part in text.split(",")]
-    except ValueError:
-        values = [math.nan]
-    if not all(0 <= value <= 1 for value in values):
-        raise ConfigError(f"{option} {text}: write numbers from 0 to 1, such as 0,0.25,0.5,0.75,1")
-    return values
+_share = number("numbers from 0 to 1, such as 0,0.25,0.5,0.75,1", lambda value: 0 <= value <= 1)
+
+
+def _shares(text: str) -> list[float]:
+    return [_share(part) for part in text.split(",")]
 
 
 TasksFile = Annotated[Path, typer.Argument(metavar="FILE", help="The tasks, as JSON; SWiM's own files work.")]
@@ -153,12 +150,12 @@ def swim_run(
     tests: Annotated[
         Sequence[str], Option("position (the default), size, absent, voting or control.", "NAME")
     ] = ("position",),
-    depths: Annotated[str, Option("Depths of the answer's document.", "LIST")] = "0,0.25,0.5,0.75,1",
+    depths: Annotated[Any, Option("Depths of the answer's document.", "LIST", _shares)] = "0,0.25,0.5,0.75,1",
     shares: Annotated[
-        str, Option("Shares of the span filled with other documents.", "LIST")
+        Any, Option("Shares of the span filled with other documents.", "LIST", _shares)
     ] = "0,0.25,0.5,0.75,1",
     runs: Annotated[int, Option("Conversations per question of voting and control.", "K", least=1)] = 5,
-    control: Annotated[str, Option("The depth of the control.", "DEPTH")] = "0.25",
+    control: Annotated[Any, Option("The depth of the control.", "DEPTH", _share)] = "0.25",
     delivery: Annotated[str, Option("one_shot, chunked, or scattered.", "KIND")] = "one_shot",
     questions: Annotated[int | None, Option("Maximum number of questions.", "N", least=1)] = None,
     seed: Annotated[int, Option("The same seed gives the same order of documents.", "N")] = 0,
@@ -169,52 +166,40 @@ def swim_run(
     new: NewRun,
 ) -> None:
     """Ask about documents: at every depth, among ever more others, without the relevant one, or several times."""
-    from dataclasses import replace
     from functools import partial
 
     from ltm_bench.api import Options, compare, start
     from ltm_bench.cli.comparison import write_comparison
     from ltm_bench.cli.swim_figures import show_figures
     from ltm_bench.cli.watching import watch
-    from ltm_bench.datasets.swim import keep
-    from ltm_bench.datasets.swim.suite import Tests
+    from ltm_bench.datasets.swim.suite import TESTS
+    from ltm_bench.plan.scenarios import own_tasks
     from ltm_bench.plan.suites import SPAN
     from ltm_bench.plan.values import parse_span
-    from ltm_bench.script.deliveries import room
 
-    chosen = Tests(
-        names=tuple(dict.fromkeys(tests)),
-        depths=_shares("--depths", depths),
-        shares=_shares("--shares", shares),
-        runs=runs,
-        delivery=delivery,
-        control=_shares("--control", control)[0],
-    )
-    chosen.check()
-    span = span or SPAN
-    kept = keep(_documents(documents), _tasks(tasks), room(parse_span(span)))
-    for name, why in kept.dropped.items():
-        err().print(f"task {safe(name)} is left out: {safe(why)}")
-    if not kept.tasks:
-        raise ConfigError(f"{tasks}: no task fits a span of {span}; choose a larger one")
-    request = Request(
+    parameters: dict[str, dict[str, Any]] = {}
+    for name in tests:
+        if name not in TESTS:
+            raise ConfigError(f"--test {name}: must be one of {', '.join(TESTS)}")
+        own = {"tasks": str(tasks), "data": str(documents), "test": name, "runs": runs, "delivery": delivery}
+        parameters[name] = own | {"shares": shares, "depths": [control] if name == "control" else depths}
+        if questions and (asked := own_tasks(parameters[name], parse_span(span or SPAN))):
+            parameters[name]["examples"] = min(questions, len(asked.kept.tasks)) * asked.variants
+    request = partial(
+        Request,
         span=span,
         suite="swim",
-        scenarios=chosen.names,
+        scenarios=tuple(parameters),
         seed=seed,
         isolated=True,
         tokenizer=tokenizer,
         settings=settings,
         base_url=base_url,
-        parameters=chosen.parameters(tasks, documents, min(questions or len(kept.tasks), len(kept.tasks))),
+        parameters=parameters,
     )
-    several = list(dict.fromkeys(agents))
-    executions = [
-        partial(start, replace(request, agent=agent), name=_name(new.name, agent, several), fresh=new.fresh)
-        for agent in several
-    ]
-    options = Options.of(conduct)
-    done = [watch(execution, options) for execution in executions]
+    several, options = list(dict.fromkeys(agents)), Options.of(conduct)
+    made = [(request(agent=agent), _name(new.name, agent, several)) for agent in several]
+    done = [watch(partial(start, asked, name=name, fresh=new.fresh), options) for asked, name in made]
     for each in done:
         show_figures(each.folder, "local", None, as_json=False)
     if len(done) > 1:

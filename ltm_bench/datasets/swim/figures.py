@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltm_bench.datasets.swim.suite import DEPTHS
+from ltm_bench.datasets.swim.suite import DEPTHS, RUNS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -43,10 +43,6 @@ def vote(answers: Sequence[str], embed: Embed, absent: Callable[[str], bool] | N
         range(len(answers))
     )
     return heard[0] if len(heard) == 1 else heard[medoid(embed([answers[i] for i in heard]))]
-
-
-_RUNS = 5
-"""Conversations per question of voting and control, if the suite does not say."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ def figures_of(
     elif test == "absent":
         yield SwimFigure(row, "nothing invented", [each.score for each in answers])
     else:
-        yield from _voted(row, test, answers, int(parameters.get("runs", _RUNS)), embed())
+        yield from _voted(row, test, answers, int(parameters.get("runs", RUNS)), embed())
 
 
 def _over(row: str, what: str, answers: Sequence[Tested], places: Sequence[float]) -> Iterator[SwimFigure]:

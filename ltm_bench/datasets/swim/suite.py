@@ -1,10 +1,13 @@
-"""The tests of SWiM, as rows of the suite `swim` and parameters of its scenario."""
+"""The suite `swim` about documents of a user's own: which tasks fit, and how many examples ask all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.swim.arranging import Kept, keep
+from ltm_bench.datasets.swim.documents import read_documents
+from ltm_bench.datasets.swim.tasks import read_tasks
+from ltm_bench.script.deliveries import room
 
 TESTS = ("position", "size", "absent", "voting", "control")
 """The rows of the suite `swim`."""
@@ -12,39 +15,31 @@ TESTS = ("position", "size", "absent", "voting", "control")
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The default depths and shares."""
 
+RUNS = 5
+"""Conversations per question of voting and control, if the suite does not say."""
 
-class Tests(NamedTuple):
-    """Which tests are run, and how."""
 
-    names: Sequence[str]
-    depths: Sequence[float]
-    """The positions of the answer's document, from 0 to 1."""
-    shares: Sequence[float]
-    """The shares of the span that other documents take, from 0 to 1."""
-    runs: int
-    """Conversations per question of voting and control."""
-    delivery: str
-    control: float
-    """The depth of the control."""
+class Own(NamedTuple):
+    """What a row asks about documents of a user's own."""
 
-    def check(self) -> None:
-        """Raise ConfigError for a test that does not exist."""
-        for name in self.names:
-            if name not in TESTS:
-                raise ConfigError(f"--test {name}: must be one of {', '.join(TESTS)}")
+    kept: Kept
+    variants: int
+    """Examples of each question."""
 
-    def parameters(self, tasks: Path, documents: Path, questions: int) -> dict[str, dict[str, Any]]:
-        """Return the parameters of each row for a number of questions."""
-        variants = {"position": len(self.depths), "size": len(self.shares), "absent": 1}
-        return {
-            name: {
-                "tasks": str(tasks),
-                "data": str(documents),
-                "depths": [self.control] if name == "control" else list(self.depths),
-                "shares": list(self.shares),
-                "runs": self.runs,
-                "delivery": self.delivery,
-                "examples": questions * variants.get(name, self.runs),
-            }
-            for name in self.names
-        }
+    @property
+    def examples(self) -> int:
+        """The number of examples that ask all questions."""
+        return len(self.kept.tasks) * self.variants
+
+
+def own(parameters: Mapping[str, Any], span: int) -> Own | None:
+    """Return what a row asks about a user's own documents, if it names any. Raises ValueError if no task fits."""
+    if not (parameters.get("data") and parameters.get("tasks")):
+        return None
+    tasks = Path(parameters["tasks"])
+    kept = keep(read_documents(str(parameters["data"])), read_tasks(tasks), room(span))
+    if not kept.tasks:
+        raise ValueError(f"{tasks}: no task fits a span of {span:,}; choose a larger one")
+    test, runs = parameters.get("test", TESTS[0]), int(parameters.get("runs", RUNS))
+    places = {"position": parameters.get("depths", DEPTHS), "size": parameters.get("shares", DEPTHS)}
+    return Own(kept, 1 if test == "absent" else len(places.get(test, range(runs))))
