@@ -62,6 +62,7 @@ class Billed(OpenAIChat):
 
 '''
 
+RUN = "--suite smoke --span 2k --isolated --examples 4 --name r".split()
 RACE = "--span 2k --scenario colours --scenario jokes --examples 2 --most 6 --least 0.01".split()
 
 PROGRAM = f'''"""A program that calls a model, every other time in a stream, and repeats what fails."""
@@ -172,18 +173,7 @@ def trial(seed: int, limit: Decimal, kills: int, kind: str = "run", start: Any =
             (place / "agents" / "shorter.py").write_text(ADAPTER.replace("16000", "1500"), "utf-8")
             words = ["race", "billed", "shorter", *RACE, *billed, *more]
         else:
-            words = [
-                "run",
-                "--suite",
-                "smoke",
-                "--span",
-                "2k",
-                "--isolated",
-                "--examples",
-                "4",
-                "--name",
-                "r",
-            ]
+            words = ["run", *RUN]
             if kind == "gateway":
                 (place / "program.py").write_text(PROGRAM, "utf-8")
                 more += ["--gateway", "--upstream", f"openai={provider.openai_url}"]
