@@ -1,14 +1,13 @@
 """How often our verdicts equal the scores that GoodAI published with its LTM Benchmark, scenario by scenario.
 
-    python -m perf.agreement FOLDER [--show] [--json]
+    python -m perf.agreement FOLDER [--show]
 
 FOLDER holds their definitions and results, in their own layout or a compact one (see
 `ltm_bench/datasets/goodai/files.py`). Scores within 0.02 count as equal. Published scores are not the truth: many come
 from a substring match, some were corrected by hand. So every difference that has been examined is explained in
-`agreement.toml`. `--show` prints the replies; `--json` prints the counts and every difference as one JSON object.
+`agreement.toml`. `--show` prints the replies.
 """
 
-import json
 import sys
 import tomllib
 from collections import Counter, defaultdict
@@ -41,7 +40,6 @@ def ours(published: Performance, asked: list[tuple[int, Matcher]]) -> tuple[floa
     __doc__,
     folder=Path,
     show=(False, "print every reply on which our scores and the published ones differ"),
-    json=(False, "print one JSON object"),
 )
 def main(args: Arguments) -> None:
     """Compare and print."""
@@ -87,9 +85,6 @@ def main(args: Arguments) -> None:
                 "replies": [each.exchanges[i].reply for i in asked],
             }
         )
-    if args.json:
-        print(json.dumps({"scenarios": counted, "differing": differing}, ensure_ascii=False, default=str))
-        return
     for case in differing:
         by_hand = " by hand" if case["by_hand"] else ""
         print(

@@ -1,12 +1,11 @@
 """Scores of simple readers on FactConsolidation, set by set: one takes the first mention, one the last, one the gold.
 
-    python -m perf.facts Conflict_Resolution.json [--json]
+    python -m perf.facts Conflict_Resolution.json
 
 Such a reader finds the facts that share the most words with a question, and quotes the first or the last of them. It
 knows no hops, so it shows how much of a set depends on order alone.
 """
 
-import json
 import re
 import sys
 from collections import defaultdict
@@ -48,7 +47,7 @@ class Reader:
         return [place for place, weight in sorted(weights.items()) if weight > best * 0.999]
 
 
-@measurement(__doc__, file=Path, json=(False, "print one JSON object"))
+@measurement(__doc__, file=Path)
 def main(args: Arguments) -> None:
     """Measure and print."""
     found: dict[str, dict[str, float]] = {}
@@ -65,9 +64,6 @@ def main(args: Arguments) -> None:
                 scores[name].append(official(reply, question.gold))
                 scores[f"{name}, strict"].append(strict(reply, question.gold))
         found[history.id] = {name: sum(each) / len(each) for name, each in scores.items()}
-    if args.json:
-        print(json.dumps(found))
-        return
     names = ["gold", "first mention", "last mention"]
     row = table("set", *names)
     for name, means in found.items():

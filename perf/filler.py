@@ -8,21 +8,14 @@ or the single word, with the best F1. To measure another version, run this file 
 `PYTHONPATH=. python …/perf/filler.py`.
 """
 
-import asyncio
 import math
 import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
-from ltm_bench.core.budget import Budget
-from ltm_bench.core.messages import Turn
-from ltm_bench.log.recorder import start_run
-from ltm_bench.plan.planning import make_plan
-from ltm_bench.plan.request import Request
-from ltm_bench.runner.conversations import run_conversations
-from ltm_bench.runner.observer import Silent
+from ltm_bench import run
+from ltm_bench.log.reader import read_turns
 from perf.harness import Arguments, measurement
 
 PATTERNS = (
@@ -35,28 +28,16 @@ Said = tuple[str, bool]
 """A message, and whether it is filler."""
 
 
-class Listener(Silent):
-    """Keeps needles and filler."""
-
-    def __init__(self) -> None:
-        self.said: list[Said] = []
-
-    def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
-        """Keep a message."""
-        if turn.kind in ("fill", "tell"):
-            self.said.append((turn.message.text, turn.kind == "fill"))
-
-
 def messages(span: str, seeds: Iterable[int]) -> list[Said]:
     """Return needles and filler of runs of the standard suite."""
-    listener = Listener()
-    for seed in seeds:
-        plan = make_plan(Request(agent="goldfish", span=span, seed=seed))
-        with tempfile.TemporaryDirectory() as folder:
-            start_run(Path(folder), plan.manifest)
-            running = run_conversations(plan, plan.agents, Path(folder), budget=Budget(), observer=listener)
-            asyncio.run(running)
-    return listener.said
+    said = list[Said]()
+    with tempfile.TemporaryDirectory() as reports:
+        for seed in seeds:
+            log = run("goldfish", span, seed=seed, reports=reports).folder / "events.jsonl"
+            said += [
+                (t.message.text, t.kind == "fill") for t in read_turns(log) if t.kind in ("fill", "tell")
+            ]
+    return said
 
 
 def features(text: str) -> set[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.datasets.public import contents, public_set
+from ltm_bench.plan.values import parse_span
 from perf.harness import Arguments, apart, measurement, peak, spent_on
 
 SUITE = "longmemeval-s"
@@ -117,22 +118,14 @@ def measured(
     agents="goldfish,vector_memory",
     told=("5,50", "how many histories an agent is told"),
     questions=("in-line", "how to ask the questions"),
-    json=(False, "print JSON lines"),
 )
 def main(args: Arguments) -> None:
     """Measure and print."""
-    tokens = int(float(args.tokens.removesuffix("k")) * (1000 if args.tokens.endswith("k") else 1))
+    tokens = parse_span(args.tokens)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "longmemeval_s_cleaned.json"
         counts = [int(each) for each in args.told.split(",")]
         agents, modes = args.agents.split(","), args.questions.split(",")
         for row in measured(path, args.histories, tokens, agents, counts, modes):
-            if args.json:
-                print(json.dumps(row), flush=True)
-            else:
-                print(
-                    "  ".join(
-                        f"{k} {v:,.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()
-                    ),
-                    flush=True,
-                )
+            said = (f"{key} {of:,.3g}" if isinstance(of, float) else f"{key} {of}" for key, of in row.items())
+            print("  ".join(said), flush=True)
