@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm_bench.core.errors import LtmBenchError
-from ltm_bench.log.reader import read_manifest
+from ltm_bench.core.messages import Turn
+from ltm_bench.log.reader import conversations, read_manifest, read_turns
+from ltm_bench.report.anchors import anchor
 from ltm_bench.report.compare_page import render_comparison
 from ltm_bench.report.templating import macro, script, templates
 from ltm_bench.score.comparison.entrants import Scored
@@ -18,7 +20,6 @@ from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.scoring import score_run
 from ltm_bench.viewer.access import HEADERS, HostGate, TokenGate
 from ltm_bench.viewer.listing import listed
-from ltm_bench.viewer.search import search_runs
 from ltm_bench.viewer.shown_runs import LocalRuns, RemoteRuns
 from ltm_bench.viewer.states import Look, RunState, ShownTurn, has_page
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 MOST_HITS = 200
 """Maximum hits of a search."""
+
+CONTEXT = 300
+"""Characters shown around the words."""
 
 LONGEST_TURN = 4_000
 """Maximum characters of a message or reply of an active run."""
@@ -196,3 +200,87 @@ def _compared(folders: Sequence[Path]) -> str:
         runs.append(Scored(manifest, score_run(folder, manifest)))
     reports = {f.name: f"/files/{f.name}/report.html" for f in folders if has_page(f)}
     return render_comparison(compare(runs), reports, home="/")
+
+
+class Hit(NamedTuple):
+    """A turn that contains the words."""
+
+    anchor: str
+    """The turn's anchor in the transcript."""
+    turn: int
+    who: str
+    """The example that it belongs to, or `filler`."""
+    message: str
+    reply: str
+
+
+class RunHits(NamedTuple):
+    """The hits in one run."""
+
+    run: str
+    hits: list[Hit]
+    all: int
+    """Number of hits; `hits` may hold fewer."""
+    problem: str = ""
+    """Why the run could not be read to its end."""
+
+
+def search_runs(runs: Sequence[Path], words: str, most: int) -> list[RunHits]:
+    """Search several runs. An unreadable one reports its problem, and the others are searched.
+
+    Args:
+        runs: Their folders.
+        words: The exact words; without any, nothing is found.
+        most: Maximum number of hits, over all runs.
+    """
+    found = []
+    for run in runs if words else ():
+        hits: list[Hit] = []
+        count, problem = 0, ""
+        try:
+            for hit in search(run, words):
+                count += 1
+                if len(hits) < most:
+                    hits.append(hit)
+        except UNREADABLE as error:
+            problem = f"{error}"
+        most -= len(hits)
+        if count or problem:
+            found.append(RunHits(run.name, hits, count, problem))
+    return found
+
+
+def search(run: Path, words: str) -> Iterator[Hit]:
+    """Yield the turns of a run whose message or reply contains some words, ignoring case.
+
+    Args:
+        run: The run folder.
+        words: The exact words.
+
+    Raises:
+        LogError: The log is damaged.
+    """
+    wanted = words.casefold()
+    isolated = read_manifest(run).suite.isolated
+    for path in conversations(run):
+        for turn in read_turns(path, forks=True):
+            if wanted in turn.message.text.casefold() or wanted in turn.reply.text.casefold():
+                yield _hit(turn, wanted, isolated=isolated)
+
+
+def _hit(turn: Turn, wanted: str, *, isolated: bool) -> Hit:
+    example = turn.example or ""
+    return Hit(
+        anchor(turn.message.turn, example, isolated=isolated),
+        turn.message.turn,
+        example or "filler",
+        _around(turn.message.text, wanted),
+        _around(turn.reply.text, wanted),
+    )
+
+
+def _around(text: str, wanted: str) -> str:
+    """Cut a long text to the words' surroundings."""
+    start = max(0, text.casefold().find(wanted) - CONTEXT // 2)
+    end = start + CONTEXT
+    return f"{'… ' if start else ''}{text[start:end]}{' …' if end < len(text) else ''}"

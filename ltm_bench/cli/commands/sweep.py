@@ -23,7 +23,7 @@ from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.display import SweepDisplay
 from ltm_bench.cli.ending import saying_when_it_ends
-from ltm_bench.cli.foreseeing import foresee, foresee_controls
+from ltm_bench.cli.forecasting import sweep_lines
 from ltm_bench.cli.options import LogLevel, Quiet, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.cli.publishing import Press, publish_all
@@ -39,11 +39,16 @@ from ltm_bench.judge.judges import find_judges, find_reader
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
+from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.request import RUN, Conduct, Connections, NewRun, Notify, Repeats, Request
-from ltm_bench.plan.values import seconds
+from ltm_bench.plan.values import seconds, spell_span
 from ltm_bench.report.words import plural
 from ltm_bench.runner import ray as clusters
+from ltm_bench.runner.control_costs import control_lines
+from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, bound, forecast
 from ltm_bench.runner.grid import Grid, Shard, jobs_of, remake, resources_in
+from ltm_bench.runner.measured import seconds_per_reply
+from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.sweep import Job, JobResult
 from ltm_bench.runner.sweep import sweep as run_all
 from ltm_bench.score.results.stored import DERIVED
@@ -162,8 +167,8 @@ def sweep(
             if executor is None:
                 err().print(f"{plural(len(jobs), 'run')}, {connections} calls at a time to each provider")
                 with equipped(options):
-                    jobs = foresee(jobs)
-                    foresee_controls(jobs, options)
+                    jobs = _foresee(jobs)
+                    _foresee_controls(jobs, options)
                     with SweepDisplay(jobs, budget) as display, closing(Press(options)) as press:
                         ended = asyncio.run(
                             run_all(
@@ -273,7 +278,7 @@ def _elsewhere(jobs: Sequence[Job], budget: Budget, terms: clusters.Terms) -> li
     with clusters.connected() as ray:
         nodes = sum(bool(node["Alive"]) for node in ray.nodes())
         err().print(f"{plural(len(jobs), 'run')}, on a Ray cluster of {plural(nodes, 'node')}")
-        jobs = foresee(jobs)
+        jobs = _foresee(jobs)
         for line in clusters.too_large(jobs, terms, ray):
             err().print(line)
         with SweepDisplay(jobs, budget) as display:
@@ -317,3 +322,49 @@ def _row(done: JobResult, run: Run | None) -> list[str]:
         "" if interval is None else f"{interval.low:.2f} – {interval.high:.2f}",
         "free" if run.manifest.agent.free else "unknown" if cost is None else f"${cost:.4f}",
     ]
+
+
+def _foresee(jobs: Sequence[Job]) -> list[Job]:
+    """Print a forecast of the runs that have not started, one for all that differ only in the seed.
+
+    Simulates as many as the time for one forecast allows; prints a lower bound for the others. Returns the jobs, each
+    with what it is foretold of its agent's window.
+    """
+    alike: dict[str, list[Job]] = {}
+    for job in jobs:
+        if not (job.folder / "events.jsonl").exists():
+            alike.setdefault(_but_for_the_seed(job), []).append(job)
+    groups: list[tuple[Plan, Estimate | None, int]] = []
+    foretold: dict[Path, str] = {}
+    left = MOST_SIMULATED
+    for same in alike.values():
+        plan = same[0].plan
+        latency = seconds_per_reply(plan.manifest.agent, plan.manifest.span, same[0].folder.parent)
+        found = asyncio.run(forecast(plan, latency)) if left > 0 else None
+        left -= 0 if found is None else found.tokens * (len(same) if found.bounded else 1)
+        if found is not None and found.bounded:  # conversations of other seeds take other numbers of calls
+            bounds = [bound(each.plan) for each in same] if left > 0 else []
+            found.bounded = None not in bounds and len(bounds) == len(same)
+            found.dollars = max(filter(None, bounds), default=found.dollars)
+        groups.append((plan, found, len(same)))
+        foretold |= dict.fromkeys((job.folder for job in same), outlook(plan, found))
+    for line in sweep_lines(groups):
+        err().print(safe(line))
+    return [replace(job, outlook=foretold.get(job.folder, "")) for job in jobs]
+
+
+def _foresee_controls(jobs: Sequence[Job], options: Options) -> None:
+    """Print what the controls will take, once for all runs that differ only in the seed."""
+    alike: dict[str, list[Plan]] = {}
+    for job in jobs:
+        alike.setdefault(_but_for_the_seed(job), []).append(job.plan)
+    for plan, *more in alike.values():
+        each = f", in each of {len(more) + 1} runs" if more else ""
+        for line in asyncio.run(control_lines(plan, controls_for(plan, options))):
+            name = f"{plan.manifest.agent.name} at {spell_span(plan.manifest.span)}"
+            err().print(safe(f"{name}: {line}{each}"))
+
+
+def _but_for_the_seed(job: Job) -> str:
+    manifest = job.plan.manifest
+    return f"{manifest.agent.model_dump_json()} {manifest.suite.model_dump_json()} {manifest.span}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ltm_bench.cli.asking import ask_key, print_titled
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, RunName
@@ -42,6 +44,11 @@ _share = number("numbers from 0 to 1, such as 0,0.25,0.5,0.75,1", lambda value: 
 def _shares(text: str) -> list[float]:
     return [_share(part) for part in text.split(",")]
 
+
+_KEYS = "a accept, e edit, r reject; s skip, q quit"
+
+_SHOWN = 4000
+"""Maximum characters of a document shown."""
 
 TasksFile = Annotated[Path, typer.Argument(metavar="FILE", help="The tasks, as JSON; SWiM's own files work.")]
 Documents = Annotated[
@@ -116,7 +123,6 @@ def swim_validate(
     """Accept, edit or reject tasks, one by one. Continues where it stopped."""
     import getpass
 
-    from ltm_bench.cli.reviewing import review_tasks
     from ltm_bench.datasets.swim.tasks import unvalidated, write_tasks
 
     read, known = _documents(documents), _tasks(tasks)
@@ -127,7 +133,7 @@ def swim_validate(
         out().print(f"Every task of {tasks} has been reviewed.")
         return
     by_name = {document.name: document for document in read}
-    review_tasks(known, by_name, validator or getpass.getuser(), lambda: write_tasks(tasks, known))
+    _review(known, by_name, validator or getpass.getuser(), lambda: write_tasks(tasks, known))
     left = unvalidated(known)
     rejected = sum(task.rejected for task in known.values())
     out().print(f"{tasks}: {len(known) - left} reviewed, {rejected} of them rejected, {left} left")
@@ -281,3 +287,42 @@ def _check(
         + (f": {', '.join(map(safe, doubted[:20]))}" if doubted else "")
         + "; a person still has to review them"
     )
+
+
+def _review(
+    tasks: dict[str, Task], documents: Mapping[str, Document], by: str, save: Callable[[], None]
+) -> None:
+    """Show each unreviewed task, and call `save` after every decision."""
+    waiting = [name for name, task in tasks.items() if task.validated is None]
+    out().print(f"{len(waiting)} tasks to review, as {by}. {_KEYS}.")
+    with suppress(EOFError):
+        for number, name in enumerate(waiting, start=1):
+            out().rule(f"{number} of {len(waiting)} · task {safe(name)}", align="left")
+            _show(tasks[name], documents)
+            tasks[name] = _decide(tasks[name], by)
+            save()
+
+
+def _show(task: Task, documents: Mapping[str, Document]) -> None:
+    lines = [
+        (f"in {name}", documents[name].text[:_SHOWN] if name in documents else "(no such document)")
+        for name in task.answer_docs
+    ]
+    lines += [("question", task.question), ("answer", task.answer)]
+    if task.checked is not None:
+        lines.append((task.checked.by, f"{task.checked.verdict}: {task.checked.why}"))
+    print_titled(*lines)
+
+
+def _decide(task: Task, by: str) -> Task:
+    """Read a person's decision on a task. Raises EOFError to quit."""
+    match ask_key("a/e/r/s/q > ", {"a", "e", "r", "s"}, _KEYS)[0]:
+        case "a":
+            return task.accept(by)
+        case "r":
+            return task.reject(by, input("why > ").strip())
+        case "e":
+            question = input("question (empty: as it is) > ").strip() or task.question
+            answer = input("answer (empty: as it is) > ").strip() or task.answer
+            return task.edit(by, question=question, answer=answer)
+    return task
