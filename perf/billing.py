@@ -36,7 +36,7 @@ from ltm_bench.adapters.testing.server import serving
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.runner.standing import cost_of
-from perf.harness import Arguments, measurement
+from perf.harness import Arguments, measurement, table
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OUTPUT = 100
@@ -225,7 +225,7 @@ def trial(seed: int, limit: Decimal, kills: int, kind: str = "run", start: Any =
 )
 def main(options: Arguments) -> None:
     """Print a line for every seed; exit with 1 where the provider billed too much."""
-    print("seed   billed  counted    limit  requests  undelivered  kills  exits")
+    row = table("seed", "billed", "counted", "limit", "requests", "undelivered", "kills", "exits")
     failed = 0
     for seed in range(options.seeds):
         # Every third limit is small, so that it is reached at once.
@@ -233,10 +233,14 @@ def main(options: Arguments) -> None:
         found = trial(seed, limit, options.kills, options.kind)
         good = found.billed <= found.counted <= found.limit
         failed += not good
-        print(
-            f"{seed:4}  {found.billed:.4f}   {found.counted:.4f}   {found.limit:.4f}  {found.requests:8}  "
-            f"{found.undelivered:11}  {found.kills:5}  {found.exits}{'' if good else '   EXCEEDED'}",
-            flush=True,
+        money = (f"{each:.4f}" for each in (found.billed, found.counted, found.limit))
+        row(
+            seed,
+            *money,
+            found.requests,
+            found.undelivered,
+            found.kills,
+            found.exits + " EXCEEDED" * (not good),
         )
     print(f"{options.seeds} runs, {failed} in which more was billed than counted, or counted than allowed")
     sys.exit(1 if failed else 0)

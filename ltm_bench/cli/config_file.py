@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 import typer
 
 from ltm_bench.core.errors import ConfigError, nearest
-from ltm_bench.plan.declaring import Argument
+from ltm_bench.plan.declaring import FORMER, Argument
 from ltm_bench.plan.tables import read_toml
 
 
@@ -30,7 +30,7 @@ def values_of(ctx: typer.Context, path: Path, besides: Collection[str] = ()) -> 
     for key, value in read_toml(path).items():
         if key in besides:
             continue
-        option = known.get(key.replace("-", "_"))
+        option = known.get(FORMER.get(key, key).replace("-", "_"))
         if option is None:
             listed = list(dict.fromkeys([*names, *besides]))
             raise ConfigError(

@@ -11,7 +11,7 @@ import typer
 
 from ltm_bench.cli.console import err
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.plan.declaring import Argument, Given, argument, arguments
+from ltm_bench.plan.declaring import FORMER, Argument, Given, argument, arguments
 from ltm_bench.plan.values import whole
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -40,7 +40,9 @@ def command(
     epilog = "\n".join(["\b", "Examples:", *(f"  ltm-bench {line}" for line in examples)])
 
     def add(function: F) -> F:
-        app.command(name, epilog=epilog if examples else None)(_spread(function, idle))
+        former = {"token_normalize_func": lambda flag: FORMER.get(flag, flag)}
+        shown = epilog if examples else None
+        app.command(name, epilog=shown, context_settings=former)(_spread(function, idle))
         return function
 
     return add

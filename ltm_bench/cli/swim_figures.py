@@ -1,10 +1,10 @@
 """Prints the figures of SWiM: accuracy over depth and size, inventions, and the gain from voting."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from ltm_bench.adapters.embeddings import embedder_of
 from ltm_bench.api import load_run
@@ -17,17 +17,6 @@ from ltm_bench.plan.values import spell_span
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import wilson
-
-
-class _Accuracy(NamedTuple):
-    """A printed figure: the mean of its scores, with a 95 % interval."""
-
-    test: str
-    at: str
-    score: float
-    low: float
-    high: float
-    n: int
 
 
 def show_figures(folder: Path, embedding: str, base_url: str | None, *, as_json: bool) -> None:
@@ -43,7 +32,7 @@ def show_figures(folder: Path, embedding: str, base_url: str | None, *, as_json:
     if not lines:
         raise ConfigError(f"{folder}: that run has no question about documents")
     if as_json:
-        out().print_json(json.dumps([line._asdict() for line in lines]))
+        out().print_json(json.dumps(lines))
     else:
         _print(results, lines)
 
@@ -65,19 +54,20 @@ def _answer(example: ExampleResult) -> Tested:
     )
 
 
-def _line(figure: SwimFigure) -> _Accuracy:
+def _line(figure: SwimFigure) -> dict[str, Any]:
+    """Return a figure as it is printed: the mean of its scores, with a 95 % interval."""
     n = len(figure.scores)
     mean = sum(figure.scores) / n if n else 0.0
     interval = wilson(mean, max(1, n))
-    return _Accuracy(figure.test, figure.at, mean, interval.low, interval.high, n)
+    return {"test": figure.test, "at": figure.at, "score": mean, **interval.model_dump(), "n": n}
 
 
-def _print(results: Results, lines: Sequence[_Accuracy]) -> None:
+def _print(results: Results, lines: Sequence[Mapping[str, Any]]) -> None:
     out().print(f"{safe(results.agent)} · span {spell_span(results.span)}")
     table = table_of("test", "at", "accuracy", "95 %", "n", names=2, pad_edge=False)
     for line in lines:
-        interval = f"{line.low:.2f} – {line.high:.2f}"
-        table.add_row(line.test, line.at, f"{line.score:.3f}", interval, str(line.n))
+        interval = "{low:.2f} – {high:.2f}".format(**line)
+        table.add_row(line["test"], line["at"], f"{line['score']:.3f}", interval, str(line["n"]))
     out().print(table)
     if undecided := results.outcomes.get(Outcome.UNDECIDED, 0):
         out().print(

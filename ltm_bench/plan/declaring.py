@@ -7,6 +7,9 @@ from functools import cache
 from inspect import Parameter
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
+FORMER = {"backend": "executor", "on": "executor", "setting": "agent-arg", "parameter": "scenario-arg"}
+"""Spellings of flags that are still accepted, in the terminal and in files, and shown nowhere."""
+
 
 @dataclass(frozen=True)
 class Option:

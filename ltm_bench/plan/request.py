@@ -55,7 +55,7 @@ Settings = Annotated[
         "Settings of the agent.",
         "KEY=VALUE",
         parse_settings,
-        flags=("-A", "--agent-arg", "--setting"),
+        flags=("-A", "--agent-arg"),
         variable="SETTING",
     ),
 ]
@@ -223,7 +223,7 @@ class Request:
             "Parameters by scenario, instead of the suite's.",
             "SCENARIO.KEY=VALUE",
             parse_parameters,
-            flags=("-P", "--scenario-arg", "--parameter"),
+            flags=("-P", "--scenario-arg"),
             variable="PARAMETER",
         ),
     ] = None

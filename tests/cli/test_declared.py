@@ -1,6 +1,7 @@
 """A run is declared once: every command and the Python door follow from it."""
 
 import inspect
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from ltm_bench.cli.app import app
 from ltm_bench.cli.declared import command as command_of
 from ltm_bench.cli.declared import group
 from ltm_bench.cli.options import Config
-from ltm_bench.plan.declaring import Argument, Option, arguments
+from ltm_bench.plan.declaring import FORMER, Argument, Option, arguments
 from ltm_bench.plan.request import RUN, Conduct, NewRun, Request
 
 if TYPE_CHECKING:
@@ -185,3 +186,22 @@ def test_tables_of_a_file_become_mappings(command: "Command") -> None:
     )
     assert command("run", "--config", "nightly.toml").exit_code == 0
     assert '"who": "Ada"' in Path("reports/r/environment.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("old", "new"), FORMER.items())
+def test_a_former_spelling_is_taken_by_terminal_and_file_and_not_shown(
+    command: "Command", old: str, new: str
+) -> None:
+    name, value = ("sweep", "dask") if new == "executor" else ("run", "nothing")
+    words = (name, "--span", "2k", "--agent", "perfect")
+    typed = command(*words, f"--{old}", value)
+    assert typed.exit_code == 1
+    assert typed.err == command(*words, f"--{new}", value).err
+    assert value in typed.err
+    assert f"--{new} " in command(name, "--help").out
+    assert f"--{old} " not in command(name, "--help").out
+    Path("old.toml").write_text(f"{old} = {json.dumps(value if new == 'executor' else [value])}\n", "utf-8")
+    file = "old.toml"
+    read = command(*words, file) if name == "sweep" else command(*words, "--config", file)
+    assert value in read.err
+    assert "unknown key" not in read.err

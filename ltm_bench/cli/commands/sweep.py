@@ -111,7 +111,6 @@ def sweep(
         Option(
             "Where to run them: ray, for the local Ray cluster or the one at RAY_ADDRESS.",
             "CLUSTER",
-            flags=("--executor", "--backend", "--on"),
             variable=("EXECUTOR", "ON"),
         ),
     ] = None,
