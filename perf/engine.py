@@ -4,9 +4,7 @@
 
 Each span is measured in separate processes: a whole conversation with `parrot`, and the floor, which reads that log,
 counts the tokens of every message and reply once, and serialises and writes every event once. Times are processor time
-after start-up (imports, the plan), the best of `--times`; `ratio` is engine to floor. The floor scores nothing:
-`scoring s` is the time for the matchers' verdicts, and `unscored` the ratio without them. The last columns are for
-`report` on the finished run: seconds, seconds per million tokens, and peak memory.
+after start-up (imports, the plan), the best of `--times`; `ratio` is engine to floor. The floor scores nothing.
 """
 
 import asyncio
@@ -16,9 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm_bench.api import Options, rescore
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.messages import Ask, Turn, Verdict
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.events import Replied, Sent, encode
 from ltm_bench.log.reader import read_events
@@ -27,23 +23,7 @@ from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.runner.conversations import run_conversations
 from ltm_bench.runner.observer import Silent
-from ltm_bench.script.scenario import Example
 from perf.harness import Arguments, apart, measurement, peak, table
-
-
-class Scoring(Silent):
-    """Adds up the processor time from a reply to its verdict."""
-
-    def __init__(self) -> None:
-        self.seconds = self._heard = 0.0
-
-    def turn(self, turn: Turn, tokens: int, position: int, *, replayed: bool) -> None:
-        """Begin to measure."""
-        self._heard = time.process_time()
-
-    def verdict(self, example: Example, asked: Ask, verdict: Verdict) -> None:
-        """Stop measuring."""
-        self.seconds += time.process_time() - self._heard
 
 
 class Held(NamedTuple):
@@ -51,7 +31,6 @@ class Held(NamedTuple):
 
     cpu: float
     wall: float
-    scoring: float
     mb: float
 
 
@@ -63,23 +42,15 @@ class Floor(NamedTuple):
     turns: int
 
 
-class Published(NamedTuple):
-    """The time and memory of publishing a run."""
-
-    cpu: float
-    mb: float
-
-
 def hold(span: str, folder: Path) -> Held:
-    """Begin or resume a run with `parrot`."""
+    """Hold a run with `parrot`."""
     plan = make_plan(Request(agent="parrot", span=span))
     for module in ("json_repair", "rapidfuzz.fuzz"):  # matchers import them with the first verdict
         import_module(module)
-    scoring = Scoring()
     start_run(folder, plan.manifest)
     cpu, wall = time.process_time(), time.perf_counter()
-    asyncio.run(run_conversations(plan, plan.agents, folder, budget=Budget(), observer=scoring))
-    return Held(time.process_time() - cpu, time.perf_counter() - wall, scoring.seconds, peak())
+    asyncio.run(run_conversations(plan, plan.agents, folder, budget=Budget(), observer=Silent()))
+    return Held(time.process_time() - cpu, time.perf_counter() - wall, peak())
 
 
 def floor_of(log: Path, copy: Path) -> Floor:
@@ -100,20 +71,13 @@ def floor_of(log: Path, copy: Path) -> Floor:
     return Floor(cpu, tokens, turns)
 
 
-def publish(folder: Path) -> Published:
-    """Score a finished run and write its pages."""
-    begun = time.process_time()
-    asyncio.run(rescore(folder, Options()))
-    return Published(time.process_time() - begun, peak())
-
-
 @measurement(__doc__, spans="32k,120k,500k,2M,10M", times=3)
 def main(args: Arguments) -> None:
     """Measure and print."""
-    heads = "span|turns|tokens|wall s|cpu s|floor s|ratio|scoring s|unscored|turns/s|us/token|MB|bytes/token"
-    row = table(*heads.split("|"), "report s", "s/Mtoken", "report MB")
+    heads = "span|turns|tokens|wall s|cpu s|floor s|ratio|turns/s|us/token|MB|bytes/token"
+    row = table(*heads.split("|"))
     for span in args.spans.split(","):
-        runs, floors, reports = [], [], []
+        runs, floors = [], []
         for _ in range(args.times):
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name)
@@ -121,12 +85,9 @@ def main(args: Arguments) -> None:
                 runs.append(apart(hold, span, folder))
                 floors.append(apart(floor_of, log, folder / "again.jsonl"))
                 size = log.stat().st_size
-                reports.append(apart(publish, folder))
-        run, floor, report = min(runs), min(floors), min(reports)
+        run, floor = min(runs), min(floors)
         row(
             span, floor.turns, f"{floor.tokens:,}", f"{run.wall:.2f}", f"{run.cpu:.2f}", f"{floor.cpu:.3f}",
-            f"{run.cpu / floor.cpu:.2f}", f"{run.scoring:.3f}", f"{(run.cpu - run.scoring) / floor.cpu:.2f}",
-            f"{floor.turns / run.wall:.0f}", f"{1e6 * run.cpu / floor.tokens:.3f}", f"{run.mb:.0f}",
-            f"{size / floor.tokens:.2f}", f"{report.cpu:.2f}", f"{1e6 * report.cpu / floor.tokens:.2f}",
-            f"{report.mb:.0f}",
+            f"{run.cpu / floor.cpu:.2f}", f"{floor.turns / run.wall:.0f}", f"{1e6 * run.cpu / floor.tokens:.3f}",
+            f"{run.mb:.0f}", f"{size / floor.tokens:.2f}",
         )  # fmt: skip

@@ -24,13 +24,11 @@ SHAPES = ("circle", "square", "triangle-up")
 
 
 class NamedRun(NamedTuple):
-    """A run and its names in a chart."""
+    """A run and its name in a chart."""
 
     run: Scored
-    entrant: str
-    """Its agent, with what sets it apart from others of the same name."""
     label: str
-    """The same, with span and seed where those differ between the runs."""
+    """Its agent with what sets it apart from others of the same name, with span and seed where those differ."""
 
 
 def named(runs: Sequence[Scored]) -> Iterator[NamedRun]:
@@ -38,12 +36,8 @@ def named(runs: Sequence[Scored]) -> Iterator[NamedRun]:
     several_spans = len({run.results.span for run in runs}) > 1
     several_seeds = len({run.results.seed for run in runs}) > 1
     for run, entrant in zip(runs, entrants(runs), strict=True):
-        parts = [entrant]
-        if several_spans:
-            parts.append(short_tokens(run.results.span))
-        if several_seeds:
-            parts.append(f"seed {run.results.seed}")
-        yield NamedRun(run, entrant, ", ".join(parts))
+        span = f", {short_tokens(run.results.span)}" if several_spans else ""
+        yield NamedRun(run, f"{entrant}{span}{f', seed {run.results.seed}' if several_seeds else ''}")
 
 
 def inline(rows: Sequence[Row]) -> alt.InlineData:
