@@ -253,14 +253,14 @@ def _notes(request: Request, suite: Suite, span: int, usual: Questions) -> Itera
 
 def _about_own(request: Request, data: str, suite: Suite) -> Request:
     """Return a request whose scenarios read the documents in a folder, and the tasks in `tasks.json` there."""
-    rows = request.scenarios or suite.scenarios
-    if {suite.plays(row) for row in rows} != {"swim"}:
+    if {suite.plays(row) for row in suite.scenarios} != {"swim"}:
         raise ConfigError(
             f"--data {data}: the suite {request.suite} is not a public set (see datasets list); if a "
             "scenario of it reads data, say so with -P SCENARIO.data=PATH"
         )
     own, given = {"data": data, "tasks": str(Path(data, "tasks.json"))}, request.parameters or {}
-    return replace(request, parameters={row: own | dict(given.get(row, {})) for row in rows})
+    asked = {row: own | dict(given.get(row, {})) for row in request.scenarios or suite.scenarios}
+    return replace(request, parameters={**given, **asked})
 
 
 def _entry(name: str, suite: Suite, scenarios: Scenarios, request: Request, span: int) -> ScenarioEntry:

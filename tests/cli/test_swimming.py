@@ -162,6 +162,15 @@ def test_a_run_of_the_suite_asks_about_a_folder_with_its_tasks_as_the_command_do
     assert len(logs[0]) == 11 * (5 + 1)
     assert logs[0] == logs[1]
     assert command("swim", "show", "a").out == command("swim", "show", "b").out
+    for words, complaint in (
+        (("--scenario", "positon"), "positon"),
+        (("-P", "size.runs=2", *rows), "size is not one of the run's scenarios"),
+        (("-P", "position.tasks=none.json"), "none.json: No such file"),
+        (("--span", "100"), "no task fits a span of 100"),
+    ):
+        refused = command("run", "--suite", "swim", "--data", "docs", *own, *words)
+        assert refused.exit_code == 1
+        assert complaint in refused.err
 
 
 def test_tasks_are_accepted_edited_or_rejected_and_the_rest_waits(
