@@ -264,17 +264,15 @@ def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Est
     Returns the longest message.
     """
     talk, longest, said = play_of(plan, scheduler_of(plan, examples)), "", None
-    reply = Reply((_WORDS * reply_tokens).strip())
+    reply, seen = Reply((_WORDS * reply_tokens).strip()), _TurnCounter(found, Sight())
     while not isinstance(step := talk.send(said), AllSaid):
         said = None
         if isinstance(step, Completed):
-            found.examples += 1
-            found.overruns += step.overrun > 0
+            seen.ended(step)
         elif isinstance(step, Saying):
             asked = step.known is None
             longest = max(longest, step.message.text, key=len) if asked else longest
             found.calls += asked
-            found.filler += asked and step.kind == "fill"
             found.output += asked * reply_tokens
             if isinstance(step.send, Fork):
                 found.beside += 1
@@ -282,11 +280,9 @@ def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Est
                 said = Exchanged(step.tokens())
             else:
                 turn = step.turn(step.known or reply)
-                said = Exchanged(
-                    step.tokens(), turn.reply, reply_tokens if asked else step.reply_tokens(turn.reply)
-                )
-                found.turns += 1
-                found.tokens += said.tokens + said.reply_tokens
+                answer = reply_tokens if asked else step.reply_tokens(turn.reply)
+                said = Exchanged(step.tokens(), turn.reply, answer)
+                seen.turn(turn, said.tokens + answer, 0, replayed=False)
     return longest
 
 
