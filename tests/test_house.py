@@ -219,7 +219,6 @@ LONG_FILES = {
     "ltm_bench/filler/filler.py",
     "ltm_bench/plan/planning.py",
     "ltm_bench/runner/calls.py",
-    "ltm_bench/runner/estimate.py",
     "ltm_bench/runner/ray/driver.py",
     "perf/calibration.py",
 }

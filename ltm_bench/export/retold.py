@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from ltm_bench.core.messages import Ask, Line, Reply
+from ltm_bench.export.refolded import LoggedMessage, Refolded
 from ltm_bench.export.scrub import REMOVED
-from ltm_bench.export.stored import Logged, LoggedMessage
 from ltm_bench.log.events import Sent
 from ltm_bench.log.manifest import IMPORTED, Manifest
 from ltm_bench.matchers.forms import dump
@@ -30,21 +30,15 @@ class Retold(NamedTuple):
     """A sentence for each example that differs."""
 
 
-def retold(manifest: Manifest, log: Logged) -> Retold:
+def retold(manifest: Manifest, log: Refolded) -> Retold:
     """Retell a run's examples."""
     examples = [] if manifest.agent.adapter == IMPORTED else reference_examples(manifest)
-    if not examples:
-        return Retold(0, ())
-    known = {example.id for example in examples}
-    differing = [
-        f"{stray}: it is in the log but not in the manifest" for stray in log.messages if stray not in known
-    ]
-    told = 0
+    told, differing = 0, list[str]()
     for example in examples:
         if _reads_files(example):
             continue
-        said = log.messages.get(example.id, ())
-        problem = _problem(example, said, ended=example.id in log.ended)
+        said = log.texts.messages.get(example.id, ())
+        problem = _problem(example, said, ended=log.examples[example.id].ended is not None)
         # A script that hears a reply without its secret may go on otherwise, although nobody has changed the log.
         if problem is None:
             told += 1

@@ -3,28 +3,26 @@
 What blind readers answered is read again: equal answers have to give equal spans, and these equal verdicts.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter, ValidationError
 
-from ltm_bench.core.errors import LogError, NotVerified
+from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.keys import REMOVED
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Matcher, Outcome, Verdict
-from ltm_bench.export.stored import Logged, Place, first_problem
+from ltm_bench.export.stored import Place, first_problem
 from ltm_bench.judge import blind
-from ltm_bench.judge.reading import BlindCase, settled, with_pools
+from ltm_bench.judge.reading import BlindCase, cases_of, settled
 from ltm_bench.log.lines import LARGEST
-from ltm_bench.plugins.matchers import load
 from ltm_bench.score.audits.blind import verdict_by_reading
-from ltm_bench.score.audits.forms import form_of
 from ltm_bench.score.audits.judgements import BLIND, JUDGEMENTS, OVERRIDES, VAGUE, BlindReading
 from ltm_bench.score.audits.records import AUDIT
 from ltm_bench.score.results.examples import BLIND as BY_READER
 from ltm_bench.score.results.examples import Question
-from ltm_bench.score.results.run import Results
+from ltm_bench.score.results.open_examples import AskedQuestion
 
 _Number = Annotated[float, Field(strict=True)] | None
 
@@ -109,35 +107,24 @@ def _numbers(key: str, value: Any) -> Iterator[tuple[str, int | float]]:
         yield key, value
 
 
-def reread(results: Results, logged: Logged) -> Iterator[str]:
-    """Yield what differs, of readings that today's code would have asked for in the same words."""
-    if not any(question.reading for example in results.examples for question in example.questions):
+def reread(asked: Sequence[AskedQuestion], stated: Mapping[Place, Question]) -> Iterator[str]:
+    """Yield what differs, of readings that today's code would have asked for in the same words.
+
+    Args:
+        asked: The questions of the log.
+        stated: Those of results.json.
+    """
+    if not any(question.reading for question in stated.values()):
         return
-    asked: list[tuple[BlindCase, Matcher, Question]] = []
-    places = logged.questions
-    for example in results.examples:
-        for question in example.questions:
-            message = places.get(Place(example.id, question.turn))
-            expect = None if message is None else _matcher(message.sent.expect or {})
-            form = None if expect is None else form_of(expect)
-            if expect is not None and form is not None and question.reply is not None:
-                case = BlindCase(example.id, question.turn or 0, question.text, question.reply, form)
-                asked.append((case, expect, question))
-    cases = with_pools([case for case, _, _ in asked])
-    for case, (_, expect, question) in zip(cases, asked, strict=True):
-        reading = question.reading
-        if reading is None or REMOVED in case.reply:
+    for case, each in cases_of(asked):
+        place = Place(case.example, case.turn)
+        question = stated.get(place)
+        reading = None if question is None else question.reading
+        if question is None or reading is None or REMOVED in case.reply:
             continue
-        if all(each.rubric == blind.digest() for each in reading.opinions):
-            for problem in _differing(case, expect, question, reading):
-                yield f"{Place(case.example, case.turn)}: {problem}"
-
-
-def _matcher(data: dict[str, object]) -> Matcher | None:
-    try:
-        return load(data)
-    except LogError:  # of a user's own, which is not imported here
-        return None
+        if all(opinion.rubric == blind.digest() for opinion in reading.opinions):
+            for problem in _differing(case, each.expect, question, reading):
+                yield f"{place}: {problem}"
 
 
 def _differing(case: BlindCase, expect: Matcher, question: Question, reading: BlindReading) -> Iterator[str]:

@@ -1,8 +1,6 @@
-"""Reads a run's files: its log, `verdicts.jsonl` and `results.json`, each checked against its schema."""
+"""Reads a run's `verdicts.jsonl` and `results.json`, each checked against its schema."""
 
-from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,12 +9,6 @@ from pydantic import BaseModel, ValidationError, field_validator, model_validato
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Verdict
-from ltm_bench.core.tokens import counter
-from ltm_bench.export.scrub import REMOVED
-from ltm_bench.log.events import Ended, Forked, Replied, Sent
-from ltm_bench.log.forks import answers_in
-from ltm_bench.log.manifest import Manifest
-from ltm_bench.log.reader import conversations, read_events
 from ltm_bench.score.results.examples import nested
 from ltm_bench.score.results.run import SCHEMA, Results
 
@@ -48,35 +40,6 @@ class Place(NamedTuple):
 
     def __str__(self) -> str:
         return self.example if self.turn is None else f"{self.example} turn {self.turn}"
-
-
-@dataclass
-class LoggedMessage:
-    """A message of an example in the log, and its reply."""
-
-    sent: Sent
-    replied: Replied | None
-    """None if the agent did not answer."""
-    forked: bool
-
-
-@dataclass
-class Logged:
-    """What a log says of its examples, and the number of texts whose token counts were verified."""
-
-    messages: dict[str, list[LoggedMessage]] = field(default_factory=lambda: defaultdict(list))
-    """By example."""
-    ended: set[str] = field(default_factory=set)
-    """Finished examples."""
-    texts: int = 0
-    turns: int = 0
-    tokens: int = 0
-
-    @property
-    def questions(self) -> dict[Place, LoggedMessage]:
-        """The questions, forked or not."""
-        asked = (each for of in self.messages.values() for each in of if each.sent.kind == "ask")
-        return {Place(each.sent.example or "", each.sent.turn): each for each in asked}
 
 
 def stored_results(run: Path) -> Results:
@@ -122,41 +85,3 @@ def first_problem(error: ValidationError) -> str:
     """Return what is wrong first, and where."""
     problem = error.errors()[0]
     return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
-
-
-def read_log(run: Path, manifest: Manifest) -> Logged:
-    """Read the log once: its examples, recounting the tokens of every text. Raises NotVerified."""
-    count = counter(manifest.tokenizer).count
-    logged = Logged()
-    for path in conversations(run, manifest):
-        last: LoggedMessage | None = None
-        answers = answers_in(path)
-        for event in read_events(path):
-            if isinstance(event, Sent):
-                text, last = event.message, LoggedMessage(event, None, forked=False)
-                if event.example is not None or event.kind == "ask":
-                    logged.messages[event.example or ""].append(last)
-            elif isinstance(event, Replied):
-                text = event.reply
-                logged.turns += 1
-                if last is not None:
-                    last.replied = event
-            elif isinstance(event, Forked):
-                answered = answers.get(event.id)
-                reply = None if answered is None else answered.replied
-                logged.messages[event.example].append(LoggedMessage(event.sent, reply, forked=True))
-                continue
-            else:
-                if isinstance(event, Ended):
-                    logged.ended.add(event.example)
-                continue
-            logged.tokens += event.tokens
-            if REMOVED in text:
-                continue
-            logged.texts += 1
-            if (tokens := count(text)) != event.tokens:
-                raise NotVerified(
-                    f"{path.name}: the text of turn {event.turn} ({event.event}) has {tokens} tokens, "
-                    f"the log says {event.tokens}: it was changed"
-                )
-    return logged

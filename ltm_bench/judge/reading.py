@@ -80,6 +80,17 @@ def with_pools(cases: Sequence[BlindCase]) -> list[BlindCase]:
     return found
 
 
+def cases_of(asked: Sequence[AskedQuestion]) -> list[tuple[BlindCase, AskedQuestion]]:
+    """Return the questions whose replies have a form, as a blind reader gets them."""
+    formed, cases = [], []
+    for each in asked:
+        said, form = each.matched, form_of(each.expect)
+        if said.reply is not None and form is not None:
+            formed.append(each)
+            cases.append(BlindCase(each.example, said.turn or 0, said.text, said.reply, form))
+    return list(zip(with_pools(cases), formed, strict=True))
+
+
 def to_be_read(asked: Sequence[AskedQuestion], *, quoted: bool) -> list[BlindCase]:
     """Return what a blind reader is asked about.
 
@@ -87,15 +98,9 @@ def to_be_read(asked: Sequence[AskedQuestion], *, quoted: bool) -> list[BlindCas
         asked: All questions of a run.
         quoted: Whether also about quotations and free statements, which a judge will compare.
     """
-    formed, cases = [], []
-    for each in asked:
-        said, form = each.matched, form_of(each.expect)
-        if said.reply is not None and form is not None:
-            formed.append(each)
-            cases.append(BlindCase(each.example, said.turn or 0, said.text, said.reply, form))
     return [
         case
-        for case, each in zip(with_pools(cases), formed, strict=True)
+        for case, each in cases_of(asked)
         if is_for_reader(
             each.expect, case.form, case.question, case.reply, each.matched.verdict, quoted=quoted
         )

@@ -6,16 +6,12 @@ the log ends; only then is the agent called.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Literal, NamedTuple
 
 from ltm_bench.core.agent import SessionKey
-from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import BudgetReached, RunIncomplete
-from ltm_bench.core.messages import AnsweredBy, Ask, Kind, Line, Message, Reply, Tell, Turn, Verdict
-from ltm_bench.filler.filler import Filler
+from ltm_bench.core.messages import Ask, Line, Reply, Tell, Turn, Verdict
 from ltm_bench.log import events
 from ltm_bench.log.events import Replied
 from ltm_bench.log.forks import ForkFile
@@ -25,55 +21,19 @@ from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.forks import Forks
 from ltm_bench.runner.ladder import Climb, Ladder, Steps
-from ltm_bench.runner.logged_filler import pass_over
+from ltm_bench.runner.logged_filler import LoggedFiller
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.outgoing import Early
-from ltm_bench.runner.recording import Known, Recording, unknown
+from ltm_bench.runner.play import Exchanged, Saying, filler_of, play_of, scheduler_of
+from ltm_bench.runner.recording import Recording
 from ltm_bench.runner.store_check import StoreCheck
 from ltm_bench.runner.tracing import Found, needles_of
-from ltm_bench.schedule.scheduler import Completed, Fill, Fork, Jump, Scheduler, Send
+from ltm_bench.schedule.scheduler import AllSaid, Completed, Fork, Jump, Send
 from ltm_bench.score.audits.verdicts import verdict_on
-from ltm_bench.script.rehearsal import acknowledgement, briefed, needs_no_agent
 from ltm_bench.script.scenario import Example
 
 Verdicts = Mapping[tuple[str, int], Verdict]
 """The matchers' verdicts, by example and turn."""
-
-
-class _Spoken(NamedTuple):
-    """A message and its reply, with the tokens of both."""
-
-    message_tokens: int
-    reply: Reply
-    reply_tokens: int
-    recalled: Found | None = None
-
-
-def scheduler_of(plan: Plan, examples: Sequence[Example]) -> Scheduler:
-    """Return the scheduler of a conversation of these examples."""
-    manifest = plan.manifest
-    return Scheduler(
-        examples,
-        span=manifest.span,
-        seed=manifest.seed,
-        counter=plan.counter,
-        start=manifest.suite.start,
-        stagger=manifest.suite.stagger,
-        filler=not manifest.suite.isolated,
-        forked=manifest.questions == "forked",
-        rehearsals=plan.rehearsals,
-    )
-
-
-def filler_of(plan: Plan) -> Filler:
-    """Return the source of a conversation's filler."""
-    manifest = plan.manifest
-    return Filler(plan.bank, Dice(f"{manifest.seed}/filler"), plan.counter, manifest.filler.max_tokens)
-
-
-def kind_of(line: Line) -> Kind:
-    """Return what the turn of a line is."""
-    return "ask" if isinstance(line, Ask) else "tell" if isinstance(line, Tell) else "chat"
 
 
 class Conversation:
@@ -110,11 +70,8 @@ class Conversation:
         self._observer = observer
         self._scheduler = scheduler_of(plan, examples)
         self._store = StoreCheck(calls.agent, recorder.path, calls.clock, self._scheduler.rehearsals)
-        self._filler = filler_of(plan)
-        self._events = Recording(recorder, self._scheduler, plan.counter)
-        self._composed = 0
+        self._events = Recording(recorder, self._scheduler)
         self._turns = 0
-        self._heard: dict[str, list[Turn]] = {}
         self._told: dict[
             str, float
         ] = {}  # when the last turn of an example ended in this process, by the clock
@@ -143,23 +100,28 @@ class Conversation:
             await calls.close()
 
     async def _talk(self) -> None:
-        scheduler, task = self._scheduler, asyncio.current_task()
-        while True:
+        scheduler, task, said = self._scheduler, asyncio.current_task(), None
+        told = self._calls.agent.told_ideal  # its messages carry answers, which only composing gives
+        filler = LoggedFiller(filler_of(self._plan), self._recorder, scheduler, compared=told)
+        talk = play_of(self._plan, scheduler, filler, told_ideal=told)
+        while not isinstance(step := talk.send(said), AllSaid):
             # An agent that never waits for anything gives the loop no chance to deliver a cancellation.
             if task is not None and task.cancelling():
                 raise asyncio.CancelledError
-            decision = scheduler.decide()
-            if isinstance(decision, Send):
-                await self._send(decision)
-            elif isinstance(decision, Fork):
-                await self._fork(decision)
-            elif isinstance(decision, Fill):
-                await self._fill(decision)
-            elif isinstance(decision, Jump):
-                self._recorder.put(events.Jumped(to=decision.to, position=scheduler.position))
-                scheduler.take()
+            said = None
+            if isinstance(step, Jump):
+                self._recorder.put(events.Jumped(to=step.to, position=scheduler.position))
+            elif isinstance(step, Completed):
+                self._recorder.put(
+                    events.Ended(example=step.example.id, span=step.span, overrun=step.overrun)
+                )
+                self._observer.ended(step)
+            elif step.send is None:
+                said = await self._fill(step)
+            elif isinstance(step.send, Fork):
+                said = await self._fork(step, step.send)
             else:
-                break
+                said = await self._send(step, step.send)
         # What an interruption after the last turn prevented; a finished conversation opens no agent for it.
         if self._recorder.logged is None and self._calls.has_deferred(self._turns):
             await self._catch_up()
@@ -174,8 +136,8 @@ class Conversation:
         if self._steps is not None:
             await self._steps.finish(self._turns, scheduler.number, scheduler.clock.now)
 
-    async def _send(self, send: Send) -> None:
-        calls, line, example = self._calls, send.line, send.example
+    async def _send(self, step: Saying, send: Send) -> Exchanged:
+        calls, line, example, message = self._calls, send.line, send.example, step.message
         session = line.session if isinstance(line, Tell) else None
         going_on = None if session is None else (example.id, session)
         if self._recorder.logged is None:
@@ -185,58 +147,46 @@ class Conversation:
                 await self._steps.settle(cancel=False)
             await calls.restart(self._turns)
             self._store.agent = calls.agent
-        kind = kind_of(line)
-        message = self._addressed(send)
-        heard = self._heard.setdefault(example.id, [])
-        climb = self._climb(example, line, message, self._scheduler.position, heard)
-        record = partial(self._events.sent, kind, send.text, lambda: send.tokens, example.id, send.due, line)
-        answered: AnsweredBy = "agent"
-        if self._plan.manifest.acknowledge == "scripted" and needs_no_agent(line):
-            answered = "script"
-            reply = Reply(acknowledgement(example, len(heard)))
-            spoken = await self._scripted(record, reply, answered=answered, going_on=going_on)
+        climb, recalled = self._climb(step, send), None
+        if step.known is not None:
+            said = await self._scripted(step, step.known, going_on)
         else:
             early = None
             if isinstance(line, Ask) and not line.settle:
                 pause = line.after or timedelta()
                 early = Early(pause.total_seconds(), self._told.get(example.id))
-            before = None if climb is None else climb.freeze
-            spoken = await self._exchange(message, record, question=kind == "ask", early=early, before=before)
-        turn = Turn(message, spoken.reply, kind, example.id, answered, session=session)
-        heard.append(turn)
+            said, recalled = await self._exchange(step, early, None if climb is None else climb.freeze)
+        turn, heard = step.turn(said.reply), step.heard
         verdict = verdict_on(line.expect, turn.reply, heard) if isinstance(line, Ask) else None
         if climb is not None and verdict is not None:
             climb.judge(verdict)
             if calls.agent.forks == "snapshot":  # its place is before the question
                 await climb.here(self._turns)
-        ended = await self._take(turn, spoken)
+        await self._take(turn, said)
         if calls.live:
             self._told[example.id] = calls.clock()
         if climb is not None:
             await climb.here(self._turns)
         if isinstance(line, Ask) and verdict is not None:
             failed = self._judge(example, line, message.turn, verdict)
-            if spoken.recalled is not None and failed is not None:
+            if recalled is not None and failed is not None:
                 sought = needles_of(line, heard, example)
-                await calls.tracing.trace(message, sought, spoken.recalled, failed=failed)
+                await calls.tracing.trace(message, sought, recalled, failed=failed)
         elif isinstance(line, Tell) and line.deletes:
             await calls.delete(line.deletes, message, turns=self._turns)
         await self._check_store(example, line, message.turn)
-        self._end(ended)
+        return said
 
-    async def _fork(self, fork: Fork) -> None:
+    async def _fork(self, step: Saying, fork: Fork) -> Exchanged:
         """Ask a question beside the conversation, unless its reply is known."""
-        calls, line, example = self._calls, fork.line, fork.example
+        calls, line, example, message = self._calls, fork.line, fork.example, step.message
         if self._recorder.logged is None:
             await self._catch_up()
-        forked = self._events.forked(fork)
-        message = self._addressed(fork)
-        heard = tuple(self._heard.get(example.id, ()))  # what it hears later does not belong to this question
-
-        climb = self._climb(example, line, message, fork.position, heard)
+        forked = self._events.forked(fork, step.tokens)
+        climb = self._climb(step, fork)
 
         def judge(reply: Reply, recalled: Found | None) -> None:
-            turns = [*heard, Turn(message, reply, "ask", example.id, forked=True)]
+            turns = [*step.heard, Turn(message, reply, "ask", example.id, forked=True)]
             verdict = verdict_on(line.expect, reply, turns)
             if climb is not None:
                 climb.judge(verdict)
@@ -257,71 +207,41 @@ class Conversation:
         if climb is not None:
             await climb.here(self._turns)
         await self._check_store(example, line, fork.id)
-        self._end(self._scheduler.take(forked.tokens))
+        return Exchanged(forked.tokens)
 
-    async def _fill(self, fill: Fill) -> None:
-        calls, scheduler, filler = self._calls, self._scheduler, self._filler
-        live = self._plan.manifest.filler.mode == "live"
-        logged = None
-        if not calls.agent.told_ideal:  # its messages carry answers, which only composing gives
-            logged = pass_over(
-                self._recorder,
-                filler,
-                turn=scheduler.number,
-                position=scheduler.position,
-                composed=self._composed,
-            )
-        if logged is not None:
-            message = self._message(logged.sent.message)
-            spoken = _Spoken(logged.sent.tokens, logged.replied.said, logged.replied.tokens)
-            if live:
-                calls.replayed(message.turn, spoken.reply)
+    async def _fill(self, step: Saying) -> Exchanged:
+        if step.logged and step.known is not None:
+            said = step.said(step.known)
+            if step.by == "agent":
+                self._calls.replayed(step.message.turn, step.known)
         else:
             if self._recorder.logged is None:
                 await self._catch_up()
-            self._composed += 1
-            trivia = filler.compose(fill.tokens)
-            message = self._message(trivia.text, lambda: trivia.answers)
-            record = partial(self._events.sent, "fill", trivia.text, lambda: filler.tokens(trivia))
-            if live:
-                spoken = await self._exchange(message, record)
+            if step.known is not None:
+                said = await self._scripted(step, step.known)
             else:
-                known = partial(filler.answer_tokens, trivia)
-                spoken = await self._scripted(record, Reply(trivia.answers), known)
-        await self._take(Turn(message, spoken.reply, "fill", answered="agent" if live else "script"), spoken)
+                said, _ = await self._exchange(step)
+        await self._take(step.turn(said.reply), said)
+        return said
 
-    def _message(self, text: str, ideal: Callable[[], str | None] = unknown) -> Message:
-        """Return the next message."""
-        told = ideal() if self._calls.agent.told_ideal else None
-        return Message(text, self._scheduler.clock.now, self._scheduler.number, told)
-
-    def _addressed(self, sent: Send | Fork) -> Message:
-        """Return the next message, which an example sends."""
-        line = sent.line
-        message = replace(self._message(sent.text), user=line.user)
-        if isinstance(line, Ask):
-            message = replace(message, search_by=line.search_by, settle=line.settle)
-        return briefed(message, line, sent.example) if self._calls.agent.told_ideal else message
-
-    async def _take(self, turn: Turn, spoken: _Spoken) -> list[Completed]:
-        """Let the agent observe a turn that it did not answer just now, and return the examples that end with it."""
+    async def _take(self, turn: Turn, said: Exchanged) -> None:
+        """Let the agent observe a turn that it did not answer just now."""
         replayed = not self._calls.live
         if self._calls.opened and (replayed or turn.answered == "script"):
             await self._calls.observe(turn)
         self._turns += 1
-        ended = self._scheduler.take(spoken.message_tokens, spoken.reply, spoken.reply_tokens)
-        tokens = spoken.message_tokens + spoken.reply_tokens
-        self._observer.turn(turn, tokens, self._scheduler.position, replayed=replayed)
-        return ended
+        tokens = said.tokens + said.reply_tokens
+        self._observer.turn(turn, tokens, self._scheduler.position + tokens, replayed=replayed)
 
-    def _climb(
-        self, example: Example, line: Line, message: Message, position: int, heard: Sequence[Turn]
-    ) -> Climb | None:
+    def _climb(self, step: Saying, sent: Send | Fork) -> Climb | None:
         """Return the rungs of a question, if missed ones are asked again."""
         if self._steps is None:
             return None
+        example, line, position = sent.example, sent.line, self._scheduler.position
         self._steps.hears(example)
-        return Climb(self._steps, example, line, message, position, heard) if isinstance(line, Ask) else None
+        if not isinstance(line, Ask):
+            return None
+        return Climb(self._steps, example, line, step.message, position, step.heard)
 
     def _judge(self, example: Example, asked: Ask, turn: int, verdict: Verdict) -> bool | None:
         """Take the verdict on a question; return whether the agent failed, or None if that is undecided."""
@@ -338,56 +258,40 @@ class Conversation:
             elif self._store.lacks(example.id):
                 self._calls.defer(self._turns, check)
 
-    def _end(self, ended: Sequence[Completed]) -> None:
-        for each in ended:
-            self._heard.pop(each.example.id, None)
-            self._recorder.put(events.Ended(example=each.example.id, span=each.span, overrun=each.overrun))
-            self._observer.ended(each)
-
     async def _catch_up(self, going_on: SessionKey | None = None) -> None:
         await self._calls.catch_up(self._scheduler.number, self._turns, going_on)
 
     async def _exchange(
         self,
-        message: Message,
-        record: Callable[[], int],
-        *,
-        question: bool = False,
+        step: Saying,
         early: Early | None = None,
         before: Callable[[], Awaitable[None]] | None = None,
-    ) -> _Spoken:
-        """Record a message and its reply, from the log or the agent."""
+    ) -> tuple[Exchanged, Found | None]:
+        """Record a message and its reply, from the log or the agent, of which retrieval may have given something."""
+        record, message = partial(self._events.sent, step), step.message
         doubtful = self._recorder.logged is not None
         if doubtful:
             sent = record()
             logged = self._recorder.logged
             if isinstance(logged, Replied) and logged.turn == message.turn:
                 self._calls.replayed(message.turn, logged.said)
-                return _Spoken(sent, logged.said, self._events.replied(logged.said))
+                return Exchanged(sent, logged.said, self._events.replied(step, logged.said)), None
         answer = await self._calls.ask(
             message,
             (lambda: sent) if doubtful else record,
             turns=self._turns,
-            question=question,
+            question=step.kind == "ask",
             doubtful=doubtful,
             early=early,
             before=before,
         )
-        tokens = self._events.replied(answer.reply)  # first of all: it was paid for
+        tokens = self._events.replied(step, answer.reply)  # first of all: it was paid for
         await self._calls.note(message.turn, answer)
-        return _Spoken(answer.tokens_sent, answer.reply, tokens, answer.recalled)
+        return Exchanged(answer.tokens_sent, answer.reply, tokens), answer.recalled
 
-    async def _scripted(
-        self,
-        record: Callable[[], int],
-        reply: Reply,
-        known: Known = unknown,
-        *,
-        answered: Literal["script"] | None = None,
-        going_on: SessionKey | None = None,
-    ) -> _Spoken:
+    async def _scripted(self, step: Saying, reply: Reply, going_on: SessionKey | None = None) -> Exchanged:
         """Record a message that a script answers in place of the agent, and the answer."""
-        sent = record()
+        sent = self._events.sent(step)
         if self._recorder.logged is None:  # killed between message and answer
             await self._catch_up(going_on)
-        return _Spoken(sent, reply, self._events.replied(reply, known, answered))
+        return Exchanged(sent, reply, self._events.replied(step, reply))

@@ -8,7 +8,6 @@ counted, and their own `reserve` bounds the cost.
 
 import asyncio
 import tempfile
-from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -28,11 +27,10 @@ from ltm_bench.core.pricing import dollars
 from ltm_bench.core.tokens import Counter as TokenCounter
 from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.conversation import filler_of, scheduler_of
 from ltm_bench.runner.conversations import CONCURRENT, run_conversations
 from ltm_bench.runner.observer import Silent
-from ltm_bench.schedule.scheduler import AllSaid, Completed, Fill, Fork, Jump, Send
-from ltm_bench.script.rehearsal import acknowledgement, needs_no_agent
+from ltm_bench.runner.play import Exchanged, Saying, play_of, scheduler_of
+from ltm_bench.schedule.scheduler import AllSaid, Completed, Fork
 from ltm_bench.script.scenario import Example
 
 REPLIES = {"low": 12, "likely": 60, "high": 250}
@@ -265,45 +263,26 @@ def _walk(plan: Plan, examples: Sequence[Example], reply_tokens: int, found: Est
 
     Returns the longest message.
     """
-    manifest, count = plan.manifest, plan.counter.count
-    scheduler, filler = scheduler_of(plan, examples), filler_of(plan)
-    heard: Counter[str] = Counter()
-    longest = ""
-    said = (Reply((_WORDS * reply_tokens).strip()), reply_tokens)
-    while not isinstance(decision := scheduler.decide(), AllSaid):
-        if isinstance(decision, Jump):
-            scheduler.take()
-            continue
-        reply, asked = said, True
-        if isinstance(decision, Fill):
-            trivia = filler.compose(decision.tokens)
-            text = trivia.text
-            tokens, asked = filler.tokens(trivia), manifest.filler.mode == "live"
-            found.filler += asked
-            if not asked:
-                reply = Reply(trivia.answers), filler.answer_tokens(trivia)
-        else:
-            text = decision.text
-            tokens = count(text) if decision.tokens is None else decision.tokens
-        if isinstance(decision, Send):
-            name = decision.example.id
-            if manifest.acknowledge == "scripted" and needs_no_agent(decision.line):
-                said_back = acknowledgement(decision.example, heard[name])
-                reply, asked = (Reply(said_back), count(said_back)), False
-            heard[name] += 1
-        longest = max(longest, text, key=len) if asked else longest
-        found.calls += asked
-        found.output += asked * reply_tokens
-        if isinstance(decision, Fork):
-            found.beside += 1
-            found.output_beside += reply_tokens
-            ended = scheduler.take(tokens)
-        else:
-            found.turns += 1
-            found.tokens += tokens + reply[1]
-            ended = scheduler.take(tokens, *reply)
-        found.examples += len(ended)
-        found.overruns += sum(each.overrun > 0 for each in ended)
+    talk, longest, said = play_of(plan, scheduler_of(plan, examples)), "", None
+    reply, seen = Reply((_WORDS * reply_tokens).strip()), _TurnCounter(found, Sight())
+    while not isinstance(step := talk.send(said), AllSaid):
+        said = None
+        if isinstance(step, Completed):
+            seen.ended(step)
+        elif isinstance(step, Saying):
+            asked = step.known is None
+            longest = max(longest, step.message.text, key=len) if asked else longest
+            found.calls += asked
+            found.output += asked * reply_tokens
+            if isinstance(step.send, Fork):
+                found.beside += 1
+                found.output_beside += reply_tokens
+                said = Exchanged(step.tokens())
+            else:
+                turn = step.turn(step.known or reply)
+                answer = reply_tokens if asked else step.reply_tokens(turn.reply)
+                said = Exchanged(step.tokens(), turn.reply, answer)
+                seen.turn(turn, said.tokens + answer, 0, replayed=False)
     return longest
 
 

@@ -1,21 +1,15 @@
 """Turns and forks as events: compared with the log as long as that has events, and written after that."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal, Protocol
 
-from ltm_bench.core.messages import Ask, Kind, Line, Matcher, Reply, Tell
-from ltm_bench.core.tokens import Counter
+from ltm_bench.core.messages import Ask, Line, Matcher, Reply, Tell
 from ltm_bench.log.events import Event, Forked, Replied, Sent
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plugins.matchers import load
+from ltm_bench.runner.play import Saying
 from ltm_bench.schedule.scheduler import Fork, Scheduler
-
-Known = Callable[[], int | None]
-"""Returns a text's tokens if a rehearsal or the filler knows them; called only if the log does not."""
-
-
-def unknown() -> None:
-    """Know nothing."""
 
 
 class Events(Protocol):
@@ -32,58 +26,49 @@ class Events(Protocol):
 class Recording:
     """The events of one conversation's turns, numbered and placed as its scheduler says."""
 
-    def __init__(self, recorder: Events, scheduler: Scheduler, counter: Counter) -> None:
+    def __init__(self, recorder: Events, scheduler: Scheduler) -> None:
         self._recorder = recorder
         self._scheduler = scheduler
-        self._counter = counter
 
-    def sent(
-        self,
-        kind: Kind,
-        text: str,
-        known: Known,
-        example: str | None = None,
-        due: int | None = None,
-        line: Line | None = None,
-    ) -> int:
-        """Record that a message goes out; return its tokens.
+    def sent(self, step: Saying) -> int:
+        """Record that a message goes out; return its tokens."""
+        send, message = step.send, step.message
+        tokens = self._tokens(message.text, step.tokens)
+        said = (
+            {} if send is None else {"example": send.example.id, "due": send.due, **self._fields(send.line)}
+        )
+        self._recorder.put(
+            Sent(
+                turn=message.turn,
+                kind=step.kind,
+                message=message.text,
+                tokens=tokens,
+                position=self._scheduler.position,
+                at=message.at,
+                **said,
+            )
+        )
+        return tokens
+
+    def replied(self, step: Saying, reply: Reply) -> int:
+        """Record a reply; return its tokens."""
+        answered: Literal["script"] | None = "script" if step.send and step.by == "script" else None
+        tokens = self._tokens(reply.text, partial(step.reply_tokens, reply))
+        self._recorder.put(Replied.of(step.message.turn, reply, tokens, answered))
+        return tokens
+
+    def forked(self, fork: Fork, tokens: Callable[[], int]) -> Forked:
+        """Record that a question is asked beside the conversation; return its event.
 
         Args:
-            kind: What the turn is.
-            text: The message.
-            known: Returns its tokens, if known.
-            example: The example that speaks; None for filler.
-            due: The position at which it was due.
-            line: The line that the script yielded.
+            fork: The question.
+            tokens: Counts it.
         """
-        tokens = self._tokens(text, known)
-        sent = Sent(
-            turn=self._scheduler.number,
-            kind=kind,
-            example=example,
-            message=text,
-            tokens=tokens,
-            position=self._scheduler.position,
-            due=due,
-            at=self._scheduler.clock.now,
-            **({} if line is None else self._fields(line)),
-        )
-        self._recorder.put(sent)
-        return tokens
-
-    def replied(self, reply: Reply, known: Known = unknown, answered: Literal["script"] | None = None) -> int:
-        """Record a reply; return its tokens."""
-        tokens = self._tokens(reply.text, known)
-        self._recorder.put(Replied.of(self._scheduler.number, reply, tokens, answered))
-        return tokens
-
-    def forked(self, fork: Fork) -> Forked:
-        """Record that a question is asked beside the conversation; return its event."""
         forked = Forked(
             id=fork.id,
             example=fork.example.id,
             message=fork.text,
-            tokens=self._tokens(fork.text, lambda: fork.tokens),
+            tokens=self._tokens(fork.text, tokens),
             position=fork.position,
             due=fork.due,
             at=fork.at,
@@ -92,15 +77,14 @@ class Recording:
         self._recorder.put(forked)
         return forked
 
-    def _tokens(self, text: str, known: Known) -> int:
-        """Return a text's tokens, from the log or from `known` if possible; else count them."""
+    def _tokens(self, text: str, count: Callable[[], int]) -> int:
+        """Return a text's tokens: from the log, if it has the text there."""
         logged = self._recorder.logged
         if isinstance(logged, Sent | Forked | Replied) and text == (
             logged.reply if isinstance(logged, Replied) else logged.message
         ):
             return logged.tokens
-        found = known()
-        return self._counter.count(text) if found is None else found
+        return count()
 
     def _fields(self, line: Line) -> dict[str, Any]:
         """Return those fields of an event that a script's line determines."""

@@ -7,16 +7,19 @@ with its schedule and filler.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import NamedTuple, cast
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.clock import Clock, later
 from ltm_bench.core.dice import Dice
-from ltm_bench.core.messages import Ask, Line, Message, Reply, Turn
+from ltm_bench.core.messages import Ask, Line, Message, Reply, Turn, Verdict
 from ltm_bench.core.seeds import Seed
 from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.filler import MAX_TOKENS, Bank, Filler
-from ltm_bench.schedule.scheduler import Fill, Jump, Scheduler, Send
+from ltm_bench.runner import play as saying
+from ltm_bench.runner.play import Saying, composed
+from ltm_bench.schedule.scheduler import AllSaid, Scheduler
 from ltm_bench.score.audits.heaps import Guard
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.results.headline import counted, headline, mean
@@ -37,33 +40,35 @@ class Played(NamedTuple):
     """Mean chance level over its questions."""
 
 
-class _Playthrough:
-    """One example's turns, and the verdicts on them."""
+class Playthrough:
+    """The verdicts on one example."""
 
     def __init__(self, example: Example, guard: Guard) -> None:
         self._example, self._guard = example, guard
-        self._turns: list[Turn] = []
-        self._asked: list[Ask] = []
-        self._scores: list[float] = []
+        self._asked: list[tuple[Ask, float]] = []
 
-    async def ask(self, agent: Agent, line: Line, message: Message) -> Reply:
-        if agent.told_ideal:
-            message = briefed(message, line, self._example)
-        reply = replace(await agent.reply(message), at=message.at)
-        self._turns.append(Turn(message, reply, example=self._example.id))
-        self._guard.hear(message.text)
-        if isinstance(line, Ask):
-            verdict = verdict_on(line.expect, reply, self._turns)
-            verdict = self._guard.checked(verdict, line.expect, reply.text, self._turns)
-            self._scores.append(verdict.score or 0.0)
-            self._asked.append(line)
-        return reply
+    def take(self, line: Line, turns: Sequence[Turn]) -> Verdict | None:
+        """Take what its script said last, and its turns up to there; return the verdict on a question."""
+        turn, reply = turns[-1], turns[-1].reply
+        if turn.session is None:  # as in the fold of a log
+            self._guard.hear(turn.message.text)
+        if not isinstance(line, Ask):
+            return None
+        verdict = verdict_on(line.expect, reply, turns)
+        verdict = self._guard.checked(verdict, line.expect, reply.text, turns)
+        self._asked.append((line, verdict.score or 0.0))
+        return verdict
+
+    @property
+    def scores(self) -> Sequence[float]:
+        """What counts of the scores of its questions so far."""
+        return counted([(line.shows, line.needs, score) for line, score in self._asked])
 
     @property
     def played(self) -> Played:
-        scores = counted([(q.shows, q.needs, s) for q, s in zip(self._asked, self._scores, strict=True)])
-        chances = counted([(q.shows, q.needs, q.expect.chance) for q in self._asked])
-        return Played(self._example, mean(scores) or 0.0, mean(chances) or 0.0)
+        """The result so far."""
+        chances = counted([(line.shows, line.needs, line.expect.chance) for line, _ in self._asked])
+        return Played(self._example, mean(self.scores) or 0.0, mean(chances) or 0.0)
 
 
 def total(played: Iterable[Played]) -> float:
@@ -80,8 +85,8 @@ async def play_alone(
     """Play every example with its own agent, without filler."""
     found = []
     for example in examples:
-        agent, clock, talk = make_agent(), Clock(start), _Playthrough(example, Guard())
-        script, reply, turn = example.script(), None, 0
+        agent, clock, talk = make_agent(), Clock(start), Playthrough(example, Guard())
+        script, reply, turns = example.script(), None, list[Turn]()
         while True:
             try:
                 line = script.send(cast(Reply, reply))  # a fresh generator takes None
@@ -89,8 +94,12 @@ async def play_alone(
                 break
             clock.jump(later(clock.now, line.after or timedelta()))
             text = line.text if isinstance(line.text, str) else line.text(clock.now)
-            reply = await talk.ask(agent, line, Message(text, clock.now, turn, user=line.user))
-            turn += 1
+            message = Message(text, clock.now, len(turns), user=line.user)
+            if agent.told_ideal:
+                message = briefed(message, line, example)
+            reply = replace(await agent.reply(message), at=clock.now)
+            turns.append(Turn(message, reply, example=example.id))
+            talk.take(line, turns)
         found.append(talk.played)
     return found
 
@@ -124,27 +133,19 @@ async def play(
         SpanTooSmall: An example does not fit.
     """
     scheduler = Scheduler(examples, span=span, seed=seed, counter=counter, start=start, stagger=stagger)
-    filler, turn = Filler(bank, Dice(f"{seed}/filler"), counter, max_tokens), 0
-    guard = Guard()
-    talks = {example.id: _Playthrough(example, guard) for example in examples}
-    while True:
-        decision, now = scheduler.decide(), scheduler.clock.now
-        if isinstance(decision, Send):
-            text, line = decision.text, decision.line
-            reply = await talks[decision.example.id].ask(
-                agent, line, Message(text, now, turn, user=line.user)
-            )
-            tokens = counter.count(text) if decision.tokens is None else decision.tokens
-            scheduler.take(tokens, reply, counter.count(reply.text))
-        elif isinstance(decision, Fill):
-            trivia = filler.compose(decision.tokens)
-            guard.hear(trivia.text)
-            answers = Reply(trivia.answers)
-            await agent.observe(Turn(Message(trivia.text, now, turn), answers, "fill", answered="script"))
-            scheduler.take(filler.tokens(trivia), answers, filler.answer_tokens(trivia))
-        elif isinstance(decision, Jump):
-            scheduler.take()
+    filler, guard = Filler(bank, Dice(f"{seed}/filler"), counter, max_tokens), Guard()
+    talks = {example.id: Playthrough(example, guard) for example in examples}
+    steps = saying.play(scheduler, partial(composed, filler), counter, told_ideal=agent.told_ideal)
+    said = None
+    while not isinstance(step := steps.send(said), AllSaid):
+        said = None
+        if not isinstance(step, Saying):
             continue
+        said = step.said(await agent.reply(step.message) if step.known is None else step.known)
+        turn = step.turn(said.reply)
+        if step.send is None:
+            guard.hear(step.message.text)
+            await agent.observe(turn)
         else:
-            return [talk.played for talk in talks.values()]
-        turn += 1
+            talks[step.send.example.id].take(step.send.line, step.heard)
+    return [talk.played for talk in talks.values()]

@@ -23,9 +23,10 @@ from ltm_bench.export.leaderboard.entries import BoardEntry, Refusal, read_bundl
 from ltm_bench.export.leaderboard.pages import Built, write_site
 from ltm_bench.score.audits.records import Audit, Rate
 from ltm_bench.score.comparison.runs import compare
-from ltm_bench.score.results.headline import count_outcomes, example_score, headline, summarise_scenario
+from ltm_bench.score.results.headline import example_score, summarise_scenario
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import Results
+from ltm_bench.score.results.scoring import derived
 from ltm_bench.score.results.stored import SUMS
 from ltm_bench.score.statistics.intervals import Interval
 
@@ -91,9 +92,7 @@ def verdicts_in_every_file(folder: Path) -> None:
         summarise_scenario(s.name, s.summary, s.skills, [e for e in examples if e.scenario == s.name])
         for s in results.scenarios
     ]
-    total = headline({s.name: [e.score for e in examples if e.scenario == s.name] for s in scenarios})
-    changed = {"examples": examples, "scenarios": scenarios, "outcomes": count_outcomes(examples)}
-    forged = results.model_copy(update=changed | {"score": total, "score_so_far": total, "undecided": 0})
+    forged = results.model_copy(update=derived(scenarios, examples))
     (folder / "results.json").write_bytes(forged.model_dump_json().encode())
     lines = [json.loads(line) for line in (folder / "verdicts.jsonl").read_bytes().splitlines()]
     text = "".join(json.dumps(line | {"outcome": "correct", "score": 1.0}) + "\n" for line in lines)

@@ -14,10 +14,20 @@ from ltm_bench.export.scrub import REMOVED
 from ltm_bench.export.verify import verify
 from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.score.audits.judgements import Judgement, Opinion, append
+from ltm_bench.score.results.run import SCHEMA
+from ltm_bench.score.results.scoring import score_run
 from tests.finished import copied
 
 if TYPE_CHECKING:
     from tests.made import Made
+
+
+GOLDEN = [
+    path.parent
+    for path in sorted((Path(__file__).parents[1] / "golden").glob("*/*/results.json"))
+    if json.loads(path.read_bytes()).get("schema_version") == SCHEMA
+    and path.with_name("events.jsonl").exists()
+]
 
 
 @pytest.fixture
@@ -42,16 +52,22 @@ def edit_verdicts(run: Path, change: Callable[[list[dict[str, Any]]], object]) -
     (run / "verdicts.jsonl").write_text("".join(json.dumps(each) + "\n" for each in verdicts))
 
 
-def edit_replies(run: Path, change: Callable[[dict[str, Any]], object], *, honest_hash: bool) -> None:
-    """Change the replies of the log; with `honest_hash`, results.json has the new log's hash."""
+def edit_log(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change events, with an honest hash."""
     log = run / "events.jsonl"
     events = [json.loads(line) for line in log.read_bytes().splitlines()]
     for event in events:
-        if event["event"] == "replied":
-            change(event)
+        change(event)
     log.write_text("".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events))
-    if honest_hash:
-        digest = hashlib.sha256(log.read_bytes()).hexdigest()
+    digest = hashlib.sha256(log.read_bytes()).hexdigest()
+    edit_results(run, lambda results: results.update(log=digest))
+
+
+def edit_replies(run: Path, change: Callable[[dict[str, Any]], object], *, honest_hash: bool) -> None:
+    """Change the replies of the log; with `honest_hash`, results.json has the new log's hash."""
+    digest = results_of(run)["log"]
+    edit_log(run, lambda event: event["event"] == "replied" and change(event))
+    if not honest_hash:
         edit_results(run, lambda results: results.update(log=digest))
 
 
@@ -153,13 +169,42 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda r: r.update(turns=1), "turns: 1 in results.json"),
     (lambda r: r.update(tokens=1), "tokens: 1 in results.json"),
     (lambda r: r["examples"].reverse(), "the examples of results.json are not those of the manifest"),
+    (
+        lambda r: r["scenarios"].append(r["scenarios"][0]),
+        "the scenarios of results.json are not those of the manifest: their order",
+    ),
+    (lambda r: r["examples"][0].update(span=9), "colours/0: span: 9 in results.json, "),
+    (
+        lambda r: r["examples"][0].update(overrun=9),
+        "colours/0: overrun: 9 in results.json, ",
+    ),
+    (lambda r: r["examples"][0]["needles"].pop(), "the needles in results.json are not those of the log"),
+    (lambda r: first(r).update(position=5), "position: 5 in results.json, "),
+    (lambda r: first(r).update(at="2020-01-01T00:00:00Z"), "at: 2020-01-01 00:00:00+00:00 in results.json, "),
+    (lambda r: first(r).update(shows="it"), "shows: 'it' in results.json, None by the log"),
+    (lambda r: first(r).update(needs="it"), "needs: 'it' in results.json, None by the log"),
+    (lambda r: first(r).update(counts=0.5), "counts: 0.5 in results.json, 1.0 by the log"),
+    (lambda r: r["examples"][0]["questions"].append(first(r)), "not in the log, or not so often"),
+    (lambda r: r["scenarios"][0].update(chance=-1.0), "chance: -1.0 in results.json, "),
+    (lambda r: r.update(chance=-1.0), "chance: -1.0 in results.json, "),
+    (lambda r: r.update(interval=None if r["interval"] else {"low": 0, "high": 1}), "interval: "),
+    (lambda r: r.update(undecided_worth=3.5), "undecided_worth: 3.5 in results.json, "),
+    (lambda r: r.update(overridden=3), "overridden: 3 in results.json, 0 by its examples"),
+    (lambda r: r.update(by_judge={"fair": 2}), "by_judge: 2.0 fair in results.json, none by its examples"),
+    (lambda r: r.update(forks=7), "forks: 7 in results.json, 0 in the log"),
+    (lambda r: r.update(seconds=1.5), "seconds: 1.5 in results.json, "),
+    (lambda r: r.update(agent="gpt-9"), "agent: 'gpt-9' in results.json, "),
+    (lambda r: r.update(span=10_000_000), "span: 10000000 in results.json, 2000 in the log"),
+    (lambda r: r.update(seed="train:1"), "seed: 'train:1' in results.json, 0 in the log"),
+    (lambda r: r.update(bench_version=99), "bench_version: 99 in results.json, "),
+    (lambda r: r.update(mode="forked"), "mode: 'forked' in results.json, 'in-line' in the log"),
     (lambda r: r.update(schema_version=99), "results.json has schema version 99, this version reads"),
     (lambda r: r.pop("examples"), "results.json: examples: Field required"),
 ]
 
 
-@pytest.mark.parametrize(("change", "complaint"), CHANGES, ids=[complaint for _, complaint in CHANGES])
-def test_a_changed_score_or_sum_is_refused(
+@pytest.mark.parametrize(("change", "complaint"), CHANGES, ids=range(len(CHANGES)))
+def test_what_does_not_follow_from_the_log_is_refused(
     run: Path, change: Callable[[dict[str, Any]], Any], complaint: str
 ) -> None:
     edit_results(run, change)
@@ -267,3 +312,64 @@ def test_a_scorer_that_has_since_changed_is_named_without_a_refusal(
     monkeypatch.setattr("ltm_bench.export.verify.versions", lambda: {"NamesOnly": newer})
     monkeypatch.setattr(NamesOnly, "verdict", lambda *_: pytest.fail("nothing is scored again"))
     assert verify(run).changed_scorers == {scorer: f"NamesOnly@{newer}"}
+
+
+def test_a_changed_reply_to_a_fork_has_other_tokens(tmp_path: Path) -> None:
+    run = copied(next(each for each in GOLDEN if each.name == "forked"), tmp_path / "forked")
+    verify(run)
+    edit_log(run, lambda event: event["event"] == "answered" and event.update(reply="Blue, and no other."))
+    assert "(replied) has 6 tokens, the log says" in refusal(run)
+
+
+def test_a_question_that_was_not_reached_cannot_be_left_out(run: Path) -> None:
+    log = run / "events.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[: len(lines) // 2]))
+    results = json.loads(json.dumps(score_run(run).model_dump(mode="python"), default=str))
+    for example in results["examples"]:
+        example["questions"] = [each for each in example["questions"] if each["turn"] is not None]
+    (run / "results.json").write_text(json.dumps(results))
+    reached = {question["turn"] for example in results["examples"] for question in example["questions"]}
+    edit_verdicts(
+        run, lambda lines: lines.__setitem__(slice(None), [v for v in lines if v["turn"] in reached])
+    )
+    assert reached
+    assert ": not in results.json" in refusal(run)
+
+
+@pytest.mark.parametrize("released", GOLDEN, ids=[f"{each.parent.name}/{each.name}" for each in GOLDEN])
+def test_runs_of_all_releases_whose_results_are_read_agree(released: Path, tmp_path: Path) -> None:
+    verify(copied(released, tmp_path / released.name))
+
+
+def test_a_matcher_that_is_not_defined_here_prevents_nothing(tmp_path: Path) -> None:
+    released = next(each for each in GOLDEN if each.parts[-2:] == ("0.2.0", "conversation"))
+    run = copied(released, tmp_path / "mine")  # of scenarios that have changed, or they would tell
+
+    def rename(event: dict[str, Any]) -> None:
+        if event.get("expect"):
+            event["expect"]["matcher"] = "OfMyOwn"
+
+    def scored(questions: list[dict[str, Any]]) -> None:
+        for question in questions:
+            question["scorer"] = "OfMyOwn@1"
+
+    edit_log(run, rename)
+    edit_results(run, lambda results: scored([q for e in results["examples"] for q in e["questions"]]))
+    edit_verdicts(run, scored)
+    assert verify(run).verdicts == 17
+    edit_results(run, lambda results: results["examples"][0].update(span=9))
+    assert "span: 9 in results.json" in refusal(run)
+
+
+def test_what_another_machine_rounds_otherwise_is_no_forgery(run: Path) -> None:
+    def round_otherwise(results: dict[str, Any]) -> None:
+        results["chance"] += 1e-13
+        results["interval"]["low"] -= 1e-13
+
+    edit_results(run, lambda results: results.update(interval={"low": 0.0, "high": 1.0}))
+    assert "interval: " in refusal(run)
+    released = next(each for each in GOLDEN if json.loads((each / "results.json").read_bytes())["interval"])
+    other = copied(released, run.with_name("other"))
+    edit_results(other, round_otherwise)
+    verify(other)

@@ -8,12 +8,14 @@ import pytest
 
 from ltm_bench import Ask, Buried, Dice, Reply, Script, Tell, says, scenario
 from ltm_bench.core.errors import ReplayDiverged
+from ltm_bench.core.messages import Kind, Line, Message
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.events import Replied, Sent
 from ltm_bench.log.reader import read_events
 from ltm_bench.log.recorder import Recorder
+from ltm_bench.runner.play import Saying
 from ltm_bench.runner.recording import Recording, json_form
-from ltm_bench.schedule.scheduler import Scheduler
+from ltm_bench.schedule.scheduler import Scheduler, Send
 from ltm_bench.script.scenario import Example
 
 TEXT = "The dog is called Bruno."
@@ -37,10 +39,19 @@ def recorder(tmp_path: Path) -> Iterator[Recorder]:
         yield recorder
 
 
+def saying(scheduler: Scheduler, line: Line, tokens: int, due: int = 0) -> Saying:
+    """A line as a conversation says it, whose tokens a rehearsal has counted."""
+    assert isinstance(line.text, str)
+    message = Message(line.text, scheduler.clock.now, scheduler.number, user=line.user)
+    send = Send(Example(dog, 0, 0, {}), line, line.text, due, first=False, tokens=tokens)
+    kind: Kind = "ask" if isinstance(line, Ask) else "tell"
+    return Saying(kind, message, lambda: tokens, lambda reply: counter().count(reply.text), [], send)
+
+
 def test_tokens_are_counted_only_where_nobody_knows_them(recorder: Recorder, scheduler: Scheduler) -> None:
-    recording = Recording(recorder, scheduler, counter())
-    assert recording.sent("tell", TEXT, lambda: 7, "dog/0", 0, Tell(TEXT)) == 7
-    assert recording.replied(Reply("Noted, of course.")) == counter().count("Noted, of course.")
+    recording, told = Recording(recorder, scheduler), saying(scheduler, Tell(TEXT), 7)
+    assert recording.sent(told) == 7
+    assert recording.replied(told, Reply("Noted, of course.")) == counter().count("Noted, of course.")
     sent, replied = read_events(recorder.path)
     assert isinstance(sent, Sent)
     assert isinstance(replied, Replied)
@@ -51,19 +62,18 @@ def test_tokens_are_counted_only_where_nobody_knows_them(recorder: Recorder, sch
 def test_a_logged_text_keeps_the_tokens_of_the_log_and_another_one_is_refused(
     recorder: Recorder, scheduler: Scheduler
 ) -> None:
-    Recording(recorder, scheduler, counter()).sent("tell", TEXT, lambda: 7, "dog/0", 0, Tell(TEXT))
+    Recording(recorder, scheduler).sent(saying(scheduler, Tell(TEXT), 7))
     with Recorder(recorder.path) as again:
-        recording = Recording(again, scheduler, counter())
-        assert recording.sent("tell", TEXT, lambda: 8, "dog/0", 0, Tell(TEXT)) == 7
+        assert Recording(again, scheduler).sent(saying(scheduler, Tell(TEXT), 8)) == 7
     with Recorder(recorder.path) as again, pytest.raises(ReplayDiverged, match="It barks"):
-        Recording(again, scheduler, counter()).sent("tell", f"{TEXT} It barks.", lambda: 8, "dog/0", 0)
+        Recording(again, scheduler).sent(saying(scheduler, Tell(f"{TEXT} It barks."), 8))
 
 
 def test_an_event_holds_what_its_line_says(recorder: Recorder, scheduler: Scheduler) -> None:
-    recording = Recording(recorder, scheduler, counter())
+    recording = Recording(recorder, scheduler)
     told = Tell(TEXT, buried=(Buried("Bruno", 4),), session="first")
-    recording.sent("tell", TEXT, lambda: 7, "dog/0", 0, told)
-    recording.sent("ask", "Its name?", lambda: 3, "dog/0", 5, ASKED)
+    recording.sent(saying(scheduler, told, 7))
+    recording.sent(saying(scheduler, ASKED, 3, due=5))
     tell, ask = read_events(recorder.path)
     assert isinstance(tell, Sent)
     assert isinstance(ask, Sent)

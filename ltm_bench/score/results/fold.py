@@ -261,7 +261,7 @@ class Fold:
         return question
 
     def _question(self, sent: Sent, replied: Replied | None, *, forked: bool = False) -> Question:
-        example, expect = self._example(sent.example), load(sent.expect or {})
+        example, expect = self._example(sent.example), self._expected(sent)
         example.taking.waited(self._spent.get(sent.turn))
         question = unanswered(sent, expect, beside=self._beside)
         if replied is None:
@@ -275,8 +275,7 @@ class Fold:
             if forked
             else example.turns
         )
-        matched = self._verdicts.get(place) or verdict_on(expect, reply, turns)
-        verdict = self._guard.checked(matched, expect, reply.text, turns)
+        matched, verdict = self._scored(place, expect, reply, turns)
         again = controlled(self.files.controls, place, verdict, partial(self._again, expect, turns))
         rungs = climbed(self.files.ladder, place, expect, turns, partial(self._instead, expect, turns))
         usage, price = self._used(sent, replied)
@@ -300,6 +299,17 @@ class Fold:
             asked.question = replace(asked.question, decisive=words)
         example.asked.append(asked)
         return asked.question
+
+    def _expected(self, sent: Sent) -> Matcher:
+        """Return the matcher of a question. Raises LogError if it is unknown."""
+        return load(sent.expect or {})
+
+    def _scored(
+        self, place: Place, expect: Matcher, reply: Reply, turns: Sequence[Turn]
+    ) -> tuple[Verdict, Verdict]:
+        """Return the matcher's verdict, and the same after a look at what other examples said."""
+        matched = self._verdicts.get(place) or verdict_on(expect, reply, turns)
+        return matched, self._guard.checked(matched, expect, reply.text, turns)
 
     def _again(self, expect: Matcher, turns: Sequence[Turn], replies: Mapping[Place, Reply]) -> Verdict:
         """Return the verdict on the last turn, with those of its example's replies that a control has."""

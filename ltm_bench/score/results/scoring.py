@@ -91,25 +91,8 @@ def results_of(
     opinions = [opinion for e in examples for q in e.questions for opinion in q.asked_of]
     return Results(
         run=files.folder.name,
-        agent=manifest.agent.name,
-        suite=manifest.suite.name,
-        span=manifest.span,
-        seed=manifest.seed,
-        bench_version=manifest.bench_version,
-        mode=manifest.mode,
         references=dict(references or {}),
         published=headline(published) if any_published else None,
-        log=fold.digest,
-        turns=fold.turns,
-        tokens=fold.tokens,
-        filler_tokens=fold.hearing.filler,
-        forks=fold.forks,
-        fork_tokens=fold.fork_tokens,
-        heard=heard,
-        filler_heard=fold.hearing.of_filler,
-        seconds=fold.time.total_seconds(),
-        undecided=sum(q.outcome is Outcome.UNDECIDED for e in examples for q in e.questions),
-        overridden=sum(q.override is not None for e in examples for q in e.questions),
         judges=judges(examples, fold.vague),
         audits=audits(files.audits, confident(examples)),
         raters=agreements(files.ratings, files.audits),
@@ -137,8 +120,25 @@ def results_of(
             *judging(opinions),
         ],
         environment=dict(files.environment),
+        **logged(fold),
         **derived(scenarios, examples),
     )
+
+
+def logged(fold: Fold) -> dict[str, Any]:
+    """Return the fields of `Results` that follow from the log alone, without its verdicts."""
+    manifest, hearing = fold.files.manifest, fold.hearing
+    return {
+        **{name: getattr(manifest, name) for name in ("span", "seed", "bench_version", "mode")},
+        **{name: getattr(fold, name) for name in ("turns", "tokens", "forks", "fork_tokens")},
+        "agent": manifest.agent.name,
+        "suite": manifest.suite.name,
+        "log": fold.digest,
+        "heard": hearing.heard,
+        "filler_heard": hearing.of_filler,
+        "filler_tokens": hearing.filler,
+        "seconds": fold.time.total_seconds(),
+    }
 
 
 def derived(scenarios: Sequence[ScenarioResult], examples: Sequence[ExampleResult]) -> dict[str, Any]:
@@ -156,7 +156,9 @@ def derived(scenarios: Sequence[ScenarioResult], examples: Sequence[ExampleResul
         "interval": sum_interval(strata) if complete else None,
         "chance": sum(each.chance for each in scenarios),
         "overruns": sum(e.overrun > 0 for e in examples),
+        "undecided": sum(q.outcome is Outcome.UNDECIDED for e in examples for q in e.questions),
         "undecided_worth": worth_of_undecided(examples),
+        "overridden": sum(q.override is not None for e in examples for q in e.questions),
         "decided_by": count_deciders(examples),
         "by_judge": scores_by_judge(examples),
         "outcomes": count_outcomes(examples),
