@@ -192,6 +192,9 @@ class AnthropicChat(Inheriting, SdkChatModel):
             summaries = [block for block in known if block.type == "compaction" and block.content]
         except (AttributeError, TypeError) as error:
             raise self.endpoint.unreadable(str(error)) from error
+        # LiteLLM's proxy before llama.cpp's server calls a truncated reply complete. A summary is not limited.
+        if word == "end_turn" and not summaries and usage is not None and usage.output >= self._max_output:
+            word = "max_tokens"
         reply = self._ended("messages", word, text, usage)
         if not summaries or not text.strip():
             return reply

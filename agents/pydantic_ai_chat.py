@@ -13,14 +13,15 @@ import inspect
 import re
 import time
 import typing
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 
-from ltm_bench import AgentError, Finding, Finish, Reply, Usage
+from ltm_bench import AgentError, Finding, Reply, Usage
 from ltm_bench.adapters import (
     Again,
     Attempt,
@@ -31,6 +32,7 @@ from ltm_bench.adapters import (
     Prompt,
     begin,
     client,
+    declines,
     installed,
     is_too_long,
     json_of,
@@ -219,10 +221,12 @@ class PydanticAIChat(Inheriting, ChatModel):
             raise ConfigError(f"{self.endpoint.model}: {error.message}") from error
         except Exception as error:  # every SDK has its own, and Pydantic AI does not translate all of them
             status = getattr(error, "status_code", None)
-            detail, code = _said(error)
-            if isinstance(error, errors.ModelContextWindowExceededError) or is_too_long(status, detail, code):
+            detail, codes = _said(error)
+            if isinstance(error, errors.ModelContextWindowExceededError) or is_too_long(
+                status, detail, *codes
+            ):
                 return self._overflow()
-            if isinstance(error, errors.ContentFilterError):
+            if isinstance(error, errors.ContentFilterError) or declines(status, detail, *codes):
                 return self._refusal()
             if isinstance(status, int):
                 raise self.endpoint.rejected(status, detail) from error
@@ -281,14 +285,12 @@ class PydanticAIChat(Inheriting, ChatModel):
         details = answer.provider_details or {}
         text = "".join(part.content for part in answer.parts if part.part_kind == "text")
         usage = self._usage(answer)
-        if answer.finish_reason == "content_filter":
-            return Reply(str(details.get("refusal") or text), usage, Finish.REFUSAL)
-        if details.get("finish_reason") == "model_context_window_exceeded":
-            return Reply(text, usage, Finish.OVERFLOW)
-        cut = answer.finish_reason == "length"
-        if cut and not text.strip():
-            raise self.endpoint.silent(self._max_output)
-        return Reply(text, usage, Finish.LENGTH if cut else Finish.STOP)
+        said, word = answer.finish_reason, details.get("finish_reason")
+        refusal = str(details.get("refusal") or text) if said == "content_filter" else ""
+        usual = "stop" if said is word is None else _MEANS.get(said)
+        return self._ended(
+            "messages" if self._kind == "anthropic" else "chat", word, text, usage, refusal, usual
+        )
 
     def _usage(self, answer: Any) -> Usage | None:
         spent = answer.usage
@@ -314,8 +316,17 @@ def _takes_httpx2(provider: type[Any]) -> bool:
     return httpx2.AsyncClient in typing.get_args(wanted)
 
 
-def _said(error: Exception) -> tuple[str, object]:
-    """Extract the provider's own error message and code from what Pydantic AI makes of its body."""
+_MEANS: Mapping[str | None, Literal["stop", "tools", "length", "refusal"]] = {
+    "stop": "stop",
+    "tool_call": "tools",
+    "length": "length",
+    "content_filter": "refusal",
+}
+"""What Pydantic AI's words for endings mean, where no server's word is known; not `error`."""
+
+
+def _said(error: Exception) -> tuple[str, tuple[object, ...]]:
+    """Extract the provider's own error message, code and type from what Pydantic AI makes of its body."""
     body = getattr(error, "body", None)
     if isinstance(body, str) and body.startswith("{"):
         with suppress(ValueError):
@@ -323,5 +334,5 @@ def _said(error: Exception) -> tuple[str, object]:
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
     if isinstance(body, dict) and body.get("message"):
-        return str(body["message"]), body.get("code")
-    return str(body or error), None
+        return str(body["message"]), (body.get("code"), body.get("type"))
+    return str(body or error), ()

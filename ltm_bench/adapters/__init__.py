@@ -37,6 +37,7 @@ By module:
 - `gateway`: the endpoint on this machine through which a black box calls its providers. `routing`: `through_gateway`,
   address and key for an SDK's client in this process, and `program_environment`, the same for a program.
 - `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for every failure.
+  `declines`: whether an error says that a filter declined.
 - `overflow`: `is_too_long`, whether a provider's error says that the prompt is too long for the model. `model_window`:
   the model's window, as a server says it.
 - `tools`: `Toolbox`, tools that a chat model may call while it replies, up to a limit.
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.embeddings import is_local as is_local
     from ltm_bench.adapters.endpoint import EXAMINING as EXAMINING
     from ltm_bench.adapters.endpoint import Endpoint as Endpoint
+    from ltm_bench.adapters.endpoint import declines as declines
     from ltm_bench.adapters.extracting import ExtractingProduct as ExtractingProduct
     from ltm_bench.adapters.files import user_folder as user_folder
     from ltm_bench.adapters.files import user_name as user_name

@@ -14,7 +14,7 @@ from ltm_bench.adapters.text import stamped
 from ltm_bench.adapters.window import KEPT, Prompt, Window
 from ltm_bench.core.agent import Agent, UsageModel
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.core.servers import Protocol
+from ltm_bench.core.servers import Ending, Protocol
 from ltm_bench.core.tokens import counter
 
 SYSTEM = (
@@ -196,10 +196,16 @@ class ChatModel(Agent):
         return Reply("", self._unused(), Finish.OVERFLOW)
 
     def _ended(
-        self, protocol: Protocol, word: object, text: str, usage: Usage | None, refusal: str = ""
+        self,
+        protocol: Protocol,
+        word: object,
+        text: str,
+        usage: Usage | None,
+        refusal: str = "",
+        usual: Ending | None = None,
     ) -> Reply:
         """Return a reply that ended with a word of the protocol. Raises AgentError if it did not end well."""
-        finish = Finish.REFUSAL if refusal else self.endpoint.ended(protocol, word)
+        finish = Finish.REFUSAL if refusal else self.endpoint.ended(protocol, word, usual)
         if finish is Finish.LENGTH and not text.strip():
             raise self.endpoint.silent(self._max_output)
         return Reply(refusal or text, usage, finish)

@@ -18,7 +18,7 @@ from ltm_bench.adapters.routing import route
 from ltm_bench.core.errors import AgentError, ConfigError, LtmBenchError
 from ltm_bench.core.keys import read_key, scrubbed
 from ltm_bench.core.messages import Finish
-from ltm_bench.core.servers import Protocol, advice_on, ending, rows_here, says
+from ltm_bench.core.servers import Ending, Protocol, advice_on, ending, rows_here, says
 
 EXAMINING = 10.0
 """Seconds that `doctor` waits for a server."""
@@ -270,9 +270,15 @@ class Endpoint:
         except Exception as error:  # every library has its own
             raise self.explain(error) from error
 
-    def ended(self, protocol: Protocol, word: object) -> Finish:
-        """Return how a reply ended, by the protocol's word. Raises AgentError if it did not end well."""
-        means = ending(protocol, word)
+    def ended(self, protocol: Protocol, word: object, usual: Ending | None = None) -> Finish:
+        """Return how a reply ended, by the protocol's word. Raises AgentError if it did not end well.
+
+        Args:
+            protocol: The protocol.
+            word: The word.
+            usual: What a library makes of a word that no row has.
+        """
+        means = ending(protocol, word) or usual
         if means in (None, "fails"):
             why = advice_on(protocol, word) if means is None else "resume the run to ask again"
             raise self._error(f"{BROKEN}: it ended with {word!r}", why)
@@ -300,6 +306,15 @@ class Endpoint:
 
     def _error(self, what: str, advice: str) -> AgentError:
         return AgentError(scrubbed(f"{self.model} at {self._host}: {what}; {advice}", [self.key]))
+
+
+def declines(status: object, told: str, *codes: object) -> bool:
+    """Whether an error says that a filter declined."""
+    return status in _DECLINED and says("refused", f"{told} {codes}")
+
+
+_DECLINED = (400, 403, 422)
+"""Statuses of a prompt that a filter declined."""
 
 
 def told_by(error: BaseException) -> str:

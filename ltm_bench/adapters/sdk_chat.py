@@ -9,7 +9,7 @@ from typing import Any
 
 from ltm_bench.adapters.chat import ChatModel
 from ltm_bench.adapters.compaction import SUMMARY, Compactions
-from ltm_bench.adapters.endpoint import EXAMINING, Endpoint, told_by
+from ltm_bench.adapters.endpoint import EXAMINING, Endpoint, declines, told_by
 from ltm_bench.adapters.http.shared import client as shared
 from ltm_bench.adapters.overflow import is_too_long
 from ltm_bench.adapters.text import sendable
@@ -18,11 +18,7 @@ from ltm_bench.adapters.window import MESSAGE_OVERHEAD, Prompt
 from ltm_bench.core.agent import Finding, UsageModel
 from ltm_bench.core.errors import AgentError, ConfigError, nearest
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.core.servers import says
 from ltm_bench.core.tokens import counter
-
-_DECLINED = (400, 403, 422)
-"""Statuses of a prompt that a filter declines."""
 
 _NOT_TOLD = (400, 404, 405, 501)
 """Statuses of servers that do not describe single models."""
@@ -142,7 +138,7 @@ class SdkChatModel(ChatModel):
             told = told_by(error)
             if is_too_long(status, told, code, kind):
                 return _summed(spent, self._overflow())
-            if code == "content_filter" or (status in _DECLINED and says("refused", told)):
+            if code == "content_filter" or declines(status, told, code, kind):
                 return _summed(spent, self._refusal())
             raise self.endpoint.explain(error) from error
 

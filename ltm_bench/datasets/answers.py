@@ -7,6 +7,7 @@ named and does not count, and a file that is cut is refused.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,7 +70,9 @@ class Answer(NamedTuple):
     @property
     def golds(self) -> tuple[str, ...]:
         """The accepted answers in the file; () if it has none."""
-        return golds_of(self.gold) if self.gold is not None and _is_text(self.gold) else ()
+        with suppress(ValueError):
+            return golds_of(self.gold)
+        return ()
 
 
 def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:

@@ -18,7 +18,7 @@ from ltm_bench.core.messages import ReplyForm
 from ltm_bench.datasets.answers import Answer, majority, read_answers, type_of
 from ltm_bench.datasets.dialogue import HistoryQuestion, OnBad
 from ltm_bench.datasets.errata import question_digest
-from ltm_bench.datasets.locomo.scorer import f1, official
+from ltm_bench.datasets.locomo.scorer import best, f1, official
 from ltm_bench.datasets.locomo.scorer import strict as locomo_strict
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, TYPES
 from ltm_bench.datasets.longmemeval.scorer import inquiry
@@ -52,7 +52,8 @@ class PanelReply(NamedTuple):
     type: str
     history: str
     question: str
-    gold: str | None
+    golds: tuple[str, ...]
+    """All accepted answers; () if none is known."""
     answer: Answer
 
     def by_text(self) -> Iterator[tuple[str, float]]:
@@ -62,33 +63,34 @@ class PanelReply(NamedTuple):
             yield STORED, stored
         if (judged := self.answer.row.get("golden_v2")) is not None:
             yield STORED, float(judged == "CORRECT")
-        if self.gold is not None:
-            yield F1, f1(said, self.gold) if self.type in TYPES else official(said, self.gold, self.type)
+        if self.golds:
+            plain = max(f1(said, gold) for gold in self.golds)
+            yield F1, plain if self.type in TYPES else best(official, said, self.golds, self.type)
         if (found := self._strict(said)) is not None:
             yield STRICT, found
 
     def inquiries(self) -> Iterator[tuple[tuple[str, str], Verdict]]:
         """Yield what a model is asked about it, by id and rubric; nothing without a question or a gold answer."""
-        if self.gold is None or not self.question:
+        if not self.golds or not self.question:
             return
         said = self.answer.said
+        kind, unknown = _AS_SUPERMEMORY.get(self.type, self.type), ABSTENTION in self.id or self.type == "5"
+        asked = HistoryQuestion(self.id, kind, self.question, self.golds, unanswerable=unknown)
         for name, each in RUBRICS.items():
             if rule := each.get("rule", "").strip():
-                filled = {"rule": rule, "question": self.question, "gold": self.gold, "reply": said}
+                filled = {"rule": rule, "question": self.question, "gold": asked.reference, "reply": said}
                 yield (self.id, name), _by_rule(TEXTS["panel"]["task"].strip().format(**filled))
-        kind, unknown = _AS_SUPERMEMORY.get(self.type, self.type), ABSTENTION in self.id or self.type == "5"
-        asked = HistoryQuestion(self.id, kind, self.question, (self.gold,), unanswerable=unknown)
         yield (self.id, BY_TYPE), inquiry(asked, said)
         if self._strict("") is not None:  # else no text can be compared with the gold answer
             yield (self.id, BLIND), self._read_blind()
 
     def _strict(self, said: str) -> float | None:
-        if self.gold is None:
+        if not self.golds:
             return None
         if self.type in TYPES:
             unknown = ABSTENTION in self.id
-            return longmemeval_strict(said, (self.gold,), self.type, unanswerable=unknown)
-        return locomo_strict(said, self.gold, self.type)
+            return longmemeval_strict(said, self.golds, self.type, unanswerable=unknown)
+        return best(locomo_strict, said, self.golds, self.type)
 
     def _read_blind(self) -> Verdict:
         form = ReplyForm("list" if self.type == "1" else "one of a set")
@@ -116,8 +118,7 @@ def replies_of(path: Path, questions: Mapping[str, Mapping[str, Any]], on_bad: O
     found, times = list[PanelReply](), Counter[str]()
     for answer in read_answers(path, on_bad):
         name, asked = answer.id or "", questions.get(answer.id or "", {})
-        gold = asked.get("answer") if answer.gold is None else answer.gold
-        gold = next(iter(gold), None) if isinstance(gold, list) else gold
+        golds = answer.golds or answer._replace(gold=asked.get("answer")).golds
         text = answer.question or asked.get("question") or ""
         kind = answer.type or type_of(asked) or type_of(answer.row) or ""
         history = name.split("_")[1] if name.startswith("locomo_") else answer.history or name
@@ -126,8 +127,7 @@ def replies_of(path: Path, questions: Mapping[str, Mapping[str, Any]], on_bad: O
         times[name] += 1
         if times[name] > 1:  # LoCoMo asks some questions twice
             name = f"{name} #{times[name]}"
-        said = None if gold is None else str(gold)
-        found.append(PanelReply(name, _CATEGORIES.get(kind, kind), history, text, said, answer))
+        found.append(PanelReply(name, _CATEGORIES.get(kind, kind), history, text, golds, answer))
     return found
 
 

@@ -11,6 +11,7 @@ from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Finish
 from ltm_bench.core.servers import rows
+from tests.rows import ended
 
 if TYPE_CHECKING:
     from tests.conftest import Talk
@@ -37,21 +38,6 @@ def start(server: Provider, talk_to: Start) -> Start:
         return talk_to(ADAPTERS[protocol], model="some-model", base_url=url, **settings)
 
     return begin
-
-
-def ended(word: object) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return an edit that ends a reply with this word, in its protocol."""
-
-    def edit(body: dict[str, Any]) -> dict[str, Any]:
-        if "choices" in body:
-            return body | {"choices": [body["choices"][0] | {"finish_reason": word}]}
-        if "stop_reason" in body:
-            return body | {"stop_reason": word}
-        status, _, reason = str(word or "").partition(": ")
-        why = {"reason": reason} if reason else None
-        return body | {"status": None if word is None else status, "incomplete_details": why}
-
-    return edit
 
 
 def turns(server: Provider, *edits: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -109,6 +95,17 @@ def test_a_reply_that_broke_off_is_never_cached(
         server.edit = lambda body: body
         assert start(protocol, max_retries=0).say("My boat is called Undine.").finish is Finish.STOP
     assert len(server.chats) == 2
+
+
+@pytest.mark.parametrize("protocol", ["responses", "messages"])
+def test_a_reply_of_as_many_tokens_as_it_may_have_was_cut_whatever_the_server_calls_it(
+    start: Start, server: Provider, protocol: str
+) -> None:
+    talk = start(protocol, max_output=16)
+    server.edit = lambda body: body | {"usage": {"input_tokens": 100, "output_tokens": 16}}
+    assert talk.say("My boat is called Undine.").finish is Finish.LENGTH
+    server.edit = lambda body: body | {"usage": {"input_tokens": 100, "output_tokens": 15}}
+    assert talk.say("My dog is called Rex.").finish is Finish.STOP
 
 
 @pytest.mark.parametrize("protocol", ADAPTERS)

@@ -159,6 +159,20 @@ def test_predictions_are_read_in_both_published_forms(data: Path, tmp_path: Path
     assert "it answers no question of the data" in refused.err
 
 
+def test_a_file_that_cannot_be_scored_is_named_and_the_others_are_scored(
+    data: Path, tmp_path: Path, command: "Command"
+) -> None:
+    output = {"action": "answer", "answer": "It is 4401."}
+    good = written(tmp_path, [{"checkpoint_id": "ep0_0", **output}])
+    other = good.rename(tmp_path / "good.jsonl")
+    bad = written(tmp_path, [{"checkpoint_id": "ep9_9", **output}])
+    done = command("score", "gatemem", str(bad), str(other), "none.jsonl", "--data", str(data), "--json")
+    assert done.exit_code == 1
+    assert {row["file"] for row in json.loads(done.out)} == {str(other)}
+    assert f"{bad}: it answers no question of the data" in done.err
+    assert "none.jsonl" in done.err
+
+
 def test_a_run_is_scored_like_a_prediction_file(
     data: Path, command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,7 +318,7 @@ def test_every_row_of_the_published_scores_and_every_named_pattern_is_reproduced
     assert len(known) == 2218
     listed = re.findall(r"\S+", (SHARED / "query_contains_forbidden_ids.txt").read_text("utf-8"))
     every = {name: Output("refuse", question.text) for name, question in known.items()}
-    rows = rows_of({Path("echo"): iter(every.items())}, list(known.values()), pytest.fail)
+    rows = rows_of({Path("echo"): every}, known)
     leaks = {
         row["domain"]: row["privacy_leak"]
         for row in rows

@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.adapters.testing import Provider
 from ltm_bench.plan.planning import make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.runner.estimate import estimate
@@ -601,6 +603,79 @@ def test_a_judge_that_is_filtered_cut_and_fails_decides_nothing_until_it_has_tho
         assert results()["judges"][0]["false_accepts"] == 0.0
         assert len(Path("asked.txt").read_text()) == asked + 24, "and never again"
     assert command("verify", "reports/r").exit_code == 0
+
+
+FATES = {
+    "thinks": ("stop", "<think>Should it be yes?"),
+    "filtered": ("content_filter", ""),
+    "cut": ("length", "Yes, no"),
+    "fails": ("error", "Yes"),
+    "works": ("stop", "<think>Yes or no?</think>"),
+}
+"""What becomes of a judge's answer, one after the other: how it ends, and what it says before its verdict."""
+
+
+@pytest.mark.usefixtures("key")
+def test_each_verdict_comes_when_its_judge_works_and_until_then_the_question_is_undecided_and_asked_again(
+    command: "Command", home: Path, server: Provider
+) -> None:
+    """Question n begins with fate n, and meets the next one whenever it is asked again."""
+    data, said = sets.longmemeval(home / "longmemeval.json"), "It may be that."
+    texts = [each["question"] for each in json.loads(data.read_text("utf-8"))]
+    fates, asked = list(FATES), Counter[int]()
+
+    def fate(n: int, time: int) -> str:
+        return fates[min(n % len(fates) + time, len(fates) - 1)]
+
+    def answer(messages: Sequence[Mapping[str, str]]) -> str:
+        prompt = messages[-1]["content"]
+        n = next(n for n, text in enumerate(texts) if text in prompt)
+        asked[n] += said in prompt  # the others are answers that were made to be vague and wrong
+        ending, begins = FATES[fate(n, time)]
+        says = (
+            ""
+            if ending != "stop" or "</think>" not in begins
+            else "Yes."
+            if n % 2 and said in prompt
+            else "No."
+        )
+        return f"{ending}|{begins}{says}"
+
+    def edit(body: dict[str, Any]) -> dict[str, Any]:
+        choice = body["choices"][0]
+        ending, _, text = choice["message"]["content"].partition("|")
+        message = choice["message"] | {"content": text}
+        return body | {"choices": [choice | {"finish_reason": ending, "message": message}]}
+
+    server.answer, server.edit = answer, edit
+    (home / "configs").mkdir()
+    settings = {"adapter": "openai_chat", "model": "some-model", "base_url": server.openai_url}
+    lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
+    (home / "configs" / "agents.toml").write_text(f"[unsteady]\n{lines}max_retries = 0\n", "utf-8")
+    (home / "agents" / "vague.py").write_text(
+        f"def agent(message: str) -> str:\n    return {said!r}\n", "utf-8"
+    )
+    words = ("run", "--suite", "longmemeval-s", "--data", str(data), "--agent", "vague", "--name", "r")
+    for time in range(len(fates) + 1):
+        asked.clear()
+        done = command(*(words if time == 0 else ("resume", "r")), "--judge", "unsteady")
+        outcomes = [each["outcome"] for each in asked_in(results())]
+        works = [n for n in range(len(texts)) if fate(n, time) == "works"]
+        before = [n for n in range(len(texts)) if time and fate(n, time - 1) == "works"]
+        assert sorted(asked) == [n for n in range(len(texts)) if n not in before], (time, done.err)
+        assert set(asked.values()) <= {1}
+        due = [
+            "judge_error" if n not in works else "correct" if n % 2 else "wrong" for n in range(len(texts))
+        ]
+        assert outcomes == due, time
+        opinions = [question["opinions"][0]["outcome"] for question in asked_in(results())]
+        assert opinions == due, "a judgement that did not end well is none"
+    assert results()["score"] == pytest.approx(sum(n % 2 for n in range(len(texts))) / len(texts))
+
+
+def asked_in(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the questions of a run, in the data's order."""
+    return [question for example in found["examples"] for question in example["questions"]]
 
 
 def test_half_points_count_in_the_papers_mode_and_orders_are_read_line_by_line(

@@ -280,6 +280,42 @@ def test_a_blind_reader_is_not_told_the_right_answer(tmp_path: Path) -> None:
     assert told == {name: name != BLIND for name in ASKED}
 
 
+@pytest.mark.parametrize("category", ["1", "4", "single-session-user"])
+@pytest.mark.parametrize("said", ["roses", "lilies"])
+def test_each_of_several_right_answers_is_right_by_every_rubric(
+    tmp_path: Path, category: str, said: str
+) -> None:
+    row = answered(1, said, True, category=category) | {"golden_answer": ["roses", "lilies"]}
+    del row["llm_judgments"]
+    reply = one(tmp_path / "g.jsonl", {}, **row)
+    assert dict(reply.by_text()) == {"F1": 1.0, "strict text": 1.0}
+    copied = {"span": said, "value": [said] if category == "1" else said}
+    assert read(reply, BLIND, json.dumps(copied)) == 1.0
+    for rubric, text in prompts_of(reply).items():
+        assert ("roses; or: lilies" in text) == (rubric != BLIND)
+
+
+@pytest.mark.parametrize("gold", [None, "", [], [None], {"odd": 1}], ids=str)
+def test_a_reply_without_a_right_answer_has_only_its_stored_verdict(tmp_path: Path, gold: object) -> None:
+    reply = one(tmp_path / "g.jsonl", {}, **answered(1, "roses", True) | {"golden_answer": gold})
+    assert dict(reply.by_text()) == {"stored": 1.0}
+    assert prompts_of(reply) == {}
+
+
+@pytest.mark.parametrize("worse", [False, True], ids=["good wrong file", "bad wrong file"])
+def test_a_file_without_answers_is_named_and_the_others_are_scored(
+    command: "Command", files: list[Path], wrong: Path, tmp_path: Path, worse: bool
+) -> None:
+    bad = placed(tmp_path / "bad.jsonl", [{"question_id": "q1"}])
+    given = bad if worse else wrong
+    done = command("score", "panel", str(bad), *map(str, files), "--wrong", str(given), "--json")
+    assert done.exit_code == 1
+    found = json.loads(done.out)
+    assert list(found["files"]) == list(map(str, files))
+    assert bool(found["wrong"]) == (not worse)
+    assert f"{bad}: it has no answer" in done.err
+
+
 def test_longmemeval_takes_questions_from_the_data(tmp_path: Path) -> None:
     asked = {"q1": {"question": "Which?", "answer": "roses", "question_type": "multi-session"}}
     path = placed(tmp_path / "h.jsonl", [{"question_id": "q1", "hypothesis": "Final answer: roses"}])

@@ -13,6 +13,7 @@ from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.routing import Family, PaidCall
 from ltm_bench.core.keys import SHORTEST, cleaned, cleaned_json, forms_of, scrubbed
 from ltm_bench.core.limits import TooLarge, events_in, json_of
+from ltm_bench.core.servers import says
 
 if TYPE_CHECKING:
     import httpx2
@@ -183,13 +184,17 @@ def unreachable(sent: httpx2.Request, family: Family, error: Exception) -> Respo
 def returned(
     answer: httpx2.Response, sent: httpx2.Request, family: Family, secrets: Collection[str]
 ) -> Response:
-    """Return a provider's answer, whose content has been read; nothing in it repeats a key."""
+    """Return a provider's answer, whose content has been read; nothing in it repeats a key.
+
+    An account without credit is not asked again: libraries repeat some of these errors.
+    """
     from starlette.responses import Response
 
     status = answer.status_code
+    vain = {"x-should-retry": "false"} if status >= 400 and says("money", answer.text) else {}
     if status in (401, 403):
-        text = f"{sent.url.host} did not accept the gateway's key (HTTP {status})"
-        return refused(status, family, "authentication_error", text)
+        why = "says that the account has no credit left" if vain else "did not accept the gateway's key"
+        return refused(status, family, "authentication_error", f"{sent.url.host} {why} (HTTP {status})")
     if answer.is_redirect:
         return refused(
             502, family, "api_error", f"{sent.url.host} redirects (HTTP {status}), which is not followed"
@@ -198,7 +203,7 @@ def returned(
         content = cleaned_json(answer.content, secrets)
     else:
         content = scrubbed(answer.text.replace("\0", ""), secrets).encode()
-    return Response(content, status, _headers_of(answer, secrets))
+    return Response(content, status, _headers_of(answer, secrets) | vain)
 
 
 def _headers_of(answer: httpx2.Response, secrets: Collection[str]) -> dict[str, str]:

@@ -55,10 +55,10 @@ def with_true_status(response: httpx2.Response) -> tuple[httpx2.Response, bool]:
     If it reports a failure with status 200, it gets the status that it deserves.
 
     Where asking again is in vain, it says so in the header `x-should-retry`, which the SDKs obey: the account has no
-    credit, or a word that nobody knows came a second time.
+    credit, the prompt is too long, or a word that nobody knows came a second time.
     """
     status, body = response.status_code, _body(response)
-    vain = status >= 400 and says("money", response.text)
+    vain = status >= 400 and (says("money", response.text) or is_too_long(status, telling(body)))
     protocol = next((p for path, p in _PATHS.items() if response.request.url.path.endswith(path)), None)
     if status == 200 and protocol is not None and body is not None:
         again = response.request.headers.get("x-stainless-retry-count", "0") != "0"

@@ -19,6 +19,7 @@ from ltm_bench.plan.request import MaxCost
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.answers import Answer
+    from ltm_bench.datasets.gatemem.scorer import Output
     from ltm_bench.datasets.marks import Sheet
     from ltm_bench.judge.vague import FalseAccepts
 
@@ -284,19 +285,22 @@ def score_panel(
 
     check_output(output)
     questions = learn(list(explaining(data)) if data else []).get("question", {})
-    paths = list(dict.fromkeys([*files, *([wrong] if wrong else [])]))
-    replies = {path: replies_of(path, questions, _complain) for path in paths}
-    grading, sheets = Grading(judge, max_cost, _complain), {}
-    for path in paths:
-        asked = (each for reply in replies[path] for each in reply.inquiries())
-        texts = (next(inquiry) for reply in replies[path] for _, inquiry in reply.inquiries())
-        sheets[path] = sheet_of(path, replies[path], grading.graded(path, asked, texts))
-    people = {path: said for path in files if (said := people_of(replies[path]))}
-    found = panel([sheets[path] for path in dict.fromkeys(files)], sheets[wrong] if wrong else None, people)
-    if output is not None:
-        page = templates().get_template("panel.html.jinja").render(panel=found)
-        replace_file(output, page.encode("utf-8", "replace"))
-    print_panel(found, as_json=as_json)
+    grading = Grading(judge, max_cost, _complain)
+
+    def marked(path: Path) -> tuple[Sheet, dict[str, bool]]:
+        replies = replies_of(path, questions, _complain)
+        asked = (each for reply in replies for each in reply.inquiries())
+        texts = (next(inquiry) for reply in replies for _, inquiry in reply.inquiries())
+        return sheet_of(path, replies, grading.graded(path, asked, texts)), people_of(replies)
+
+    with usable(list(dict.fromkeys([*files, *([wrong] if wrong else [])])), marked) as read:
+        vague = next((sheet for sheet, _ in read if sheet.path == wrong), None)
+        people = {sheet.path: said for sheet, said in read if said and sheet.path in files}
+        found = panel([sheet for sheet, _ in read if sheet.path in files], vague, people)
+        if output is not None:
+            page = templates().get_template("panel.html.jinja").render(panel=found)
+            replace_file(output, page.encode("utf-8", "replace"))
+        print_panel(found, as_json=as_json)
 
 
 @command(
@@ -339,17 +343,22 @@ def score_gatemem(
 ) -> None:
     """Score prediction files of GateMem as its rule scorer does, with and without its gate, and strictly."""
     from ltm_bench.datasets.gatemem.files import questions_of
-    from ltm_bench.datasets.gatemem.scoring import answered, predicted, rows_of
+    from ltm_bench.datasets.gatemem.scoring import answered, known_in, predicted, rows_of
     from ltm_bench.log.reader import read_questions
 
-    questions = list(questions_of(data, _complain))
-    replies = {p: answered(read_questions(p)) if p.is_dir() else predicted(p, _complain) for p in files}
-    rows = rows_of(replies, questions, _complain)
-    if not as_json:
-        letters = {"utility": "U", "privacy_leak": "A", "deletion_leak": "F", "over_refusal": "refused"}
-        keys = dict.fromkeys(key for row in rows for key in row if not key.startswith(("n_", "action")))
-        rows = [{letters.get(key, key): row.get(key) for key in keys} for row in rows]
-    print_rows(rows, as_json=as_json)
+    questions = {each.id: each for each in questions_of(data, _complain)}
+
+    def told(path: Path) -> tuple[Path, dict[str, Output]]:
+        replies = answered(read_questions(path)) if path.is_dir() else predicted(path, _complain)
+        return path, known_in(path, replies, questions, _complain)
+
+    with usable(list(dict.fromkeys(files)), told) as found:
+        rows = rows_of(dict(found), questions)
+        if not as_json:
+            letters = {"utility": "U", "privacy_leak": "A", "deletion_leak": "F", "over_refusal": "refused"}
+            keys = dict.fromkeys(key for row in rows for key in row if not key.startswith(("n_", "action")))
+            rows = [{letters.get(key, key): row.get(key) for key in keys} for row in rows]
+        print_rows(rows, as_json=as_json)
 
 
 def _answers_of(path: Path) -> list[Answer] | None:

@@ -1,6 +1,6 @@
 """Scores prediction files of GateMem, and runs: the published figures by domain, with and without the gate."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,34 +35,41 @@ def answered(questions: Iterator[tuple[Mapping[str, Any], str, str]]) -> Iterato
         yield str(answer.id), output_in(answer.said)
 
 
+def known_in(
+    path: Path, replies: Iterator[tuple[str, Output]], known: Mapping[str, Checkpoint], on_bad: OnBad
+) -> dict[str, Output]:
+    """Return a file's replies to questions of the data. Raises ConfigError if there is none.
+
+    Args:
+        path: The file.
+        replies: Its replies, by the question's id.
+        known: The questions of the data, by id.
+        on_bad: Called with each reply that cannot be scored.
+    """
+    kept: dict[str, Output] = {}
+    for name, said in replies:
+        if name not in known:
+            on_bad(f"{path}: {name[:120]}: skipped: the data has no such question")
+        elif name in kept:
+            on_bad(f"{path}: {name[:120]}: answered twice; the first answer counts")
+        else:
+            kept[name] = said
+    if not kept:
+        raise ConfigError(f"{path}: it answers no question of the data; name its folder with --data")
+    return kept
+
+
 def rows_of(
-    files: Mapping[Path, Iterator[tuple[str, Output]]], questions: Sequence[Checkpoint], on_bad: OnBad
+    kept: Mapping[Path, Mapping[str, Output]], known: Mapping[str, Checkpoint]
 ) -> list[dict[str, Any]]:
     """Return the figures of files, by domain and in all.
 
     Files that answer different questions, such as one for each domain, also have a row together.
 
     Args:
-        files: Their replies.
-        questions: Those of the data.
-        on_bad: Called with each reply that cannot be scored.
-
-    Raises:
-        ConfigError: A file holds no answer to a question of the data.
+        kept: Their replies, by the question's id.
+        known: The questions of the data, by id.
     """
-    known = {question.id: question for question in questions}
-    kept: dict[Path, dict[str, Output]] = {}
-    for path, replies in files.items():
-        kept[path] = {}
-        for name, said in replies:
-            if name not in known:
-                on_bad(f"{path}: {name[:120]}: skipped: the data has no such question")
-            elif name in kept[path]:
-                on_bad(f"{path}: {name[:120]}: answered twice; the first answer counts")
-            else:
-                kept[path][name] = said
-        if not kept[path]:
-            raise ConfigError(f"{path}: it answers no question of the data; name its folder with --data")
     rows = [row for path, replies in kept.items() for row in _rows(str(path), replies, known)]
     together = {name: said for replies in kept.values() for name, said in replies.items()}
     if len(kept) > 1 and len(together) == sum(map(len, kept.values())):
