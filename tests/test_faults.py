@@ -103,6 +103,10 @@ audits.simulate = lambda *words: simulate(*words)._replace(held=True)
         "tests/matchers/test_all.py::test_nor_does_any_of_many_replies[Picks]",
     ),
     """
+import perf.mutants.changes as changes
+changes.Mutant.applied = lambda self, text, line: text
+""": ("tests/test_mutants.py::test_a_mutant_dies_of_a_test_a_proof_or_its_time_or_survives_and_is_run_once",),
+    """
 import re
 import ltm_bench.report.text as text
 text._UNSEEN = re.compile("a[^b]*c")
