@@ -47,6 +47,7 @@ def graph() -> "ImportGraph":
     return grimp.build_graph(PRODUCT, include_external_packages=True, exclude_type_checking_imports=True)
 
 
+@cache
 def file_of(module: str) -> Path:
     """Return the file of a module of this checkout."""
     place = ROOT.joinpath(*module.split("."))
@@ -107,8 +108,9 @@ def reach(start: frozenset[Path]) -> Reach:
             else:
                 packages.add(top)
     inside, outside = _closure(frozenset(modules))
-    for module in inside:
-        files.update((file_of(module), *_data(file_of(module).parent)))
+    files.update(map(file_of, inside))
+    for folder in {file_of(module).parent for module in inside}:
+        files.update(_data(folder))
     return Reach(frozenset(files), frozenset(packages | outside) - sys.stdlib_module_names)
 
 

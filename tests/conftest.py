@@ -199,8 +199,16 @@ class Talk:
 
 
 @pytest.fixture
-def talk_to(tmp_path: Path) -> Iterator[Callable[..., Talk]]:
-    """Start conversations: `talk_to("parrot", setting=value)`. They are closed at the end of the test."""
+def talk_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Talk]]:
+    """Start conversations: `talk_to("parrot", setting=value)`. They are closed at the end of the test.
+
+    Between two attempts, the SDKs do not wait.
+    """
+
+    async def sleep(_: float) -> None:
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr("anyio.sleep", sleep)
     started: list[Talk] = []
 
     def start(adapter: str, *, redirect: str | None = None, **settings: Any) -> Talk:

@@ -45,8 +45,14 @@ UNSEEN = {"__pycache__", ".git", ".venv", ".pytest_cache", ".hypothesis"}
 
 @cache
 def digest(path: Path) -> str:
-    """Return a file's hash, as it was when first asked for."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Return a file's name and hash, as it was when first asked for."""
+    return f"{path.relative_to(ROOT).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+@cache
+def in_product(path: Path) -> bool:
+    """Whether a file is one of the product's."""
+    return path.is_relative_to(ROOT / "ltm_bench")
 
 
 @cache
@@ -62,7 +68,7 @@ def installed(package: str) -> str:
 
 def hashed(files: Iterable[Path], besides: Iterable[str] = ()) -> str:
     """Return a hash of names and contents, and of some words."""
-    lines = [*(f"{path.relative_to(ROOT).as_posix()} {digest(path)}" for path in files), *besides]
+    lines = [*map(digest, files), *besides]
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:20]
 
 
@@ -127,7 +133,7 @@ def proof_of(item: pytest.Item) -> Proof | None:
     patterns = (*REFERENCES, *marker.kwargs.get("files", ()), *(["scenarios/*.*"] if named is None else ()))
     besides = {path for each in patterns for path in ROOT.glob(each)}
     reached = reach(frozenset(own | besides))
-    shared = frozenset(p for p in reached.files if p in besides - own or p.is_relative_to(ROOT / "ltm_bench"))
+    shared = frozenset(p for p in reached.files if in_product(p) or p in besides - own)
     return Proof(item.nodeid, reached.files - shared, shared, reached.packages)
 
 

@@ -102,6 +102,17 @@ audits.simulate = lambda *words: simulate(*words)._replace(held=True)
         f"{TIME}_no_json_crashes_a_matcher[lists]",
         "tests/matchers/test_all.py::test_nor_does_any_of_many_replies[Picks]",
     ),
+    """
+import perf.mutants.changes as changes
+changes.Mutant.applied = lambda self, text, line: text
+""": ("tests/test_mutants.py::test_a_mutant_dies_of_a_test_a_proof_or_its_time_or_survives_and_is_run_once",),
+    """
+import re
+import ltm_bench.report.text as text
+text._UNSEEN = re.compile("a[^b]*c")
+""": (
+        "tests/test_untrusted.py::test_a_pattern_takes_time_in_proportion_to_the_text[ltm_bench.report.text._UNSEEN]",
+    ),
     f"""
 import ltm_bench.matchers.reading as reading
 import ltm_bench.matchers.reading.quantities as quantities

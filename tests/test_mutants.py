@@ -134,6 +134,7 @@ def results(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
+@pytest.mark.proof(scenarios=(), files=("perf/mutants/*.py",))
 @pytest.mark.skipif(shutil.which("git") is None, reason="makes a repository")
 @pytest.mark.skipif(sys.platform == "win32", reason="limits CPU time")
 def test_a_mutant_dies_of_a_test_a_proof_or_its_time_or_survives_and_is_run_once(

@@ -80,6 +80,7 @@ def _words(pattern: re.Pattern[str]) -> list[str]:
     return list(dict.fromkeys(re.findall(r"[A-Za-z]{2,}", re.sub(r"\\.", " ", pattern.pattern))))[:12]
 
 
+@pytest.mark.proof(scenarios=(), files=("ltm_bench/**/*.py",))
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_pattern_takes_time_in_proportion_to_the_text(name: str) -> None:
     pattern = PATTERNS[name]

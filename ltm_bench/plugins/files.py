@@ -186,10 +186,7 @@ def _loaded(path: Path, name: str) -> ModuleType:
     sys.modules[name] = module  # dataclasses resolve their annotations there
     try:
         spec.loader.exec_module(module)
-    except LtmBenchError:
-        del sys.modules[name]
-        raise
-    except KeyboardInterrupt:
+    except (LtmBenchError, KeyboardInterrupt):
         del sys.modules[name]
         raise
     except BaseException as error:  # a user's file may raise anything, or call exit()

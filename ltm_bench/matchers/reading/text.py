@@ -44,7 +44,7 @@ _HIDDEN = re.compile(
 def shown(reply: str) -> str:
     """Return the part of a reply that its reader sees."""
     text = answer(reply)
-    return _HIDDEN.sub(" ", text) if any(each in text for each in ("<", "](")) else text
+    return _HIDDEN.sub(" ", text) if "<" in text or "](" in text else text
 
 
 def plain(text: str) -> str:

@@ -74,7 +74,7 @@ class Costs(BaseModel, frozen=True):
     """The judges' cost, not included in `dollars`; None if a price is unknown."""
     price_list: str = ""
     """Name and date of the price list."""
-    accounts: list[Account] = Field(default_factory=list)
+    accounts: list[Account] = []
     """All of it by purpose and model."""
     gateway: Passed | None = None
     """None without a gateway."""

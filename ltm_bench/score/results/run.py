@@ -65,14 +65,14 @@ class Results(BaseModel, frozen=True):
     """Number of verdicts on replies by who gave them: `exact form`, `reader`, `another scorer`, `blind reader`, …"""
     overridden: int = 0
     """Verdicts by hand."""
-    judges: list[JudgeNote] = Field(default_factory=list)
+    judges: list[JudgeNote] = []
     by_judge: dict[str, float] = Field(default_factory=dict)
     """The score by each judge alone; judges that did not decide every doubtful reply are left out."""
-    audits: list[Audit] = Field(default_factory=list)
+    audits: list[Audit] = []
     """How often the matchers err, by auditors of a sample of the replies."""
-    raters: list[Agreement] = Field(default_factory=list)
+    raters: list[Agreement] = []
     """Agreement between raters of the same replies."""
-    remarks: list[str] = Field(default_factory=list)
+    remarks: list[str] = []
     """What a reader must know before believing the figures."""
     published: float | None = None
     """The published score, if the run was imported."""
@@ -107,19 +107,19 @@ class Results(BaseModel, frozen=True):
     """Where the answers to missed questions were lost; None if they were not asked again."""
     leaks: Leaks | None = None
     """None if nothing had to be withheld."""
-    aspects: list[Aspect] = Field(default_factory=list)
+    aspects: list[Aspect] = []
     """Questions counted apart, whatever else their examples showed."""
-    delays: list[DelayCurve] = Field(default_factory=list)
+    delays: list[DelayCurve] = []
     """How long a thing takes to become readable."""
     scenarios: list[ScenarioResult]
-    skills: list[Skill] = Field(default_factory=list)
-    distances: list[Bin] = Field(default_factory=list)
+    skills: list[Skill] = []
+    distances: list[Bin] = []
     """Scores by the tokens between needle and question."""
-    needle_recall: list[NeedleRecall] = Field(default_factory=list)
+    needle_recall: list[NeedleRecall] = []
     examples: list[ExampleResult]
-    sets: list[SetFigures] = Field(default_factory=list)
+    sets: list[SetFigures] = []
     """The published figures for public sets."""
-    operations: list[Operation] = Field(default_factory=list)
+    operations: list[Operation] = []
     """Time and cost of the agent's operations: writing, settling, retrieving, answering; and judging beside it."""
     course: Course = Course()
     """The agent's usage along the conversation."""
