@@ -122,23 +122,13 @@ class KeptCalls:
         """What all calls cost, as far as it is known."""
         return spent_on(self.calls)
 
-    def own(self, conversation: str | None) -> dict[int, list[Call]]:
-        """Return the calls of each turn and fork of a conversation, but for those that the gateway saw."""
-        found: dict[int, list[Call]] = {}
-        for call in self._ended:
-            if call.conversation == conversation and call.turn is not None:
-                found.setdefault(call.turn, []).append(call)
-        return found
-
-    def turns(self, conversation: str | None) -> dict[int, list[Call]]:
-        """Return the calls of each turn and fork of a conversation that the gateway saw."""
-        # Without any call it is unknown what the agent uses: it may not know of the gateway.
-        found: dict[int, list[Call]] = {
-            turn: [] for name, turn in self.opened if name == conversation and self._passed
-        }
-        for call in self._passed.values():
-            if call.conversation == conversation and call.turn in found:
-                found[call.turn].append(call)
+    def turns(self) -> dict[Place, list[Call]]:
+        """Return the calls of each turn and fork; behind the gateway, if the agent was asked."""
+        found: dict[Place, list[Call]] = {}
+        for call in self.calls:
+            place = None if call.turn is None else (call.conversation, call.turn)
+            if place is not None and (not call.passed or place in self.opened):
+                found.setdefault(place, []).append(call)
         return found
 
     def logged(self, place: Place, usage: Usage | None, on: datetime | None = None) -> list[Call]:

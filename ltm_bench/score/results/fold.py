@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import NamedTuple
 
 from ltm_bench.core.messages import Finish, Matcher, Reply, Turn, Usage, Verdict
 from ltm_bench.core.servers import without_thinking
@@ -62,14 +61,8 @@ class TurnListener:
         """Take a jump of the benchmark's clock."""
 
 
-class _Used(NamedTuple):
-    """What a reply used and cost; None if unknown."""
-
-    usage: Usage | None = None
-    price: Decimal | None = None
-
-
-_UNKNOWN = _Used()
+_Used = tuple[Usage | None, Decimal | None]
+"""What a reply used and cost; None if unknown."""
 
 
 class Fold:
@@ -105,6 +98,7 @@ class Fold:
         self.hearing = Hearing(manifest)
         self.books = Bookkeeping(free=self._free)
         self.books.add(files.calls.calls)
+        self._calls = files.calls.turns()
         self.unkept = 0
         """Replies whose calls are known by the log alone."""
         self.course = CourseFold(isolated=manifest.suite.isolated)
@@ -162,8 +156,7 @@ class Fold:
         """Take all events of one conversation, and the replies to its forks, which come last."""
         self._guard = Guard()
         self._trace, self._beside = traces(retrieval_trace_of(log.path)), 0
-        self._stem, calls = stem, self.files.calls
-        self._seen, self._own = calls.turns(stem), calls.own(stem)
+        self._stem = stem
         self._taken, self._spent = self.files.timings.seconds(stem), self.files.timings.spent(stem)
         self._since = self.files.timings.since_told(stem)
         answers: Mapping[int, Answered] | None = None
@@ -230,7 +223,7 @@ class Fold:
         if sent.kind == "fill":
             self._guard.hear(sent.message)
             self.course.filled(sent, replied)
-        used = self._called(sent, replied) if self.hearing.add(sent, replied) else _Used(replied.usage)
+        used = self._called(sent, replied) if self.hearing.add(sent, replied) else (replied.usage, None)
         if sent.example is None:
             return None
         # the histories of public sets are long, and published scorers ask about them
@@ -248,17 +241,17 @@ class Fold:
         """Take the cost of a reply, and return it; what the side file has of it is in the books already."""
         self.silent += replied.finish is Finish.STOP and not without_thinking(replied.reply).strip()
         self.books.replies += 1
-        unkept = self.files.calls.logged((self._stem, sent.turn), replied.usage, self.files.begun)
+        place = (self._stem, sent.turn)
+        unkept = self.files.calls.logged(place, replied.usage, self.files.begun)
         self.books.add(unkept)
         self.unkept += bool(unkept)
-        seen = self._seen.get(sent.turn)
-        usage, calls = replied.usage, [*self._own.get(sent.turn, ()), *unkept]
-        if seen is not None:
-            usage, calls = used_by(seen), seen
+        calls, usage = [*self._calls.get(place, ()), *unkept], replied.usage
+        if all(each.passed or each.lost for each in calls):
+            usage = used_by([each for each in calls if each.passed])  # the gateway saw it
         unpriced = usage is None and self._free
-        used = _Used(usage, None if unpriced else self.books.price_of(calls))
-        self.course.called(sent, *used)
-        return used
+        price = None if unpriced else self.books.price_of(calls)
+        self.course.called(sent, usage, price)
+        return usage, price
 
     def _fork(self, sent: Sent, replied: Replied | None) -> Question:
         """Take a forked question: neither it nor its reply is a turn."""
@@ -271,7 +264,7 @@ class Fold:
         return question
 
     def _question(
-        self, sent: Sent, replied: Replied | None, used: _Used = _UNKNOWN, *, forked: bool = False
+        self, sent: Sent, replied: Replied | None, used: _Used = (None, None), *, forked: bool = False
     ) -> Question:
         example, expect = self._example(sent.example), load(sent.expect or {})
         example.taking.waited(self._spent.get(sent.turn))
