@@ -10,6 +10,7 @@ the log.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -212,7 +213,7 @@ def _ended(call: Call, record: Mapping[str, Any]) -> Call:
     )
 
 
-class SideFiles:
+class SideFiles(ExitStack):
     """What is noted of calls while they are made: how long they took, and what they used and cost.
 
     Args:
@@ -221,16 +222,6 @@ class SideFiles:
     """
 
     def __init__(self, folder: Path, clock: Callable[[], float]) -> None:
-        self.timings = Journal(folder / "timings.jsonl", clock)
-        self.calls = Journal(folder / CALLS, clock)
-
-    def close(self) -> None:
-        """Sync and close both."""
-        self.timings.close()
-        self.calls.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        super().__init__()
+        self.timings = self.enter_context(Journal(folder / "timings.jsonl", clock))
+        self.calls = self.enter_context(Journal(folder / CALLS, clock))

@@ -163,7 +163,7 @@ class _Talks:
     def __iter__(self) -> Iterator[tuple[Path, Turn]]:
         for path in sorted((self._folder / "isolated").glob("*.jsonl")):
             for turn in read_turns(path):
-                if turn.answered == "agent":
-                    self.calls += self._known.logged((path.stem, turn.message.turn), turn.reply.usage)
+                unkept = self._known.logged((path.stem, turn.message.turn), turn.reply.usage)
+                self.calls += unkept if turn.answered == "agent" else ()
                 yield path, turn
         self.calls += self._known.owed()

@@ -73,6 +73,11 @@ def window_of(run: Path) -> int | None:
     return found if type(found) is int and found > 0 else None
 
 
+def calls_kept(environment: Mapping[str, Any]) -> bool:
+    """Whether each call of a run was kept from its start on."""
+    return environment.get("calls_kept") is True
+
+
 def _write(run: Path, content: Mapping[str, Any]) -> None:
     check_ordinary(run / "environment.json")
     write_whole(run / "environment.json", json.dumps(content, indent=2).encode() + b"\n")

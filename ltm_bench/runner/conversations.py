@@ -14,9 +14,9 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import AgentError, ConfigError, RunIncomplete
 from ltm_bench.core.messages import Verdict
-from ltm_bench.log.calls import SideFiles
+from ltm_bench.log.calls import CALLS, SideFiles
 from ltm_bench.log.controls import ladder_to_go
-from ltm_bench.log.environment import record_environment, record_facts, window_of
+from ltm_bench.log.environment import calls_kept, environment_of, record_environment, record_facts, window_of
 from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.recorder import Recorder, locked, start_run
 from ltm_bench.plan.planning import Plan
@@ -73,6 +73,10 @@ async def run_conversations(
         RunIncomplete, BudgetReached: A conversation had to stop; the others were finished.
     """
     cost = cost_of(folder, plan.manifest)
+    if cost.unkept and calls_kept(environment_of(folder)):
+        notify(
+            f"{CALLS} lacks the calls of {cost.unkept} replies: what failed calls cost is lost, and not counted."
+        )
     if not counted:  # before any conversation calls its agent: replies of the others were paid for too
         budget.lose(cost.charged)
         budget.count(cost.logged)

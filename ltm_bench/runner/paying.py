@@ -62,16 +62,13 @@ class Notes:
 
     def mark(self, turn: int, mark: Mark, price: Decimal | None) -> None:
         """Note the state of an attempt, so that after a crash it is known what it may have cost."""
-        if mark == "sending":
-            reserved = {"reserved": float(price)} if price else {}
-            self._calls.put(self._where(turn) | {mark: True} | reserved)
-        elif mark != LOST:
-            self._calls.put(self._where(turn) | {mark: True})
-        else:
-            self._calls.put(self._where(turn) | self._lost(price))
-            # A charge that a power failure took back would be spent a second time.
-            if price:
-                self._calls.sync()
+        said: dict[str, Any] = self._lost(price) if mark == LOST else {mark: True}
+        if mark == "sending" and price:
+            said["reserved"] = float(price)
+        self._calls.put(self._where(turn) | said)
+        # A charge that a power failure took back would be spent a second time.
+        if mark == LOST and price:
+            self._calls.sync()
 
     def call(
         self,

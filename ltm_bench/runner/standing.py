@@ -25,6 +25,8 @@ class Cost(NamedTuple):
     """In addition, at most: for attempts without a usage, for calls cut off by a crash, and through the gateway."""
     replies: Set[Place] = frozenset()
     """Replies whose cost is in `charged`, because they have no usage."""
+    unkept: int = 0
+    """Replies whose calls are known by the log alone."""
 
     @property
     def total(self) -> Decimal:
@@ -39,14 +41,16 @@ def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
         LogError: A log is damaged.
     """
     manifest, found = manifest or read_manifest(folder), read_calls(folder)
-    calls = found.calls
+    calls, unkept = found.calls, 0
     for path in conversations(folder, manifest):
         if path.exists():
             name = path.stem if manifest.suite.isolated else None
             turns = ((event.turn, event.usage) for event in read_events(path) if isinstance(event, Replied))
             forks = ((number, answered.usage) for number, answered in answers_in(path).items())
             for number, usage in chain(turns, forks):
-                calls += found.logged((name, number), usage)
+                alone = found.logged((name, number), usage)
+                calls += alone
+                unkept += bool(alone) and usage is not None
     calls += found.owed()
     # Of a reply that says what it used, all calls are logged, unless no list has its price.
     logged = [each for each in calls if each.usage is not None and not each.passed]
@@ -56,7 +60,7 @@ def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
         for each in calls
         if each.turn is not None and each.dollars is not None and not (each.lost or each.passed)
     }
-    return Cost(known, total - known, charged | found.opened)
+    return Cost(known, total - known, charged | found.opened, unkept)
 
 
 def cost_before(plan: Plan, folder: Path, budget: Budget) -> Cost:

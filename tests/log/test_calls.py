@@ -147,6 +147,21 @@ def test_a_lost_file_is_said_and_its_sums_are_those_of_the_log(
     assert float(cost_of(Path("reports/r")).total) == pytest.approx(whole["costs"]["dollars"], abs=1e-6)
 
 
+def test_whoever_resumes_a_run_whose_file_is_lost_is_told(
+    begin: Begin, command: "Command", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin("--max-cost", "100")
+    log, said = Path("reports/r/events.jsonl"), Path("reports/r", CALLS)
+    whole = log.read_bytes()
+    log.write_bytes(b"".join(whole.splitlines(keepends=True)[:-8]))
+    kept = said.read_bytes()
+    assert "lacks the calls" not in command("resume", "r").err
+    assert log.read_bytes() == whole
+    log.write_bytes(b"".join(whole.splitlines(keepends=True)[:-8]))
+    said.write_bytes(b"".join(kept.splitlines(keepends=True)[:5]))
+    assert "calls.jsonl lacks the calls of" in command("resume", "r").err
+
+
 @pytest.mark.parametrize("torn", [b'{"turn":1,"dol', b'\xff\n{"turn":2,"ending":3,"dollars":"much"}\n'])
 def test_a_torn_last_line_and_nonsense_are_no_calls(begin: Begin, command: "Command", torn: bytes) -> None:
     whole = begin()
@@ -186,6 +201,32 @@ def test_a_prompt_that_a_server_has_cut_is_on_the_page(
         f"in {len(cut)} of {len(lines())} calls the server counted far fewer tokens than"
     )
     assert {line["server"] for line in lines()} == {server.openai_url}
+
+
+OBSERVER = (
+    AGENT
+    + """
+    metered = True
+
+    async def observe(self, turn):
+        from ltm_bench.adapters.http import traffic
+
+        traffic.begin()
+        traffic.tell(traffic.Attempt(0.1, status=200))
+"""
+)
+
+
+def test_what_was_reserved_to_tell_the_agent_something_is_no_cost_once_it_is_told(
+    begin: Begin, command: "Command"
+) -> None:
+    Path("agents/reports.py").write_text(OBSERVER, "utf-8")
+    found = begin("--max-cost", "100", "--filler", "scripted")
+    marks = [json.loads(line) for line in Path("reports/r", CALLS).read_text("utf-8").splitlines()]
+    assert any("reserved" in each for each in marks)
+    total = sum(line["dollars"] for line in lines())
+    assert found["costs"]["dollars"] == pytest.approx(total, abs=1e-6)
+    assert float(cost_of(Path("reports/r")).total) == pytest.approx(total)
 
 
 def test_calls_that_earlier_releases_kept_elsewhere_are_read_as_they_were(tmp_path: Path) -> None:

@@ -141,11 +141,6 @@ class Bookkeeping:
         # An agent without a price costs nothing, even if it names a model that some price list knows.
         return total(Decimal() if self._free and not each.passed else each.price for each in calls)
 
-    @property
-    def spent(self) -> Decimal | None:
-        """What all calls cost; None if a price is unknown, and as long as there is none to know."""
-        return self._all.dollars if self._free or self._all.calls else None
-
     def remarks(self, unkept: int, *, kept: bool) -> Iterator[str]:
         """Say which figures of calls cannot be, and which are not known by the calls themselves.
 
@@ -182,10 +177,11 @@ class Bookkeeping:
             price = None if each.dollars is None else Decimal(str(each.dollars))
             for of in (judges.setdefault((f"judge {each.judge}", each.model), _Sum()), judged):
                 of.add(each.used, price)
+        spent = self._all.dollars if self._free or self._all.calls else None  # or there is none to know yet
         return Costs(
             calls=self.replies,
             usage=self._all.figures,
-            dollars=None if self.spent is None else round(float(self.spent), 6),
+            dollars=None if spent is None else round(float(spent), 6),
             judge_dollars=None if judged.dollars is None else round(float(judged.dollars), 6),
             price_list=price_list(*(each.at for each in self._calls if each.at is not None)),
             accounts=[of.account(*key) for key, of in (self._accounts | judges).items()],

@@ -11,6 +11,7 @@ from functools import partial
 
 from ltm_bench.core.messages import Finish, Matcher, Reply, Turn, Usage, Verdict
 from ltm_bench.core.servers import without_thinking
+from ltm_bench.log.calls import Call
 from ltm_bench.log.events import Answered, Ended, Finished, Forked, Jumped, PublishedScore, Replied, Sent
 from ltm_bench.log.journal import retrieval_trace_of, written_of
 from ltm_bench.log.manifest import Manifest
@@ -223,7 +224,9 @@ class Fold:
         if sent.kind == "fill":
             self._guard.hear(sent.message)
             self.course.filled(sent, replied)
-        used = self._called(sent, replied) if self.hearing.add(sent, replied) else (replied.usage, None)
+        unkept = self._unkept(sent, replied)
+        itself = self.hearing.add(sent, replied)
+        used = self._called(sent, replied, unkept) if itself else (replied.usage, None)
         if sent.example is None:
             return None
         # the histories of public sets are long, and published scorers ask about them
@@ -237,15 +240,17 @@ class Fold:
             example.plant(sent)
         return self._question(sent, replied, used) if sent.kind == "ask" else None
 
-    def _called(self, sent: Sent, replied: Replied) -> _Used:
+    def _unkept(self, sent: Sent, replied: Replied) -> Sequence[Call]:
+        """Return the calls of a reply that the log alone knows; one that was observed settles its calls, too."""
+        return self.files.calls.logged((self._stem, sent.turn), replied.usage, self.files.begun)
+
+    def _called(self, sent: Sent, replied: Replied, unkept: Sequence[Call]) -> _Used:
         """Take the cost of a reply, and return it; what the side file has of it is in the books already."""
         self.silent += replied.finish is Finish.STOP and not without_thinking(replied.reply).strip()
         self.books.replies += 1
-        place = (self._stem, sent.turn)
-        unkept = self.files.calls.logged(place, replied.usage, self.files.begun)
         self.books.add(unkept)
         self.unkept += bool(unkept)
-        calls, usage = [*self._calls.get(place, ()), *unkept], replied.usage
+        calls, usage = [*self._calls.get((self._stem, sent.turn), ()), *unkept], replied.usage
         if all(each.passed or each.lost for each in calls):
             usage = used_by([each for each in calls if each.passed])  # the gateway saw it
         unpriced = usage is None and self._free
@@ -258,7 +263,8 @@ class Fold:
         self.forks += 1
         if replied is None:
             return self._question(sent, None)
-        question = self._question(sent, replied, self._called(sent, replied), forked=True)
+        used = self._called(sent, replied, self._unkept(sent, replied))
+        question = self._question(sent, replied, used, forked=True)
         self.fork_tokens += sent.tokens + replied.tokens
         self._beside += sent.tokens + replied.tokens
         return question

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.log.environment import calls_kept
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
 from ltm_bench.score.audits.auditing import audits
@@ -123,7 +124,7 @@ def results_of(
                 environment=files.environment,
                 unasked=files.unasked,
             ),
-            *fold.books.remarks(fold.unkept, kept=files.environment.get("calls_kept") is True),
+            *fold.books.remarks(fold.unkept, kept=calls_kept(files.environment)),
         ],
         costs=fold.books.costs(examples),
         latency=files.timings.latency,
