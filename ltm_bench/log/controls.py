@@ -75,13 +75,13 @@ def read_controls(run: Path) -> Mapping[str, Control]:
 
 
 def _read(control: Path) -> Control:
-    replies, talks = dict[tuple[str, int], Reply](), _Talks(control)
-    for _, turn in talks:
+    replies, calls = dict[tuple[str, int], Reply](), list[Call]()
+    for _, turn in _talks(control, calls):
         replies[turn.example or "", turn.message.turn] = turn.reply
     try:
         scope = json_of(content_of(control / _SCOPE))
         left_out = {str(name): str(why) for name, why in scope["left_out"].items()}
-        return Control(int(scope["questions"]), left_out, replies, talks.calls)
+        return Control(int(scope["questions"]), left_out, replies, calls)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise LogError(f"{control / _SCOPE}: {error}; `ltm-bench control` writes it again") from error
 
@@ -146,24 +146,20 @@ def read_ladder(run: Path) -> LadderLog | None:
     except (OSError, ValidationError) as error:
         raise LogError(f"{path}: {error}; `ltm-bench control {run.name} --ladder` writes it again") from error
     replies: dict[tuple[str, int], dict[str, Turn]] = {}
-    talks = _Talks(path.parent)
-    for log, asked in talks:
+    calls = list[Call]()
+    for log, asked in _talks(path.parent, calls):
         _, turn, rung = log.stem.rsplit("-", 2)
         replies.setdefault((asked.example or "", int(turn)), {})[rung] = asked
-    return LadderLog(scope, replies, talks.calls)
+    return LadderLog(scope, replies, calls)
 
 
-class _Talks:
-    """The turns in the logs of a folder, each with its log; once they are read, `calls` are all calls behind them."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._known = folder, read_calls(folder)
-        self.calls = self._known.calls
-
-    def __iter__(self) -> Iterator[tuple[Path, Turn]]:
-        for path in sorted((self._folder / "isolated").glob("*.jsonl")):
-            for turn in read_turns(path):
-                unkept = self._known.logged((path.stem, turn.message.turn), turn.reply.usage)
-                self.calls += unkept if turn.answered == "agent" else ()
-                yield path, turn
-        self.calls += self._known.owed()
+def _talks(folder: Path, calls: list[Call]) -> Iterator[tuple[Path, Turn]]:
+    """Yield the turns in the logs of a folder, each with its log; `calls` gets all calls behind them."""
+    known = read_calls(folder)
+    calls += known.calls
+    for path in sorted((folder / "isolated").glob("*.jsonl")):
+        for turn in read_turns(path):
+            unkept = known.logged((path.stem, turn.message.turn), turn.reply.usage)
+            calls += unkept if turn.answered == "agent" else ()
+            yield path, turn
+    calls += known.owed()

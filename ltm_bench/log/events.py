@@ -39,6 +39,7 @@ def is_usage(usage: object) -> bool:
         # Not isinstance: a bool is an int, and would be written as `true`.
         all(type(n) is int and 0 <= n < LARGEST for n in figures)
         and all(name is None or isinstance(name, str) for name in names)
+        and (usage.at is None or (isinstance(usage.at, datetime) and usage.at.tzinfo is not None))
         and all(map(is_usage, (*usage.besides, *usage.parts)))
     )
 

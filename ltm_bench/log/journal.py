@@ -35,15 +35,15 @@ class Journal:
         self._lock = Lock()
         mend(path)
 
-    def put(self, record: Mapping[str, Any]) -> None:
-        """Append a record, or nothing; from any thread. Raises OSError, which names the file."""
+    def put(self, *found: Mapping[str, Any]) -> None:
+        """Append records, all of them or none; from any thread. Raises OSError, which names the file."""
         with self._lock:
             if self._file is None:
                 self._file = self.path.open("ab", buffering=0)
                 sync_folder(self.path.parent)  # or a power failure could take the whole file, synced or not
             end = os.fstat(self._file.fileno()).st_size
             try:
-                append(self._file, to_line(record))
+                append(self._file, b"".join(map(to_line, found)))
             except OSError:
                 # A full disk may have taken a part, which would swallow the next record: a call, with what it cost.
                 with suppress(OSError):

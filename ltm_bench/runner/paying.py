@@ -100,10 +100,12 @@ class Notes:
         """Note the calls behind the reply to a turn or fork, which went to a server."""
         reply, charged = answer.reply, answer.charged
         own = Call(role=self._role, ending=reply.finish.value, at=wall(), sent=answer.traffic.sent)
-        for number, each in enumerate(calls_of(reply.usage, own)):
-            # A charge is for all of them together.
-            price = each.price if charged is None else NOTHING if number else charged
-            self._calls.put(self._where(turn) | line_of(replace(each, dollars=price), server))
+        found = [replace(each, dollars=each.price) for each in calls_of(reply.usage, own)]
+        if charged is not None:  # for all of them together
+            first, *rest = found
+            found = [replace(first, dollars=charged), *(replace(each, dollars=NOTHING) for each in rest)]
+        # At once: whoever finds one of them takes the reply for paid.
+        self._calls.put(*(self._where(turn) | line_of(each, server) for each in found))
 
     def _lost(self, price: Decimal | None) -> dict[str, Any]:
         return line_of(Call(dollars=price, role=self._role, ending=LOST, at=wall()))

@@ -11,6 +11,7 @@ import pytest
 
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.log.calls import CALLS, read_calls
+from ltm_bench.log.journal import Journal
 from ltm_bench.log.lines import to_line
 from ltm_bench.runner.standing import cost_of
 
@@ -160,6 +161,19 @@ def test_whoever_resumes_a_run_whose_file_is_lost_is_told(
     log.write_bytes(b"".join(whole.splitlines(keepends=True)[:-8]))
     said.write_bytes(b"".join(kept.splitlines(keepends=True)[:5]))
     assert "calls.jsonl lacks the calls of" in command("resume", "r").err
+
+
+def test_the_calls_behind_a_reply_are_written_at_once(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+    put = Journal.put
+
+    def counting(self: Journal, *found: Any) -> None:
+        written.extend([len(found)] * any("ending" in each for each in found))
+        put(self, *found)
+
+    monkeypatch.setattr(Journal, "put", counting)
+    begin()
+    assert set(written) == {3}
 
 
 @pytest.mark.parametrize("torn", [b'{"turn":1,"dol', b'\xff\n{"turn":2,"ending":3,"dollars":"much"}\n'])

@@ -460,6 +460,11 @@ def test_what_is_observed_counts_as_one_write_from_when_the_agent_is_live(begin:
         (Reply(5), "a Reply whose text is int, not a string"),  # type: ignore[arg-type]  # wrong on purpose
         (Reply("Red.", finish="stopped"), "a Reply whose finish is 'stopped', not one of Finish (stop, "),  # type: ignore[arg-type]  # wrong on purpose
         (Reply("Red.", Usage(output=-1)), "a Reply whose usage is Usage(uncached=0, "),
+        (Reply("Red.", Usage(at="now")), "a Reply whose usage is Usage(uncached=0, "),  # type: ignore[arg-type]  # wrong on purpose
+        (
+            Reply("Red.", Usage(at=datetime(2026, 1, 5, tzinfo=UTC).replace(tzinfo=None))),
+            "a Reply whose usage is Usage(uncached=0, ",
+        ),
         (Reply("x" * 4_000_001), "a Reply of 4,000,001 characters: the answer has more than 4,000,000 bytes"),
         (Reply("é" * 2_000_001), "a Reply of 2,000,001 characters: the answer has more than 4,000,000 bytes"),
     ],
