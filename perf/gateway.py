@@ -17,7 +17,7 @@ from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.routing import Route
 from ltm_bench.adapters.testing import provider
 from ltm_bench.core.budget import Budget
-from ltm_bench.log.gateway import GATEWAY
+from ltm_bench.log.calls import CALLS
 from ltm_bench.log.journal import Journal
 from perf.harness import Arguments, measurement
 
@@ -48,7 +48,7 @@ def main(options: Arguments) -> None:
 
     with tempfile.TemporaryDirectory() as folder, provider(answer) as server:
         upstream = Upstream(server.openai_url, "openai", "no-key-at-all")
-        budget, journal = Budget(Decimal(100)), Journal(Path(folder) / GATEWAY, time.perf_counter)
+        budget, journal = Budget(Decimal(100)), Journal(Path(folder) / CALLS, time.perf_counter)
         gateway = Gateway(
             {"openai": upstream, "anthropic": upstream},
             budget,

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from ltm_bench.adapters.endpoint import Endpoint
+from ltm_bench.adapters.http.traffic import heard
 from ltm_bench.adapters.model_window import model_window
 from ltm_bench.adapters.text import stamped
 from ltm_bench.adapters.window import KEPT, Prompt, Window
@@ -117,14 +118,13 @@ class ChatModel(Agent):
         return reply
 
     def _look_for_cuts(self, turn: int, sent: float, usage: Usage | None) -> None:
-        """Warn, once, if the server counts far fewer tokens than were sent: it has cut the prompt without a word."""
+        """Note, and warn once, if the server counts far fewer tokens than were sent: it cuts prompts without a word."""
         # A provider that compacts the conversation counts what it makes of it.
-        if (
-            self._cut
-            or self.usage_model() is None
-            or usage is None
-            or not _SHORT < usage.prompt * _FAR < sent
-        ):
+        if self.usage_model() is None or usage is None or not _SHORT < usage.prompt * _FAR < sent:
+            return
+        if (traffic := heard()) is not None:
+            traffic.sent = round(sent)
+        if self._cut:
             return
         self._cut = True
         warnings.warn(

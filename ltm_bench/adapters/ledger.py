@@ -8,7 +8,7 @@ import hashlib
 import json
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from ltm_bench.adapters.files import write_whole
 from ltm_bench.core.errors import CannotResume
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Turn, Usage
+from ltm_bench.log.events import usage_data, usage_of
 
 
 def fingerprint(turn: Turn) -> str:
@@ -134,7 +135,7 @@ class Tally:
         """Return the usage of the current turn, for the ledger."""
         spent, self._turn = self._turn, []
         self._owed += spent
-        return [None if each is None else {k: v for k, v in asdict(each).items() if v} for each in spent]
+        return [None if each is None else usage_data(each) for each in spent]
 
     def owe(self, turns: Sequence[Turn], spent: Sequence[Sequence[dict[str, Any] | None]]) -> None:
         """Owe the usage of these turns that no reply has billed yet."""
@@ -142,7 +143,7 @@ class Tally:
         for turn, calls in zip(reversed(turns), reversed(spent), strict=True):
             if turn.billed:
                 break
-            self._owed += [None if call is None else Usage(**call) for call in calls]
+            self._owed += map(usage_of, calls)
 
     def settle(self, reply: Usage | None) -> Usage | None:
         """Return the usage of a reply and of everything since the last one; None if any of it is unknown.

@@ -12,15 +12,16 @@ from contextlib import asynccontextmanager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
 from ltm_bench.core.budget import NOTHING, Budget
+from ltm_bench.core.clock import wall
 from ltm_bench.core.errors import BudgetReached
 from ltm_bench.core.keys import betrays, cleaned
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
+from ltm_bench.log.calls import LOST
 from ltm_bench.log.events import usage_data
 from ltm_bench.log.journal import Journal
 
@@ -134,11 +135,6 @@ class Route:
             "ANTHROPIC_API_KEY": self.key,
         }
 
-    @property
-    def path(self) -> Path:
-        """The side file."""
-        return self._journal.path
-
     # The conversation's turns
 
     @contextmanager
@@ -191,11 +187,12 @@ class Route:
         """
         held = NOTHING if self.budget.limit is None else self.budget.take(most)
         opened = self._only()
-        passage = PaidCall(self, opened, "" if opened is None else opened.operation, most, held)
         place = {} if opened is None else {"turn": opened.number}
+        about = {"role": "agent", **call, **place}
+        passage = PaidCall(self, opened, "" if opened is None else opened.operation, most, held, about)
         reserved = {} if most is None else {"reserved": float(most)}
         try:
-            self.put({"call": passage.id} | call | place | reserved)
+            self.put({"call": passage.id} | about | reserved)
         except OSError:  # a full disk
             self.budget.release(held)
             raise
@@ -231,6 +228,8 @@ class PaidCall:
     operation: str
     most: Decimal | None
     held: Decimal
+    about: Mapping[str, Any]
+    """What is recorded of it."""
     id: str = field(default_factory=lambda: secrets.token_hex(6))
     begun: float = field(default_factory=time.perf_counter)
     done: Future[None] = field(default_factory=Future)
@@ -265,10 +264,13 @@ class PaidCall:
             self.opened.calls.append((self.operation, usage))
         record = {
             "call": self.id,
+            **self.about,
+            "ending": LOST if more.get("lost") else "answered" if usage else f"HTTP {status}",
+            "at": ((usage and usage.at) or wall()).isoformat(),
             "status": status,
             "seconds": round(time.perf_counter() - self.begun, 6),
             **({} if price is None else {"dollars": float(price)}),
-            **({} if usage is None else {"usage": usage_data(usage)}),
+            **({} if usage is None else {"usage": usage_data(usage, timed=False)}),
             **{name: value for name, value in more.items() if value},
         }
         written = False

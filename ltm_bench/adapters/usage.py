@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ltm_bench.core.clock import wall
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.servers import Protocol, figure
 
@@ -64,6 +65,7 @@ def usage_in(
         model=model,
         provider=provider,
         cache_write_1h=hour,
+        at=wall(),
     )
 
 
@@ -113,4 +115,5 @@ def usage_of(
         reasoning=reasoning or 0,
         model=model,
         provider=provider,
+        at=wall(),
     )

@@ -26,8 +26,8 @@ NOTHING = Decimal()
 Mark = Literal["sending", "refused", "failed", "lost"]
 """A mark made about an attempt while a call is in flight; see `Payment`."""
 
-Note = Callable[[Mark, Decimal], None]
-"""Receives each mark with the amount charged; for `sending`, the amount reserved."""
+Note = Callable[[Mark, Decimal | None], None]
+"""Receives each mark with the amount charged, None if unknown; for `sending`, the amount reserved."""
 
 
 class Halted(BaseException):
@@ -228,13 +228,14 @@ class Payment:
         if held is not None:
             self._budget.release(held)
 
-    def _charge(self) -> Decimal:
+    def _charge(self) -> Decimal | None:
         with self._budget.lock:
-            price, held = self.price or NOTHING, self._held
+            price, held = NOTHING if self._agent.free else self.price, self._held
             self._held = None
             if not self._agent.free:
-                self._budget.charge(price, held or NOTHING)
-            self.charged += price
+                self._budget.charge(price or NOTHING, held or NOTHING)
+                self._budget.unknown = self._budget.unknown or price is None
+            self.charged += price or NOTHING
         return price
 
 

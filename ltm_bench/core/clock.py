@@ -1,6 +1,6 @@
 """The benchmark's own time: it advances with the tokens said, and it can jump. It never reads the wall clock."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from ltm_bench.core.errors import CannotCombine
 
@@ -17,6 +17,20 @@ def later(moment: datetime, by: timedelta) -> datetime:
             f"{by.days:,} days after {moment:%Y-%m-%d} the calendar ends (in the year 9999): shorten the pauses of the "
             "scenarios (`after`), or begin earlier (`start` of the suite)"
         ) from None
+
+
+def wall() -> datetime:
+    """Return the time by the wall clock, for side files alone: of a call, whose price depends on it."""
+    return datetime.now(UTC)  # noqa: TID251  # the only place that asks for it on behalf of adapters
+
+
+def moment(text: object) -> datetime | None:
+    """Return the time that a side file gives; None if it is none, or lacks its zone."""
+    try:
+        found = datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return found if found is not None and found.tzinfo is not None else None
 
 
 class Clock:

@@ -59,6 +59,8 @@ class Usage:
     """The part of `cache_write` that is kept for an hour, at a price of its own."""
     parts: tuple[Usage, ...] = field(default=(), compare=False)
     """The calls that these figures are the sum of, if there were several: a price depends on a single call's length."""
+    at: datetime | None = field(default=None, compare=False)
+    """When a single call was answered, by the wall clock, since prices have dates and hours; logs leave it out."""
 
     @classmethod
     def of(cls, calls: Sequence[Usage]) -> Usage:

@@ -1,5 +1,6 @@
 """Prices in US dollars, from the dated price list of genai-prices. Works offline; an unknown price is None, never 0."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -9,10 +10,11 @@ from ltm_bench.core.messages import Usage
 
 
 @lru_cache  # `version` parses a file
-def price_list(on: datetime | None = None) -> str:
-    """Name the price list, and the day whose prices are used, for the record."""
-    day = "" if on is None else f", prices of {on.date().isoformat()}"
-    return f"genai-prices {version('genai-prices')}{day}"
+def price_list(*times: datetime) -> str:
+    """Name the price list, and the first and last day of the calls whose prices are used, for the record."""
+    days = sorted({each.date().isoformat() for each in times})
+    span = f", prices of {' to '.join(days[:: max(1, len(days) - 1)])}" if days else ""
+    return f"genai-prices {version('genai-prices')}{span}"
 
 
 def dollars(usage: Usage, on: datetime | None = None) -> Decimal | None:
@@ -20,12 +22,16 @@ def dollars(usage: Usage, on: datetime | None = None) -> Decimal | None:
 
     Args:
         usage: What was used.
-        on: The day whose prices apply; None for today's.
+        on: The time whose prices apply to calls whose own time is unknown; None for now.
     """
     prices = [_price(each, on) for each in usage.parts or (usage,)]
-    prices += [dollars(each, on) for each in usage.besides]
-    known = [price for price in prices if price is not None]
-    return sum(known, Decimal()) if len(known) == len(prices) else None
+    return total(prices + [dollars(each, on) for each in usage.besides])
+
+
+def total(prices: Iterable[Decimal | None]) -> Decimal | None:
+    """Return the sum of prices; None if any of them is unknown."""
+    every = list(prices)
+    return None if None in every else sum(filter(None, every), Decimal())
 
 
 def _price(usage: Usage, on: datetime | None) -> Decimal | None:
@@ -44,7 +50,7 @@ def _price(usage: Usage, on: datetime | None) -> Decimal | None:
             ),
             usage.model,
             provider_id=usage.provider,
-            genai_request_timestamp=on,
+            genai_request_timestamp=usage.at or on,
         ).total_price
     except (LookupError, ValueError):
         return None

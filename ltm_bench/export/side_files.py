@@ -16,6 +16,7 @@ from ltm_bench.core.messages import Matcher, Outcome, Verdict
 from ltm_bench.export.stored import Place, first_problem
 from ltm_bench.judge import blind
 from ltm_bench.judge.reading import BlindCase, cases_of, settled
+from ltm_bench.log.calls import CALLS
 from ltm_bench.log.lines import LARGEST
 from ltm_bench.score.audits.blind import verdict_by_reading
 from ltm_bench.score.audits.judgements import BLIND, JUDGEMENTS, OVERRIDES, VAGUE, BlindReading
@@ -35,10 +36,11 @@ class _Environment(BaseModel):
     tags: dict[str, str] = {}
     window: Annotated[int, Field(strict=True, gt=0)] | None = None
     outlook: str = ""
+    calls_kept: bool = False
 
 
 class _Charged(BaseModel):
-    """A line of timings.jsonl."""
+    """A line of timings.jsonl or calls.jsonl."""
 
     turn: Annotated[int, Field(strict=True)] | None = None
     conversation: str | None = None
@@ -52,7 +54,7 @@ class _Charged(BaseModel):
 
 _FORMS: Mapping[str, TypeAdapter[Any]] = {
     "environment.json": TypeAdapter(_Environment),
-    "timings.jsonl": TypeAdapter(_Charged),
+    **dict.fromkeys(("timings.jsonl", CALLS), TypeAdapter(_Charged)),
     **dict.fromkeys(
         ("results.json", JUDGEMENTS, BLIND, OVERRIDES, VAGUE, AUDIT), TypeAdapter(dict[str, Any])
     ),

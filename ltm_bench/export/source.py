@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.messages import Turn
+from ltm_bench.core.pricing import total
+from ltm_bench.log.calls import read_calls
 from ltm_bench.log.environment import begun_in
 from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
@@ -16,11 +19,13 @@ from ltm_bench.score.results.timings import Timings
 
 
 class Timed(NamedTuple):
-    """A turn, and how long its reply took."""
+    """A turn, how long its reply took, and what it cost."""
 
     turn: Turn
     seconds: float | None
     """Wall-clock seconds; None if a script replied, or if not measured."""
+    dollars: Decimal | None = None
+    """None if a price is unknown."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +40,15 @@ class Source:
 
     def turns(self) -> Iterator[Timed]:
         """Yield the answered turns from the event log, conversation by conversation. Raises LogError."""
-        timings = Timings(records(self.folder / "timings.jsonl"), self.started)
+        timings, kept = Timings(records(self.folder / "timings.jsonl"), self.started), read_calls(self.folder)
+        calls = kept.turns()
         for path in conversations(self.folder, self.manifest):
-            of_turn = timings.seconds(path.stem if self.manifest.suite.isolated else None)
+            name = path.stem if self.manifest.suite.isolated else None
+            of_turn = timings.seconds(name)
             for turn in read_turns(path, forks=True):
-                yield Timed(turn, of_turn.get(turn.message.turn))
+                place = (name, turn.message.turn)
+                every = [*calls.get(place, ()), *kept.logged(place, turn.reply.usage, self.started)]
+                yield Timed(turn, of_turn.get(turn.message.turn), total(each.price for each in every))
 
 
 def source_of(folder: Path, results: Results, manifest: Manifest | None = None) -> Source:

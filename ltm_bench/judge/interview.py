@@ -22,7 +22,7 @@ from ltm_bench.core.errors import AgentError, BudgetReached
 from ltm_bench.core.keys import cleaned, known_values, scrubbed
 from ltm_bench.core.limits import answers_of
 from ltm_bench.core.messages import Finish, Message, Outcome, Reply, Usage
-from ltm_bench.core.pricing import dollars
+from ltm_bench.core.pricing import dollars, total
 from ltm_bench.core.servers import without_thinking
 from ltm_bench.datasets.matching import Inquiry, Judged
 from ltm_bench.judge.judges import Judge
@@ -284,5 +284,4 @@ def quote(judge: Judge, texts: Iterable[tuple[str, bool]]) -> Quote:
 
 
 def _price(used: Iterable[Usage | None]) -> Decimal | None:
-    prices = [None if each is None else dollars(each) for each in used]
-    return None if None in prices else sum(filter(None, prices), Decimal())
+    return total(None if each is None else dollars(each) for each in used)

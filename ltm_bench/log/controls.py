@@ -7,7 +7,7 @@ reply, EXAMPLE-TURN-RUNG.jsonl, and `controls/ladder/scope.json` what was asked.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 from ltm_bench.core.errors import ConfigError, LogError, nearest
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Reply, Turn
-from ltm_bench.log.gateway import GatewayCalls, read_gateway
+from ltm_bench.log.calls import Call, read_calls
 from ltm_bench.log.lines import write_whole
 from ltm_bench.log.reader import read_turns
 
@@ -56,8 +56,8 @@ class Control(NamedTuple):
     """Why examples cannot be asked so, by their ids, and single questions of others, by `example#turn`."""
     replies: Mapping[tuple[str, int], Reply] = {}
     """By example and turn of the run's log."""
-    gateway: GatewayCalls = GatewayCalls()
-    """The agent's own calls, as far as a gateway saw them."""
+    calls: Sequence[Call] = ()
+    """All calls that it took."""
 
 
 def write_scope(control: Path, questions: int, left_out: Mapping[str, str]) -> None:
@@ -75,15 +75,13 @@ def read_controls(run: Path) -> Mapping[str, Control]:
 
 
 def _read(control: Path) -> Control:
-    replies = {
-        (turn.example or "", turn.message.turn): turn.reply
-        for path in sorted((control / "isolated").glob("*.jsonl"))
-        for turn in read_turns(path)
-    }
+    replies, calls = dict[tuple[str, int], Reply](), list[Call]()
+    for _, turn in _talks(control, calls):
+        replies[turn.example or "", turn.message.turn] = turn.reply
     try:
         scope = json_of(content_of(control / _SCOPE))
         left_out = {str(name): str(why) for name, why in scope["left_out"].items()}
-        return Control(int(scope["questions"]), left_out, replies, read_gateway(control))
+        return Control(int(scope["questions"]), left_out, replies, calls)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise LogError(f"{control / _SCOPE}: {error}; `ltm-bench control` writes it again") from error
 
@@ -118,8 +116,8 @@ class LadderLog(NamedTuple):
     scope: Scope
     replies: Mapping[tuple[str, int], Mapping[str, Turn]]
     """The turns of each missed question by rung; questions by example and turn of the run's log."""
-    gateway: GatewayCalls = GatewayCalls()
-    """The agent's own calls, as far as a gateway saw them."""
+    calls: Sequence[Call] = ()
+    """All calls that it took."""
 
 
 def ladder_of(run: Path) -> Path:
@@ -148,8 +146,20 @@ def read_ladder(run: Path) -> LadderLog | None:
     except (OSError, ValidationError) as error:
         raise LogError(f"{path}: {error}; `ltm-bench control {run.name} --ladder` writes it again") from error
     replies: dict[tuple[str, int], dict[str, Turn]] = {}
-    for log in sorted(path.parent.glob("isolated/*.jsonl")):
+    calls = list[Call]()
+    for log, asked in _talks(path.parent, calls):
         _, turn, rung = log.stem.rsplit("-", 2)
-        for asked in read_turns(log):
-            replies.setdefault((asked.example or "", int(turn)), {})[rung] = asked
-    return LadderLog(scope, replies, read_gateway(path.parent))
+        replies.setdefault((asked.example or "", int(turn)), {})[rung] = asked
+    return LadderLog(scope, replies, calls)
+
+
+def _talks(folder: Path, calls: list[Call]) -> Iterator[tuple[Path, Turn]]:
+    """Yield the turns in the logs of a folder, each with its log; `calls` gets all calls behind them."""
+    known = read_calls(folder)
+    calls += known.calls
+    for path in sorted((folder / "isolated").glob("*.jsonl")):
+        for turn in read_turns(path):
+            unkept = known.logged((path.stem, turn.message.turn), turn.reply.usage)
+            calls += unkept if turn.answered == "agent" else ()
+            yield path, turn
+    calls += known.owed()

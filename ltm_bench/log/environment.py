@@ -3,11 +3,12 @@
 import json
 import platform
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ltm_bench.core.clock import moment, wall
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.log.lines import check_ordinary, write_whole
 
@@ -38,14 +39,14 @@ def record_environment(run: Path) -> None:
             packages[package] = version(package)
         except PackageNotFoundError:
             continue
-    now = datetime.now(UTC)  # noqa: TID251  # only the wall clock knows when a run was started
     known = environment_of(run)
     earlier = known.get("started")
     content = {
-        "started": [*(earlier if isinstance(earlier, list) else []), now.isoformat(timespec="seconds")],
+        "started": [*(earlier if isinstance(earlier, list) else []), wall().isoformat(timespec="seconds")],
         "python": platform.python_version(),
         "platform": platform.platform(),
         "packages": packages,
+        "calls_kept": known.get("calls_kept", not earlier),
     }
     _write(run, content | {key: known[key] for key in FACTS if key in known})
 
@@ -70,6 +71,11 @@ def window_of(run: Path) -> int | None:
     """Return the window that the agent's server said it has when the run began; None if not recorded."""
     found = environment_of(run).get("window")
     return found if type(found) is int and found > 0 else None
+
+
+def calls_kept(environment: Mapping[str, Any]) -> bool:
+    """Whether each call of a run was kept from its start on."""
+    return environment.get("calls_kept") is True
 
 
 def _write(run: Path, content: Mapping[str, Any]) -> None:
@@ -97,8 +103,4 @@ def begun_in(environment: Mapping[str, Any]) -> datetime | None:
     """Return the wall-clock time of a run's first start; None if not recorded."""
     started = environment.get("started")
     first = started[0] if isinstance(started, list) and started else None
-    try:
-        found = datetime.fromisoformat(first) if isinstance(first, str) else None
-    except ValueError:
-        return None
-    return found if found is not None and found.tzinfo is not None else None
+    return moment(first)

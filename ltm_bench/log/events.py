@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
+from ltm_bench.core.clock import moment
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Finish, Kind, Message, Reply, Usage
 from ltm_bench.log.lines import LARGEST, to_line
@@ -38,6 +39,7 @@ def is_usage(usage: object) -> bool:
         # Not isinstance: a bool is an int, and would be written as `true`.
         all(type(n) is int and 0 <= n < LARGEST for n in figures)
         and all(name is None or isinstance(name, str) for name in names)
+        and (usage.at is None or (isinstance(usage.at, datetime) and usage.at.tzinfo is not None))
         and all(map(is_usage, (*usage.besides, *usage.parts)))
     )
 
@@ -304,15 +306,16 @@ def _items(event: Event) -> Iterator[tuple[str, object]]:
         if isinstance(value, datetime):
             value = value.isoformat()
         elif isinstance(value, Usage):
-            value = usage_data(value)
+            value = usage_data(value, timed=False)
         yield name, value
 
 
-def usage_data(usage: Usage) -> Mapping[str, Any]:
-    """Return the JSON form of a usage: figures of 0 and unknown names are left out."""
+def usage_data(usage: Usage, *, timed: bool = True) -> dict[str, Any]:
+    """Return the JSON form of a usage: figures of 0 and unknown names are left out; times, unless it is `timed`."""
     data = {name: getattr(usage, name) for name in _FIELDS[Usage]}
+    data["at"] = usage.at.isoformat() if timed and usage.at is not None else None
     for name in _NESTED:
-        data[name] = [usage_data(each) for each in data.pop(name)]
+        data[name] = [usage_data(each, timed=timed) for each in data.pop(name)]
     return {name: value for name, value in data.items() if value}
 
 
@@ -327,5 +330,5 @@ def usage_of(data: object) -> Usage | None:
         nested[name] = tuple(each for each in found if each is not None)
         if len(nested[name]) < len(found):
             return None
-    usage = Usage(**{**data, **nested})
+    usage = Usage(**{**data, **nested, "at": moment(data.get("at"))})
     return usage if is_usage(usage) else None

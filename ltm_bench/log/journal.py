@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self
 
 from ltm_bench.log.lines import append, mend, sync_folder, to_line
@@ -31,21 +32,23 @@ class Journal:
         self.clock = clock
         """Seconds from any fixed moment, for measuring durations."""
         self._file: FileIO | None = None
+        self._lock = Lock()
         mend(path)
 
-    def put(self, record: Mapping[str, Any]) -> None:
-        """Append a record, or nothing. Raises OSError, which names the file."""
-        if self._file is None:
-            self._file = self.path.open("ab", buffering=0)
-            sync_folder(self.path.parent)  # or a power failure could take the whole file, synced or not
-        end = os.fstat(self._file.fileno()).st_size
-        try:
-            append(self._file, to_line(record))
-        except OSError:
-            # A full disk may have taken a part, which would swallow the next record: a call, with what it cost.
-            with suppress(OSError):
-                self._file.truncate(end)
-            raise
+    def put(self, *found: Mapping[str, Any]) -> None:
+        """Append records, all of them or none; from any thread. Raises OSError, which names the file."""
+        with self._lock:
+            if self._file is None:
+                self._file = self.path.open("ab", buffering=0)
+                sync_folder(self.path.parent)  # or a power failure could take the whole file, synced or not
+            end = os.fstat(self._file.fileno()).st_size
+            try:
+                append(self._file, b"".join(map(to_line, found)))
+            except OSError:
+                # A full disk may have taken a part, which would swallow the next record: a call, with what it cost.
+                with suppress(OSError):
+                    self._file.truncate(end)
+                raise
 
     def sync(self) -> None:
         """Sync everything to disk."""

@@ -2,6 +2,6 @@
 
 `locking` starts or resumes one run, which no other process can touch meanwhile; `conversations` are those of its plan,
 `conversation` is the main loop of one, `calls` makes every call to its agent. `standing` says what a run has cost so
-far, and `unsettled` which calls may have been billed besides. `sweep` and `ray` execute many runs. `estimate`,
-`references` and `checking` play scripts without a run folder. This room writes logs, but nothing derived from them.
+far. `sweep` and `ray` execute many runs. `estimate`, `references` and `checking` play scripts without a run folder.
+This room writes logs, but nothing derived from them.
 """

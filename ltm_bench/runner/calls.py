@@ -20,14 +20,14 @@ from ltm_bench.core.errors import AgentError
 from ltm_bench.core.limits import answers_of
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.journal import Journal
+from ltm_bench.log.calls import Place, Role, SideFiles
 from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
+from ltm_bench.plan.agents import server_of
 from ltm_bench.runner.guarding import guarded, unusable
 from ltm_bench.runner.outgoing import CallResult, Early, Outgoing, share_out
 from ltm_bench.runner.paying import Notes, Payments
 from ltm_bench.runner.tracing import Found, Tracing
-from ltm_bench.runner.unsettled import Place
 
 
 class Caller:
@@ -37,7 +37,7 @@ class Caller:
         self,
         make_agent: Callable[[], Agent],
         recorder: Recorder,
-        journal: Journal,
+        files: SideFiles,
         *,
         home: Path,
         budget: Budget,
@@ -45,6 +45,7 @@ class Caller:
         conversation: str | None,
         on_doubt: Callable[[str], None],
         charged: Set[Place] = frozenset(),
+        role: Role = "agent",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """Prepare the calls. Calls nothing.
@@ -52,13 +53,14 @@ class Caller:
         Args:
             make_agent: Makes the agent, and another one when it is closed and opened again.
             recorder: The conversation's recorder.
-            journal: Records the wall-clock time of every call.
+            files: Records the wall-clock time of every call, and what it cost.
             home: The agent's own folder.
             budget: What may be spent.
             places: Limits concurrent calls; shared with other conversations.
             conversation: The conversation's name, if the run has several.
             on_doubt: Called with a turn that the agent may get twice.
             charged: Logged replies that were charged without a usage, by conversation and turn.
+            role: Whose calls they are.
             sleep: Waits for some seconds, before a question that does not wait for indexers.
         """
         self._make_agent = make_agent
@@ -68,9 +70,9 @@ class Caller:
         """Whether the agent has caught up with the log and can be asked."""
         self.opened = False
         self._recorder = recorder
-        self._journal = journal
-        self._notes = Notes(journal, conversation)
-        self.tracing = Tracing(agent, recorder.path, journal.clock)
+        self._files, self.clock = files, files.timings.clock
+        self._notes = Notes(files, conversation, role)
+        self.tracing = Tracing(agent, recorder.path, self.clock)
         self._home = home
         self._budget = budget
         self._payments = Payments(agent, budget, places, self._notes)
@@ -100,11 +102,6 @@ class Caller:
         self.opened = True  # first: an agent whose `open` fails is closed all the same
         self._home.mkdir(parents=True, exist_ok=True)
         await guarded(lambda: self.agent.open(self._home), self._turn)
-
-    @property
-    def clock(self) -> Callable[[], float]:
-        """Seconds from any fixed moment."""
-        return self._journal.clock
 
     async def close(self) -> None:
         """Close the agent and the side files."""
@@ -136,11 +133,11 @@ class Caller:
         self._turn = last.turn
         # All that it hears: what embedding or storing it may cost depends on that, not on the last message.
         heard = "\n".join(f"{turn.message.text}\n{turn.reply.text}" for turn in turns)
-        begun = self._journal.clock()
+        begun = self.clock()
         with noting() as noted, self._seeing(last.turn, "write") as seen:
             await self._payments.pay_for(call, replace(last, text=heard))
         if self.live and self.agent.observes:
-            done = noted or [Done("write", self._journal.clock() - begun)]
+            done = noted or [Done("write", self.clock() - begun)]
             share_out(seen, done)
             self._notes.did(last.turn, done)
 
@@ -214,18 +211,19 @@ class Caller:
                 self._session = []
                 yield turn
 
-    def beside(self, recorder: Recorder, journal: Journal, conversation: str, charged: Set[Place]) -> Caller:
-        """Return calls to the same agent, which is open, for another log. Whoever opened the agent closes it."""
+    def beside(self, recorder: Recorder, files: SideFiles, conversation: str, charged: Set[Place]) -> Caller:
+        """Return calls to the same agent, which is open, for a control's log. Whoever opened the agent closes it."""
         found = Caller(
             lambda: self.agent,
             recorder,
-            journal,
+            files,
             home=self._home,
             budget=self._budget,
             places=self._places,
             conversation=conversation,
             on_doubt=self._on_doubt,
             charged=charged,
+            role="control",
         )
         found.opened = True
         return found
@@ -362,11 +360,11 @@ class Caller:
 
     async def _settled(self, message: Message) -> Found | None:
         """Wait for the agent's indexers, and return what retrieval gives for a question."""
-        begun = self._journal.clock()
+        begun = self.clock()
         with self._seeing(message.turn, "settle") as seen:
             await self._payments.pay_for(self.agent.settle, message)
         if type(self.agent).settle is not Agent.settle:
-            settled = Done("settle", self._journal.clock() - begun)
+            settled = Done("settle", self.clock() - begun)
             share_out(seen, [settled])
             self._notes.did(message.turn, [settled])
         # No money was reserved for a look-up, and an embedder may bill it.
@@ -383,10 +381,10 @@ class Caller:
     ) -> CallResult:
         """Call the agent, and return the result."""
         turn, (payment, heard) = asked.message.turn, granted
-        begun = self._journal.clock()
+        begun = self.clock()
         try:
             # The time again: writing the log is not the agent's time.
-            sent, begun = record(), self._journal.clock()
+            sent, begun = record(), self.clock()
             if asked.lost is not None:
                 self._doubt(turn, asked.lost, asked.what)
             # After the log has the message: if the process dies in between, nothing was sent, and no turn is in doubt.
@@ -402,13 +400,16 @@ class Caller:
             self._check_money()  # whatever it says: it was refused a call for lack of it
         except BaseException as error:  # any exception ends the call
             payment.fail()
-            self._notes.call(turn, "failed_after", self._journal.clock() - begun, heard)
+            self._notes.call(turn, "failed_after", self.clock() - begun, heard)
             if isinstance(error, AgentError):
                 self._check_money()
             raise
-        seconds, before = self._journal.clock() - begun, payment.charged
+        seconds, before = self.clock() - begun, payment.charged
         # What the gateway saw is paid for. If it saw nothing, the agent may call its provider past it.
-        payment.settle(None if self._route is not None and self._route.arrived else reply.usage)
+        by_gateway = self._route is not None and self._route.arrived > 0
+        payment.settle(None if by_gateway else reply.usage)
+        charged = payment.charged - before
+        known = charged or (self.agent.free and self._route is None)
         done = [*asked.frozen, *noted]
         # Time that the agent attributes to nothing counts as answering.
         if all(each.name != "answer" for each in noted):
@@ -418,7 +419,9 @@ class Caller:
             share_out(seen, done)
             reply = replace(reply, usage=None)  # what it says of itself would be counted twice
         late = None if asked.told is None else begun - asked.told
-        return CallResult(reply, sent, seconds, heard, asked.recalled, payment.charged - before, done, late)
+        return CallResult(
+            reply, sent, seconds, heard, asked.recalled, charged if known else None, done, late, by_gateway
+        )
 
     def _seeing(
         self, turn: int, operation: Operation, *, asked: bool = False
@@ -434,15 +437,16 @@ class Caller:
             raise self._route.stopped
 
     def note_fork(self, number: int, answer: CallResult) -> None:
-        """Record how long the answer to a fork took."""
+        """Record how long the answer to a fork took, and what it cost."""
         self._notes.call(number, "seconds", *answer.noted)
+        if not answer.by_gateway:
+            self._notes.paid(number, answer, server_of(self.agent))
 
     async def note(self, turn: int, answer: CallResult) -> None:
         """Record how long a logged reply took, and sync a paid one."""
         self.note_fork(turn, answer)
         if not self.agent.free or self._route is not None:
-            beside = [] if self._route is None else [self._route.path]
-            self._recorder.sync_soon(self._journal.path, *beside)
+            self._recorder.sync_soon(self._files.timings.path, self._files.calls.path)
             await asyncio.sleep(0)  # an agent that never awaits would starve the sync
 
     def replayed(self, turn: int, reply: Reply) -> None:

@@ -17,10 +17,10 @@ from ltm_bench.adapters.routing import conversing
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import CannotCombine, ReplayDiverged, RunIncomplete
 from ltm_bench.core.messages import AnsweredBy, Ask, Chat, Kind, Line, Message, Reply, Tell, Turn
+from ltm_bench.log.calls import SideFiles
 from ltm_bench.log.controls import control_of, write_scope
 from ltm_bench.log.events import Finished, Forked, Replied, Sent
 from ltm_bench.log.forks import answers_in
-from ltm_bench.log.gateway import GATEWAY
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.reader import conversations, is_finished, read_events
 from ltm_bench.log.recorder import Recorder, locked
@@ -176,13 +176,11 @@ async def run_controls(
                 cost = cost_of_controls(plan, folder, kind)
                 asked = _asked(plan, folder, kind, home)
                 clock = time.perf_counter
-                with (
-                    Journal(home / "timings.jsonl", clock) as journal,
-                    Journal(home / GATEWAY, clock) as seen,
-                ):
+                with SideFiles(home, clock) as files:
                     calls = partial(
                         Caller,
-                        journal=journal,
+                        files=files,
+                        role="control",
                         budget=budget,
                         places=places,
                         on_doubt=partial(_doubt, notify, kind),
@@ -190,7 +188,7 @@ async def run_controls(
                     )
                     open_ones = asyncio.Semaphore(concurrent)
                     outcomes = await asyncio.gather(
-                        *(_converse(plan, kind, home, talk, calls, open_ones, seen) for talk in asked),
+                        *(_converse(plan, kind, home, talk, calls, open_ones, files.calls) for talk in asked),
                         return_exceptions=True,  # a failure waits for the others, which are paid for
                     )
                 for outcome in outcomes:

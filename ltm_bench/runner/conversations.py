@@ -14,11 +14,10 @@ from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import AgentError, ConfigError, RunIncomplete
 from ltm_bench.core.messages import Verdict
+from ltm_bench.log.calls import CALLS, SideFiles
 from ltm_bench.log.controls import ladder_to_go
-from ltm_bench.log.environment import record_environment, record_facts, window_of
+from ltm_bench.log.environment import calls_kept, environment_of, record_environment, record_facts, window_of
 from ltm_bench.log.forks import ForkFile
-from ltm_bench.log.gateway import GATEWAY
-from ltm_bench.log.journal import Journal
 from ltm_bench.log.recorder import Recorder, locked, start_run
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
@@ -74,6 +73,10 @@ async def run_conversations(
         RunIncomplete, BudgetReached: A conversation had to stop; the others were finished.
     """
     cost = cost_of(folder, plan.manifest)
+    if cost.unkept and calls_kept(environment_of(folder)):
+        notify(
+            f"{CALLS} lacks the calls of {cost.unkept} replies: what failed calls cost is lost, and not counted."
+        )
     if not counted:  # before any conversation calls its agent: replies of the others were paid for too
         budget.lose(cost.charged)
         budget.count(cost.logged)
@@ -83,17 +86,17 @@ async def run_conversations(
     open_ones = asyncio.Semaphore(concurrent)
     verdicts: dict[tuple[str, int], Verdict] = {}
 
-    async def converse(log: Path, examples: Sequence[Example], home: Path, journal: Journal) -> Verdicts:
+    async def converse(log: Path, examples: Sequence[Example], home: Path, files: SideFiles) -> Verdicts:
         with Recorder(log) as recorder, ForkFile(log) as forks:
             if recorder.cut:
                 notify(f"A torn last line of {recorder.cut} bytes was cut off the log.")
             name = log.stem if plan.manifest.suite.isolated else None
             try:
-                async with conversing(seen if steps is None else steps.seen, name):
+                async with conversing((files if steps is None else steps.files).calls, name):
                     calls = Caller(
                         make_agent,
                         recorder,
-                        journal,
+                        files,
                         home=home,
                         budget=budget,
                         places=places,
@@ -111,20 +114,16 @@ async def run_conversations(
                 raise
             return conversation.verdicts
 
-    async def alone(example: Example, journal: Journal) -> Verdicts:
+    async def alone(example: Example, files: SideFiles) -> Verdicts:
         name = example.id.replace("/", "-")
         async with open_ones:
-            return await converse(folder / "isolated" / f"{name}.jsonl", [example], home / name, journal)
+            return await converse(folder / "isolated" / f"{name}.jsonl", [example], home / name, files)
 
-    with (
-        Journal(folder / "timings.jsonl", clock) as journal,
-        Journal(folder / GATEWAY, clock) as seen,
-        ExitStack() as climbing,
-    ):
+    with SideFiles(folder, clock) as files, ExitStack() as climbing:
         steps = climbing.enter_context(Ladder(plan, folder, budget, clock)) if ladder else None
         if not plan.manifest.suite.isolated:
-            return await converse(folder / "events.jsonl", plan.examples, home, journal)
-        talks = (alone(example, journal) for example in plan.examples)
+            return await converse(folder / "events.jsonl", plan.examples, home, files)
+        talks = (alone(example, files) for example in plan.examples)
         # A failure waits until the others have ended: cancelling them would throw away replies that are paid for.
         outcomes = await asyncio.gather(*talks, return_exceptions=True)
     for outcome in outcomes:

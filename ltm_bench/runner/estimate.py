@@ -23,7 +23,7 @@ from ltm_bench.adapters.window import Prompt, SentTurns, Window
 from ltm_bench.core.agent import Agent, UsageModel
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.core.pricing import dollars
+from ltm_bench.core.pricing import dollars, total
 from ltm_bench.core.tokens import Counter as TokenCounter
 from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Plan
@@ -229,13 +229,8 @@ class Counting(Agent):
         estimate.output += self._output
         whole = Usage(uncached=prompt, output=self._output, model=model.model, provider=model.provider)
         split = replace(whole, uncached=prompt - cached - written, cache_read=cached, cache_write=written)
-        estimate.dollars = _plus(estimate.dollars, split)
-        estimate.dollars_uncached = _plus(estimate.dollars_uncached, whole)
-
-
-def _plus(total: Decimal | None, usage: Usage) -> Decimal | None:
-    price = dollars(usage)
-    return None if total is None or price is None else total + price
+        estimate.dollars = total([estimate.dollars, dollars(split)])
+        estimate.dollars_uncached = total([estimate.dollars_uncached, dollars(whole)])
 
 
 def bound(plan: Plan) -> Decimal | None:

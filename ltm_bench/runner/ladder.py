@@ -14,10 +14,9 @@ from pathlib import Path
 
 from ltm_bench.core.budget import Budget, Payment
 from ltm_bench.core.messages import Ask, Message, Reply, Turn, Verdict
+from ltm_bench.log.calls import SideFiles
 from ltm_bench.log.controls import Scope, ladder_of, write_ladder
 from ltm_bench.log.events import Replied, Sent
-from ltm_bench.log.gateway import GATEWAY
-from ltm_bench.log.journal import Journal
 from ltm_bench.log.reader import read_turns
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.matchers.forms import dump
@@ -51,17 +50,14 @@ class Ladder:
         cost = cost_of_controls(plan, folder, "ladder")
         budget.count(cost.total)
         self.charged = cost.replies
-        self.journal = Journal(self.home / "timings.jsonl", clock)
-        self.seen = Journal(self.home / GATEWAY, clock)
-        """What a gateway sees of an agent that is told the run again for the ladder."""
+        self.files = SideFiles(self.home, clock)
         self.missed: list[Climb] = []
 
     def __enter__(self) -> "Ladder":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.journal.close()
-        self.seen.close()
+        self.files.close()
         self.missed.sort(key=lambda climb: climb.name)  # forks are judged in any order
         left_out: dict[str, dict[str, str]] = {}
         for climb in self.missed:
@@ -207,7 +203,7 @@ class Climb:
         )
         with Recorder(path) as recorder:
             doubtful = recorder.logged is not None
-            calls = self._steps.calls.beside(recorder, ladder.journal, path.stem, ladder.charged)
+            calls = self._steps.calls.beside(recorder, ladder.files, path.stem, ladder.charged)
             if doubtful:
                 recorder.put(sent)
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from ltm_bench.adapters.http.traffic import Traffic
 from ltm_bench.adapters.operations import Done
 from ltm_bench.adapters.routing import OpenTurn
-from ltm_bench.core.budget import NOTHING
 from ltm_bench.core.messages import Message, Reply
 from ltm_bench.runner.tracing import Found
 
@@ -23,17 +22,20 @@ class CallResult:
     traffic: Traffic
     recalled: Found | None
     """What retrieval gave for a question, before it was asked; None if unknown."""
-    charged: Decimal = NOTHING
-    """The charge for a reply that does not report its usage."""
+    charged: Decimal | None = None
+    """What was charged, whatever it reports; None if what it reports is its price."""
     operations: Sequence[Done] = ()
     """The agent's operations for it."""
     since_told: float | None = None
     """Seconds since its example's last turn, for a question that did not wait for indexers."""
 
+    by_gateway: bool = False
+    """Whether the gateway saw its calls, and keeps them."""
+
     @property
-    def noted(self) -> tuple[float, Traffic, Decimal, Sequence[Done], float | None]:
+    def noted(self) -> tuple[float, Traffic, Sequence[Done], float | None]:
         """What `Notes.call` takes of it."""
-        return self.seconds, self.traffic, self.charged, self.operations, self.since_told
+        return self.seconds, self.traffic, self.operations, self.since_told
 
 
 class Early(NamedTuple):

@@ -1,63 +1,74 @@
 """What the calls of one conversation may cost: money for every attempt, and what a lost one may have cost.
 
-The side file `timings.jsonl` notes of every call when it began, how long it took, and what it may have cost.
+Of every call `timings.jsonl` notes how long it took, and `calls.jsonl` what it used and cost, or may have cost.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
 from ltm_bench.adapters.http.traffic import Traffic, listening
 from ltm_bench.adapters.operations import Done
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import NOTHING, Budget, Mark, Payment
+from ltm_bench.core.clock import wall
 from ltm_bench.core.errors import BudgetReached
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
+from ltm_bench.log.calls import LOST, Call, Role, SideFiles, calls_of, line_of
+from ltm_bench.log.doubts import Doubt, doubt_about
 from ltm_bench.log.events import usage_data
-from ltm_bench.log.journal import Journal
+from ltm_bench.log.lines import records
 from ltm_bench.runner.guarding import guarded
-from ltm_bench.runner.unsettled import Doubt, doubt_about
+from ltm_bench.runner.outgoing import CallResult
 
 
 class Notes:
-    """The notes of one conversation's calls, in a side file that all conversations of a run share."""
+    """The notes of one conversation's calls, in side files that all conversations of a run share.
 
-    def __init__(self, journal: Journal, conversation: str | None) -> None:
-        self._journal = journal
-        self._conversation = conversation
+    Args:
+        files: The files.
+        conversation: The conversation's name, if the run has several.
+        role: Whose calls they are.
+    """
+
+    def __init__(self, files: SideFiles, conversation: str | None, role: Role = "agent") -> None:
+        self._timings, self._calls = files.timings, files.calls
+        self._conversation, self._role = conversation, role
 
     def caught_up(self, turn: int, *, untold: bool) -> None:
         """Note that the agent is about to get its first turn from this process, and whether it lacks earlier ones."""
-        self._journal.put(
-            self._where(turn) | {"resumed" if turn else "begun": True} | ({"untold": True} if untold else {})
-        )
+        self._calls.put(self._where(turn) | {"resumed" if turn else "begun": True})
+        if untold:
+            self._timings.put(self._where(turn) | {"untold": True})
 
     def did(self, turn: int, done: Sequence[Done]) -> None:
         """Note operations of the agent that belong to no reply."""
-        self._journal.put(self._where(turn) | _operations(done))
+        self._timings.put(self._where(turn) | _operations(done))
 
     def doubt_about(self, turn: int) -> Doubt:
         """Return what is known about a call whose message is logged and whose reply is not."""
-        return doubt_about(self._journal.path, self._where(turn))
+        said = chain(records(self._timings.path), records(self._calls.path))
+        return doubt_about(said, self._where(turn))
 
     def doubted(self, turn: int, lost: Decimal) -> None:
         """Note that the agent has heard, or may have heard, a turn or fork that it now gets again."""
-        self._journal.put(self._where(turn) | {"doubtful": True} | _charged(lost))
+        self._calls.put(self._where(turn) | {"doubtful": True} | (self._lost(lost) if lost else {}))
 
-    def mark(self, turn: int, mark: Mark, price: Decimal) -> None:
+    def mark(self, turn: int, mark: Mark, price: Decimal | None) -> None:
         """Note the state of an attempt, so that after a crash it is known what it may have cost."""
-        if mark == "sending":
-            reserved = {"reserved": float(price)} if price else {}
-            self._journal.put(self._where(turn) | {mark: True} | reserved)
-            return
-        self._journal.put(self._where(turn) | {mark: True} | _charged(price))
+        said: dict[str, Any] = self._lost(price) if mark == LOST else {mark: True}
+        if mark == "sending" and price:
+            said["reserved"] = float(price)
+        self._calls.put(self._where(turn) | said)
         # A charge that a power failure took back would be spent a second time.
-        if price:
-            self._journal.sync()
+        if mark == LOST and price:
+            self._calls.sync()
 
     def call(
         self,
@@ -65,7 +76,6 @@ class Notes:
         name: str,
         seconds: float,
         heard: Traffic,
-        charged: Decimal = NOTHING,
         operations: Sequence[Done] = (),
         since_told: float | None = None,
     ) -> None:
@@ -76,16 +86,29 @@ class Notes:
             name: `seconds` for a reply, `failed_after` for none.
             seconds: How long it took.
             heard: The attempts at sending it.
-            charged: The charge for a reply that does not report its usage.
             operations: The agent's operations for it.
             since_told: Seconds from what was told to this question, if it did not wait for indexers.
         """
-        record = self._where(turn) | {name: round(seconds, 6)} | _charged(charged) | _operations(operations)
+        record = self._where(turn) | {name: round(seconds, 6)} | _operations(operations)
         if since_told is not None:
             record["since_told"] = round(since_told, 6)
         if heard.attempts:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
-        self._journal.put(record)
+        self._timings.put(record)
+
+    def paid(self, turn: int, answer: CallResult, server: str | None) -> None:
+        """Note the calls behind the reply to a turn or fork, which went to a server."""
+        reply, charged = answer.reply, answer.charged
+        own = Call(role=self._role, ending=reply.finish.value, at=wall(), sent=answer.traffic.sent)
+        found = [replace(each, dollars=each.price) for each in calls_of(reply.usage, own)]
+        if charged is not None:  # for all of them together
+            first, *rest = found
+            found = [replace(first, dollars=charged), *(replace(each, dollars=NOTHING) for each in rest)]
+        # At once: whoever finds one of them takes the reply for paid.
+        self._calls.put(*(self._where(turn) | line_of(each, server) for each in found))
+
+    def _lost(self, price: Decimal | None) -> dict[str, Any]:
+        return line_of(Call(dollars=price, role=self._role, ending=LOST, at=wall()))
 
     def _where(self, turn: int) -> dict[str, Any]:
         """Return the fields by which a side file identifies a turn and its conversation."""
@@ -99,10 +122,6 @@ def _operations(done: Sequence[Done]) -> dict[str, Any]:
         for each in done
     ]
     return {"operations": rows} if rows else {}
-
-
-def _charged(price: Decimal) -> dict[str, float]:
-    return {"dollars": float(price)} if price else {}
 
 
 T = TypeVar("T")

@@ -8,14 +8,12 @@ from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import LogError
-from ltm_bench.core.pricing import dollars
+from ltm_bench.log.calls import Place, read_calls, spent_on
 from ltm_bench.log.events import Replied
 from ltm_bench.log.forks import answers_in
-from ltm_bench.log.gateway import read_gateway
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, is_finished, read_events, read_manifest
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.unsettled import Place, unsettled
 
 
 class Cost(NamedTuple):
@@ -27,6 +25,8 @@ class Cost(NamedTuple):
     """In addition, at most: for attempts without a usage, for calls cut off by a crash, and through the gateway."""
     replies: Set[Place] = frozenset()
     """Replies whose cost is in `charged`, because they have no usage."""
+    unkept: int = 0
+    """Replies whose calls are known by the log alone."""
 
     @property
     def total(self) -> Decimal:
@@ -40,19 +40,27 @@ def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
     Raises:
         LogError: A log is damaged.
     """
-    manifest = manifest or read_manifest(folder)
-    logged, replied = Decimal(), set[Place]()
+    manifest, found = manifest or read_manifest(folder), read_calls(folder)
+    calls, unkept = found.calls, 0
     for path in conversations(folder, manifest):
         if path.exists():
             name = path.stem if manifest.suite.isolated else None
             turns = ((event.turn, event.usage) for event in read_events(path) if isinstance(event, Replied))
             forks = ((number, answered.usage) for number, answered in answers_in(path).items())
             for number, usage in chain(turns, forks):
-                replied.add((name, number))
-                logged += (dollars(usage) if usage is not None else None) or 0
-    owed, replies = unsettled(folder / "timings.jsonl", replied)
-    seen = read_gateway(folder)
-    return Cost(logged, owed + seen.spent, replies | seen.opened)
+                alone = found.logged((name, number), usage)
+                calls += alone
+                unkept += bool(alone) and usage is not None
+    calls += found.owed()
+    # Of a reply that says what it used, all calls are logged, unless no list has its price.
+    logged = [each for each in calls if each.usage is not None and not each.passed]
+    total, known = spent_on(calls), spent_on(logged)
+    charged = {
+        (each.conversation, each.turn)
+        for each in calls
+        if each.turn is not None and each.dollars is not None and not (each.lost or each.passed)
+    }
+    return Cost(known, total - known, charged | found.opened, unkept)
 
 
 def cost_before(plan: Plan, folder: Path, budget: Budget) -> Cost:

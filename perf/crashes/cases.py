@@ -15,6 +15,7 @@ from typing import Any
 
 from ltm_bench.adapters.hashing import embed
 from ltm_bench.core.budget import Budget
+from ltm_bench.log.calls import CALLS
 from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Plan, plan_of
 from ltm_bench.runner.conversations import run_conversations
@@ -188,8 +189,8 @@ class Case:
         calls = self.calls()
         twice = {turn for turn, times in Counter(calls).items() if times > 1}
         named: set[int] = set()
-        timings = self.home / "timings.jsonl"
-        for line in timings.read_bytes().splitlines() if timings.exists() else ():
+        noted = self.home / CALLS
+        for line in noted.read_bytes().splitlines() if noted.exists() else ():
             with contextlib.suppress(ValueError):
                 if (record := json.loads(line)).get("doubtful"):
                     named.add(record["turn"])
@@ -213,8 +214,8 @@ class Case:
             code = self.command("resume", "r")
             if not (self.home / "events.jsonl").exists():
                 return code
-            timings = self.home / "timings.jsonl"
-            doubts = timings.exists() and timings.read_bytes().rfind(b"doubtful") >= 0
+            noted = self.home / CALLS
+            doubts = noted.exists() and noted.read_bytes().rfind(b"doubtful") >= 0
             if doubts and "may have been sent twice" not in (self.place / "said").read_text("utf-8"):
                 self.unclear.append("a turn in doubt was not named")
             return code

@@ -31,6 +31,7 @@ FILES = (
     "results.json",
     "verdicts.jsonl",
     "timings.jsonl",
+    "calls.jsonl",
     "environment.json",
     "judgements.jsonl",
 )

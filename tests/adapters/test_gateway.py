@@ -25,7 +25,7 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.gateway import GATEWAY, GatewayCalls, read_gateway
+from ltm_bench.log.calls import CALLS, KeptCalls, read_calls
 from ltm_bench.log.journal import Journal
 
 MODEL: dict[str, Any] = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5"}
@@ -52,7 +52,7 @@ class Behind:
             **more,
         )
         self.routes: dict[str, Route] = {}
-        self.journal = Journal(folder / GATEWAY, perf_counter)
+        self.journal = Journal(folder / CALLS, perf_counter)
 
     def _adopt(self, name: str) -> Route:
         found = self.routes.get(name)
@@ -61,8 +61,8 @@ class Behind:
         return self.routes.setdefault(name, found)
 
     @property
-    def seen(self) -> GatewayCalls:
-        return read_gateway(self.folder)
+    def seen(self) -> KeptCalls:
+        return read_calls(self.folder)
 
     def openai(self, name: str = "a", **settings: Any) -> Any:
         url = f"{self.gateway.url}/c/{name}/v1"
@@ -154,7 +154,7 @@ def test_a_call_is_answered_as_by_the_provider_and_charged_what_it_bills(
         KEY in (sent.get("authorization", ""), sent.get("x-api-key", "")) or f"Bearer {KEY}" in sent.values()
     )
     assert OWN not in str(sent)
-    assert KEY not in (here.folder / GATEWAY).read_text("utf-8")
+    assert KEY not in (here.folder / CALLS).read_text("utf-8")
 
 
 def test_embeddings_are_charged(behind: Start) -> None:
@@ -388,8 +388,8 @@ def test_calls_without_an_end_on_record_count_what_was_reserved(tmp_path: Path) 
         {"call": "c", "reserved": -1},
     ]
     text = "\n".join(["{", *map(json.dumps, lines)])
-    (tmp_path / GATEWAY).write_text(text + "\n", "utf-8")
-    seen = read_gateway(tmp_path)
+    (tmp_path / CALLS).write_text(text + "\n", "utf-8")
+    seen = read_calls(tmp_path)
     assert (seen.spent, seen.opened) == (Decimal("0.625"), {(None, 3)})
     assert [(each.turn, each.lost) for each in seen.calls] == [(3, True), (None, False), (None, True)]
 
@@ -437,7 +437,7 @@ def test_a_call_belongs_to_a_turn_only_if_exactly_one_is_open(behind: Start) -> 
     assert [each.turn for each in here.seen.calls] == [None, 4, 4, None]
     assert [name for name, _ in first.calls] == ["answer", "retrieve"]
     assert len(first.used("retrieve")) == 1
-    assert [len(each) for each in here.seen.turns("a").values()] == [2]
+    assert [len(each) for each in here.seen.turns().values()] == [2]
 
 
 def test_a_call_that_outlives_its_conversation_is_counted_as_its_file_says(
@@ -445,12 +445,12 @@ def test_a_call_that_outlives_its_conversation_is_counted_as_its_file_says(
 ) -> None:
     monkeypatch.setattr("ltm_bench.adapters.routing._PATIENCE", 0)
     budget = Budget(Decimal(1))
-    with Journal(tmp_path / GATEWAY, perf_counter) as journal:
+    with Journal(tmp_path / CALLS, perf_counter) as journal:
         route = Route("http://127.0.0.1:1", "a", OWN, journal, budget)
         call = route.begin(Decimal("0.25"), model=MODEL["openai"])
         asyncio.run(route.close())
         call.end(Usage(output=1, model=MODEL["openai"], provider="openai"), 200)
-    assert [budget.spent, budget.held] == [read_gateway(tmp_path).spent, 0] == [Decimal("0.25"), 0]
+    assert [budget.spent, budget.held] == [read_calls(tmp_path).spent, 0] == [Decimal("0.25"), 0]
 
 
 @pytest.mark.parametrize(
@@ -486,7 +486,7 @@ def test_the_address_without_a_conversation_stands_for_the_only_one(
             return (await client.get(f"{gateway.url}/v1/models")).status_code
 
     async def play() -> list[int]:
-        with Journal(tmp_path / GATEWAY, perf_counter) as journal:
+        with Journal(tmp_path / CALLS, perf_counter) as journal:
             found = [await ask()]
             async with gateway.route(journal, "one"):
                 found.append(await ask())
@@ -503,7 +503,7 @@ def test_a_programs_environment_has_the_gateways_key_and_no_providers(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("MY_COPY_OF_IT", KEY)
-    with Journal(tmp_path / GATEWAY, perf_counter) as journal:
+    with Journal(tmp_path / CALLS, perf_counter) as journal:
         route = Route("http://127.0.0.1:1", "abc", "ltm-1", journal, Budget(), {KEY})
         found = route.environment()
     assert KEY not in found.values()
@@ -516,7 +516,7 @@ def test_a_programs_environment_has_the_gateways_key_and_no_providers(
 def test_a_variable_that_the_user_names_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://me:pass1word@db.example/x")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with Journal(tmp_path / GATEWAY, perf_counter) as journal:
+    with Journal(tmp_path / CALLS, perf_counter) as journal:
         route = Route("http://127.0.0.1:1", "abc", "ltm-1", journal, Budget(), {KEY})
         assert "DATABASE_URL" not in route.environment()
         route.passed = ["DATABASE_URL", "OPENAI_API_KEY"]

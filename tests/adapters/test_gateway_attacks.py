@@ -20,7 +20,7 @@ from ltm_bench.adapters.gateway.server import Gateway
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.routing import Family, Route
 from ltm_bench.core.budget import Budget
-from ltm_bench.log.gateway import GATEWAY, GatewayCalls, read_gateway
+from ltm_bench.log.calls import CALLS, KeptCalls, read_calls
 from ltm_bench.log.journal import Journal
 
 KEY = "sk-real-7Gh2/kQ9xW0zT5bN8vM1"
@@ -132,13 +132,13 @@ class Place:
         return self.ask("POST", f"/c/a/v1{path}", content(path, **fields), more=more)
 
     @property
-    def seen(self) -> GatewayCalls:
-        return read_gateway(self.folder)
+    def seen(self) -> KeptCalls:
+        return read_calls(self.folder)
 
     def settled(self) -> None:
         """Check that all has ended, and that none of it cost more than was reserved for it."""
         until(lambda: self.budget.held == 0 and not self.gateway._passing)
-        lines = (self.folder / GATEWAY).read_text("utf-8").splitlines() if self.seen.calls else []
+        lines = (self.folder / CALLS).read_text("utf-8").splitlines() if self.seen.calls else []
         reserved = {each["call"]: each["reserved"] for each in map(json.loads, lines) if "reserved" in each}
         ended = {each["call"]: each["dollars"] for each in map(json.loads, lines) if "status" in each}
         assert ended.keys() == reserved.keys()
@@ -173,7 +173,7 @@ def placed(limit: str | None = "1", key: str = KEY) -> Iterator[Place]:
         server = Server()
         stack.callback(server.close)
         budget = Budget(None if limit is None else Decimal(limit))
-        journal = stack.enter_context(Journal(folder / GATEWAY, perf_counter))
+        journal = stack.enter_context(Journal(folder / CALLS, perf_counter))
         routes: dict[str, Route] = {}
 
         def adopt(name: str) -> Route:
@@ -398,7 +398,7 @@ def test_every_passage_ends_whatever_a_provider_states_and_whoever_leaves(
                 there.recv(left)
     until(lambda: shared.budget.held == 0 and not shared.gateway._passing)
     assert not shared.budget.unknown
-    last = (shared.folder / GATEWAY).read_text("utf-8").splitlines()[-2:]
+    last = (shared.folder / CALLS).read_text("utf-8").splitlines()[-2:]
     begun, ended = map(json.loads, last) if len(last) == 2 else ({}, {})
     if "status" in ended and begun.get("call") == ended["call"]:
         assert ended["dollars"] <= begun["reserved"]
@@ -411,8 +411,8 @@ def test_what_was_recorded_never_refuses_a_later_start(tmp_path: Path) -> None:
         {"call": "b", "path": CHAT, "model": "m", "reserved": 0.25},
         {"call": "b", "status": 200, "dollars": 0.125},
     ]
-    (tmp_path / GATEWAY).write_text("".join(json.dumps(each) + "\n" for each in lines), "utf-8")
-    assert read_gateway(tmp_path).spent == Decimal("0.375")
+    (tmp_path / CALLS).write_text("".join(json.dumps(each) + "\n" for each in lines), "utf-8")
+    assert read_calls(tmp_path).spent == Decimal("0.375")
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
@@ -629,7 +629,7 @@ def test_an_echoed_key_reaches_no_agent(shared: Place, way: str, where: str, str
     shared.server.says(b"data: " + text + b"\n\ndata: [DONE]\n\n" if stream else text, stream=stream)
     hidden(shared.call(stream=stream))
     shared.settled()
-    assert KEY not in (shared.folder / GATEWAY).read_text("utf-8")
+    assert KEY not in (shared.folder / CALLS).read_text("utf-8")
 
 
 def hidden(said: bytes) -> None:

@@ -22,7 +22,7 @@ from ltm_bench.adapters.testing.faults import Said
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.gateway import GATEWAY, read_gateway
+from ltm_bench.log.calls import CALLS, read_calls
 from ltm_bench.log.journal import Journal
 
 PYTHON = os.environ.get("LTM_BENCH_CLIENTS", "")
@@ -134,7 +134,7 @@ def play(command: list[str], server: Provider, folder: Path, monkeypatch: pytest
     }
     routes: list[Route] = []
     gateway = Gateway(served, budget, adopt=lambda _: routes[0], key=OWN)
-    with Journal(folder / GATEWAY, perf_counter) as journal, gateway.listening():
+    with Journal(folder / CALLS, perf_counter) as journal, gateway.listening():
         routes.append(Route(gateway.url, "a", OWN, journal, budget, {KEY}))
         done = subprocess.run(
             command, env=routes[0].environment(), capture_output=True, text=True, timeout=250, check=False
@@ -142,7 +142,7 @@ def play(command: list[str], server: Provider, folder: Path, monkeypatch: pytest
     assert done.returncode == 0, done.stderr[-2000:]
     assert KEY not in done.stdout + done.stderr
     assert budget.held == 0
-    seen = read_gateway(folder)
+    seen = read_calls(folder)
     assert len(seen.calls) == len(server.spent) + sum(
         each.path == "/v1/embeddings" for each in server.requests
     )

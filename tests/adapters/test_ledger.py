@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -136,3 +137,15 @@ def test_what_another_model_embedded_is_counted_apart_from_what_was_written() ->
     beside = (Usage(uncached=11, model="e"),)
     assert tally.settle(Usage(output=4, model="m")) == Usage(uncached=2, output=5, model="m", besides=beside)
     assert tally.settle(Usage(output=4, model="m")) == Usage(output=4, model="m")
+
+
+def test_a_call_that_is_billed_later_keeps_its_own_time_on_disk_too() -> None:
+    written = Usage(uncached=1, model="m", at=START)
+    tally, resumed = Tally(), Tally()
+    tally.add(written)
+    noted = json.loads(json.dumps(tally.turn()))
+    resumed.owe([Turn(TURNS[0].message, TURNS[0].reply, "fill")], [noted])
+    for each in (tally, resumed):
+        settled = each.settle(Usage(output=4, model="m", at=START + timedelta(days=1)))
+        assert settled is not None
+        assert sorted(part.at for part in settled.parts if part.at) == [START, START + timedelta(days=1)]

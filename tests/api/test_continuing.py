@@ -24,7 +24,7 @@ from ltm_bench.api.continuing import KEPT, asking, continued, resuming
 from ltm_bench.core.errors import ConfigError, LogError, RunIncomplete
 from ltm_bench.log import lines
 from ltm_bench.log.asked import ASKED, AskedFor, read_asked, write_asked
-from ltm_bench.log.gateway import read_gateway
+from ltm_bench.log.calls import read_calls
 from ltm_bench.plan.declaring import Given, arguments
 from ltm_bench.plan.planning import Plan, make_plan, plan_of
 from ltm_bench.plan.request import RUN, UNKEPT, Conduct, Request
@@ -432,7 +432,7 @@ def test_a_run_killed_behind_the_gateway_goes_on_behind_it_within_its_limit(
     done = command("resume", "r")
     assert done.exit_code == 0, done.err
     assert KEY not in (place / "seen.txt").read_text("utf-8")
-    assert len(read_gateway(Path("reports/r")).calls) > seen
+    assert len(read_calls(Path("reports/r")).calls) > seen
     found = json.loads(Path("reports/r/results.json").read_text("utf-8"))
     assert found["costs"]["gateway"]["calls"] > seen
     assert found["controls"]["blind"] is not None
@@ -530,7 +530,7 @@ def test_another_upstream_is_taken_where_the_first_is_left_out(
     assert done.exit_code == 0, done.err
     assert asked().upstream == (f"openai={server.openai_url}",)
     assert asked().forwards["openai"] == f"openai={server.openai_url}"
-    assert read_gateway(Path("reports/r")).calls[-1].dollars is not None
+    assert read_calls(Path("reports/r")).calls[-1].dollars is not None
 
 
 @pytest.mark.parametrize(

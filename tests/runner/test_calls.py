@@ -20,7 +20,7 @@ from ltm_bench.core.agent import Memory
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached
 from ltm_bench.core.keys import read_key
-from ltm_bench.log.journal import Journal
+from ltm_bench.log.calls import SideFiles
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.runner import calls as module
 from ltm_bench.runner.calls import Caller
@@ -99,14 +99,14 @@ class Bench:
         self.doubts: list[str] = []
         ticks = itertools.count()
         self.budget = more.pop("budget", Budget())
-        self.file = folder / "timings.jsonl"
+        self.file, self.paid = folder / "timings.jsonl", folder / "calls.jsonl"
         self.home = folder / "agents" / "x"
         self.recorder = Recorder(folder / "events.jsonl")
-        self.journal = Journal(self.file, lambda: float(next(ticks)))
+        self.files = SideFiles(folder, lambda: float(next(ticks)))
         self.calls = Caller(
             lambda: agent,
             self.recorder,
-            self.journal,
+            self.files,
             home=self.home,
             budget=self.budget,
             places=more.pop("places", asyncio.Semaphore(1)),
@@ -126,6 +126,10 @@ class Bench:
     def notes(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.file.read_text("utf-8").splitlines()]
 
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.paid.read_text("utf-8").splitlines()]
+
 
 Begin = Callable[..., Bench]
 
@@ -140,7 +144,7 @@ def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Begin]:
         def started(agent: Agent, **more: Any) -> Bench:
             bench = Bench(tmp_path, agent, **more)
             opened.enter_context(bench.recorder)
-            opened.enter_context(bench.journal)
+            opened.enter_context(bench.files)
             return bench
 
         yield started
@@ -159,7 +163,7 @@ def test_the_agent_is_opened_once_in_its_folder_and_closed_only_if_it_was_opened
 
     asyncio.run(talk())
     assert agent.heard == [("open", True), 0, 1, "close"]
-    assert [note for note in bench.notes if "begun" in note] == [{"turn": 0, "begun": True}]
+    assert [note for note in bench.lines if "begun" in note] == [{"turn": 0, "begun": True}]
 
 
 def test_an_agent_that_does_not_open_fails_at_the_turn_that_it_was_opened_for(begin: Begin) -> None:
@@ -175,7 +179,7 @@ def test_an_agent_that_does_not_open_fails_at_the_turn_that_it_was_opened_for(be
 
 def test_the_calls_share_the_clock_of_the_journal(begin: Begin) -> None:
     bench = begin(Plain())
-    assert (bench.calls.clock(), bench.journal.clock()) == (0.0, 1.0)
+    assert (bench.calls.clock(), bench.files.timings.clock()) == (0.0, 1.0)
 
 
 def test_a_resumed_agent_is_told_the_log_once_and_before_its_first_turn(begin: Begin) -> None:
@@ -188,7 +192,7 @@ def test_a_resumed_agent_is_told_the_log_once_and_before_its_first_turn(begin: B
 
     asyncio.run(talk())
     assert agent.heard == [("open", True), [0], [1], 2, 3]
-    assert bench.notes[0] == {"turn": 2, "resumed": True}
+    assert bench.lines[0] == {"turn": 2, "resumed": True}
 
 
 def test_an_agent_without_a_restore_of_its_own_can_be_told_the_log_during_the_replay(begin: Begin) -> None:
@@ -221,7 +225,8 @@ def test_a_message_that_cannot_be_recorded_is_not_sent(begin: Begin) -> None:
 def test_an_agent_that_cannot_be_told_the_log_is_noted(begin: Begin) -> None:
     bench = begin(Plain())
     asyncio.run(bench.ask(2))
-    assert bench.notes[0] == {"turn": 2, "resumed": True, "untold": True}
+    assert bench.notes[0] == {"turn": 2, "untold": True}
+    assert bench.lines[0] == {"turn": 2, "resumed": True}
 
 
 def test_a_session_is_told_whole_when_another_turn_comes_or_a_question(begin: Begin) -> None:
@@ -353,7 +358,7 @@ def test_an_answer_holds_tokens_time_and_the_operations_with_the_rest_as_answeri
             return Reply("Red.", PRICED)
 
     answer = asyncio.run(begin(Busy()).ask(0))
-    assert (answer.tokens_sent, answer.seconds, answer.charged) == (7, 1.0, Decimal())
+    assert (answer.tokens_sent, answer.seconds, answer.charged) == (7, 1.0, None)
     [retrieved, answered] = answer.operations
     assert (retrieved.name, retrieved.usage, answered.name, answered.usage) == (
         "retrieve",
@@ -384,14 +389,14 @@ def test_a_reply_is_noted_with_its_time_and_synced_if_it_was_paid_for(
     agent.free = free
     bench = begin(agent)
     synced: list[Path] = []
-    monkeypatch.setattr(bench.recorder, "sync_soon", synced.append)
+    monkeypatch.setattr(bench.recorder, "sync_soon", lambda *paths: synced.extend(paths))
 
     async def talk() -> None:
         await bench.calls.note(3, await bench.ask(3))
 
     asyncio.run(talk())
     assert (bench.notes[-1]["turn"], bench.notes[-1]["seconds"]) == (3, 1.0)
-    assert synced == ([] if free else [bench.file])
+    assert synced == ([] if free else [bench.file, bench.paid])
 
 
 def test_a_paid_reply_lets_its_log_be_synced_before_the_next_call(begin: Begin) -> None:
@@ -455,6 +460,11 @@ def test_what_is_observed_counts_as_one_write_from_when_the_agent_is_live(begin:
         (Reply(5), "a Reply whose text is int, not a string"),  # type: ignore[arg-type]  # wrong on purpose
         (Reply("Red.", finish="stopped"), "a Reply whose finish is 'stopped', not one of Finish (stop, "),  # type: ignore[arg-type]  # wrong on purpose
         (Reply("Red.", Usage(output=-1)), "a Reply whose usage is Usage(uncached=0, "),
+        (Reply("Red.", Usage(at="now")), "a Reply whose usage is Usage(uncached=0, "),  # type: ignore[arg-type]  # wrong on purpose
+        (
+            Reply("Red.", Usage(at=datetime(2026, 1, 5, tzinfo=UTC).replace(tzinfo=None))),
+            "a Reply whose usage is Usage(uncached=0, ",
+        ),
         (Reply("x" * 4_000_001), "a Reply of 4,000,001 characters: the answer has more than 4,000,000 bytes"),
         (Reply("é" * 2_000_001), "a Reply of 2,000,001 characters: the answer has more than 4,000,000 bytes"),
     ],
@@ -526,7 +536,7 @@ def test_a_turn_that_may_be_heard_twice_is_reported_and_noted(
     bench = begin(Keeping(), conversation=conversation)
     asyncio.run(bench.ask(3, doubtful=True))
     assert bench.doubts == [name]
-    assert [note["turn"] for note in bench.notes if note.get("doubtful")] == [3]
+    assert [note["turn"] for note in bench.lines if note.get("doubtful")] == [3]
 
 
 def test_a_turn_that_went_out_once_is_not_in_doubt(begin: Begin) -> None:
@@ -541,7 +551,7 @@ def test_a_turn_is_in_doubt_only_if_the_server_may_have_heard_it(
 ) -> None:
     bench = begin(Keeping())
     for note in ({"turn": 0, "begun": True}, {"turn": 3, "sending": True}, {"turn": 3, ended: True}):
-        bench.journal.put(note)
+        bench.files.calls.put(note)
     asyncio.run(bench.ask(3, doubtful=True))
     assert bench.doubts == (["turn 3"] if reported else [])
 
@@ -556,7 +566,7 @@ def test_a_lost_call_is_charged_what_it_may_have_cost(begin: Begin) -> None:
     bench = begin(Paid(Reply("Red.", PRICED)))
     asyncio.run(bench.ask(0, doubtful=True))
     assert bench.budget.spent == Decimal(5)
-    assert [note["dollars"] for note in bench.notes if note.get("doubtful")] == [2.5]
+    assert [note["dollars"] for note in bench.lines if note.get("doubtful")] == [2.5]
 
 
 def test_what_is_asked_to_be_deleted_is_deleted_for_every_query(begin: Begin) -> None:

@@ -276,7 +276,7 @@ def undisturbed(command: "Command", *words: str) -> bytes:
 
 def doubtful() -> list[int]:
     """Return the turns that were reported as possibly sent twice."""
-    records = map(json.loads, Path("reports/r/timings.jsonl").read_bytes().splitlines())
+    records = map(json.loads, Path("reports/r/calls.jsonl").read_bytes().splitlines())
     return [record["turn"] for record in records if record.get("doubtful")]
 
 
@@ -317,6 +317,7 @@ def test_cut_at_any_byte_of_two_records_a_log_ends_the_same_and_the_doubtful_tur
     for size in range(first, end):
         log.write_bytes(expected[:size])
         (home / "timings.jsonl").unlink()
+        (home / "calls.jsonl").unlink()
         asked.unlink()
         talk = run_plan(
             plan,

@@ -14,9 +14,9 @@ from ltm_bench import Agent, Message, Reply
 from ltm_bench.adapters.testing import provider
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.tokens import counter
+from ltm_bench.log.calls import SideFiles
 from ltm_bench.log.events import Forked
 from ltm_bench.log.forks import ForkFile
-from ltm_bench.log.journal import Journal
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.forks import Forks
@@ -379,8 +379,7 @@ def test_a_fork_that_was_under_way_is_named_and_asked_again(
     assert f"Forked question {lost} may have been sent twice" in done.output
     assert asked(place) == [f"fork {lost}"]
     assert log(place).read_bytes() == whole
-    timings = (place / "reports" / "r" / "timings.jsonl").read_text()
-    assert f'{{"turn":{lost},"doubtful":true}}' in timings
+    assert f'{{"turn":{lost},"doubtful":true}}' in (place / "reports" / "r" / "calls.jsonl").read_text()
 
 
 def test_a_side_file_of_another_question_answers_nothing(place: Path, run: Run, command: "Command") -> None:
@@ -537,13 +536,13 @@ def test_every_reply_that_was_paid_for_is_synced_and_a_free_one_is_not(
         log = tmp_path / "events.jsonl"
         with (
             Recorder(log) as recorder,
-            Journal(tmp_path / "timings.jsonl", lambda: 0.0) as journal,
+            SideFiles(tmp_path, lambda: 0.0) as files,
             Sides(log) as file,
         ):
             calls = Caller(
                 Answers,
                 recorder,
-                journal,
+                files,
                 home=tmp_path / "agent",
                 budget=Budget(),
                 places=asyncio.Semaphore(8),

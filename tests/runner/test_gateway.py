@@ -15,7 +15,7 @@ from ltm_bench.adapters.gateway.server import PORT
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.gateway import GATEWAY, read_gateway
+from ltm_bench.log.calls import CALLS, read_calls
 from ltm_bench.runner.standing import cost_of
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def test_an_agent_that_hides_that_the_money_is_gone_is_stopped_all_the_same(
     command: "Command", place: Path, server: Provider
 ) -> None:
     assert command(*TINY[:-1], "whole", *bot(server), "--max-cost", "1").exit_code == 0
-    lines = Path("reports/whole", GATEWAY).read_text("utf-8").splitlines()
+    lines = Path("reports/whole", CALLS).read_text("utf-8").splitlines()
     reserved = [Decimal(str(call["reserved"])) for call in map(json.loads, lines) if "reserved" in call]
     limit = max(reserved)  # enough for the first call, but not for the largest after what was spent by then
     assert reserved[0] < limit
@@ -169,7 +169,7 @@ def test_what_was_billed_before_a_kill_is_counted_by_whoever_resumes(
     server.answer = die
     with zygote.Forked([sys.executable, "-m", "ltm_bench", *words], stdout=-3, stderr=-3) as process:
         assert process.wait(120) == -signal.SIGKILL
-    cut_off = read_gateway(Path("reports/r")).calls[-1]
+    cut_off = read_calls(Path("reports/r")).calls[-1]
     assert (cut_off.lost, len(server.chats)) == (True, 5)
     cost = cost_of(Path("reports/r"))
     assert bill(server) < cost.logged + cost.charged
@@ -242,7 +242,7 @@ def test_what_an_agent_says_of_calls_that_the_gateway_saw_is_not_charged_again(
 def test_isolated_examples_have_a_route_each(command: "Command", place: Path, server: Provider) -> None:
     words = ("run", "--span", "2k", "--scenario", "colours", "--examples", "3", "--isolated", "--name", "r")
     assert command(*words, *bot(server), "--max-cost", "1").exit_code == 0
-    calls = read_gateway(Path("reports/r")).calls
+    calls = read_calls(Path("reports/r")).calls
     assert {each.conversation for each in calls} == {"colours-0", "colours-1", "colours-2"}
     assert None not in {each.turn for each in calls}
     assert results()["costs"]["dollars"] == pytest.approx(float(bill(server)), abs=1e-6)
@@ -320,8 +320,8 @@ def test_a_gateway_alone_counts_by_conversation_what_was_spent(place: Path, serv
     assert json.loads(said.stdout)["reply"]
     assert "mine" in shown
     assert MODEL in shown
-    assert read_gateway(Path("reports/gateway")).spent == bill(server) > 0
-    assert (Path("reports/gateway") / GATEWAY).exists()
+    assert read_calls(Path("reports/gateway")).spent == bill(server) > 0
+    assert (Path("reports/gateway") / CALLS).exists()
 
 
 def test_a_second_gateway_on_one_folder_is_refused_in_one_line(

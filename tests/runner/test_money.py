@@ -217,5 +217,8 @@ def test_a_reserve_is_on_file_when_the_attempt_is_sent_and_charged_before_the_ne
     one = charged[0]  # its reserve counts while it is pending
     assert one > 0
     assert charged == [one, 2 * one, 3 * one, 4 * one]
-    said = [json.loads(line) for line in Path("reports/r/timings.jsonl").read_text("utf-8").splitlines()]
-    assert [sum("lost" in each for each in said), sum("sending" in each for each in said)] == [4, 4]
+    said = [json.loads(line) for line in Path("reports/r/calls.jsonl").read_text("utf-8").splitlines()]
+    assert [sum(each.get("ending") == "lost" for each in said), sum("sending" in each for each in said)] == [
+        4,
+        4,
+    ]

@@ -264,6 +264,7 @@ class Gateway:
         kept = None if self._answers is None else identity(sent)
         most = asked.most(upstream.provider)
         known = None if self._answers is None or kept is None else self._answers.get(kept)
+        about = {"server": scrubbed(upstream.url), **asked.record}
         if self._budget.limit is not None and most is None and known is None:
             what = asked.unlisted or f"{asked.model!r:.80} at {scrubbed(upstream.url)}"
             text = f"--max-cost {self._budget.limit} cannot be guaranteed: what {what} costs is unknown"
@@ -271,10 +272,10 @@ class Gateway:
             return refused(400, family, "invalid_request_error", text)
         try:
             if known is not None:
-                route.begin(NOTHING, **asked.record).cost_nothing(200, cached=True)
+                route.begin(NOTHING, **about).cost_nothing(200, cached=True)
                 content = cleaned_json(known, self.secret)  # who kept it may not have cleaned it
                 return Response(content, 200, media_type="application/json")
-            passage = await self._afforded(request, route, asked, most)
+            passage = await self._afforded(request, route, about, most)
         except BudgetReached as error:
             status, kind = (402, "billing_error") if family == "anthropic" else (429, "insufficient_quota")
             return refused(status, family, kind, str(error))
@@ -287,7 +288,7 @@ class Gateway:
         return await self._forward(sent, passage, meter, kept, unasked=asked.unasked)
 
     async def _afforded(
-        self, request: Request, route: Route, asked: ModelRequest, most: Decimal | None
+        self, request: Request, route: Route, about: Mapping[str, Any], most: Decimal | None
     ) -> PaidCall | None:
         """Reserve money for a call. If others hold it, wait for them: most of it comes back.
 
@@ -295,7 +296,7 @@ class Gateway:
         """
         while not await request.is_disconnected():
             try:
-                passage = route.begin(most, **asked.record)
+                passage = route.begin(most, **about)
             except BudgetReached as error:
                 if not self._passing:
                     route.stopped = error

@@ -49,6 +49,8 @@ class Traffic:
     """What went over the wire for one reply."""
 
     attempts: list[Attempt] = field(default_factory=list)
+    sent: int | None = None
+    """Tokens that were sent, if the server counted far fewer in the prompt."""
     answers: dict[str, bytes] = field(default_factory=dict)
     """Answer bodies by the request's identity, to be cached if the reply is usable."""
 

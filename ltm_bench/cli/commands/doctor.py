@@ -23,7 +23,7 @@ from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars, price_list
 from ltm_bench.core.tokens import DEFAULT, counter
 from ltm_bench.filler.filler import shipped
-from ltm_bench.log.gateway import GATEWAY
+from ltm_bench.log.calls import CALLS
 from ltm_bench.log.journal import Journal
 from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.plan.folders import REPORTS
@@ -116,7 +116,7 @@ async def _arriving(agent: str, settings: Mapping[str, Any], base_url: str | Non
     with (
         TemporaryDirectory(prefix="ltm-bench-") as folder,
         serving(through),
-        Journal(Path(folder) / GATEWAY, perf_counter) as journal,
+        Journal(Path(folder) / CALLS, perf_counter) as journal,
     ):
         async with conversing(journal) as found:
             made = source()

@@ -15,7 +15,8 @@ from ltm_bench.cli.console import out, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.keys import read_key
-from ltm_bench.log.gateway import GATEWAY, GatewayCalls, read_gateway
+from ltm_bench.core.pricing import total
+from ltm_bench.log.calls import CALLS, KeptCalls, read_calls
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.recorder import locked
 from ltm_bench.plan.declaring import Option
@@ -51,8 +52,8 @@ def gateway(
         folder.mkdir(parents=True, exist_ok=True)
         # Two gateways on one folder would each spend the whole limit.
         files.enter_context(locked(folder, "a gateway or a run records there already; name another --folder"))
-        journal = files.enter_context(Journal(folder / GATEWAY, perf_counter))
-        budget.count(read_gateway(folder).spent)
+        journal = files.enter_context(Journal(folder / CALLS, perf_counter))
+        budget.count(read_calls(folder).spent)
         endpoint.key = key  # from here on, it lets calls pass
         shown = f"${KEY_VARIABLE}" if given else key
         out().print(
@@ -64,17 +65,17 @@ def gateway(
         )
         with suppress(KeyboardInterrupt):
             threading.Event().wait()
-    _print(read_gateway(folder))
+    _print(read_calls(folder))
 
 
-def _print(seen: GatewayCalls) -> None:
+def _print(seen: KeptCalls) -> None:
     """Print what the calls cost, by conversation and model."""
     table = table_of("conversation", "model", "calls", "cost", names=2, pad_edge=False)
     rows: dict[tuple[str, str], list[Decimal | None]] = {}
     for call in seen.calls:
-        rows.setdefault((call.conversation or "", call.model), []).append(call.dollars)
+        rows.setdefault((call.conversation or "", call.model or ""), []).append(call.price)
     for (conversation, model), prices in sorted(rows.items()):
-        known = [price for price in prices if price is not None]
-        cost = f"${sum(known):.4f}" if len(known) == len(prices) else "unknown"
+        spent = total(prices)
+        cost = "unknown" if spent is None else f"${spent:.4f}"
         table.add_row(safe(conversation), safe(model), f"{len(prices):,}", cost)
     out().print(table)

@@ -8,10 +8,10 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ltm_bench.core.messages import Turn, Usage
-from ltm_bench.core.pricing import dollars
 from ltm_bench.export.source import Source
 from ltm_bench.report.text import visible
 from ltm_bench.score.results.accounts import Account
@@ -29,6 +29,8 @@ class _Call(NamedTuple):
     """Seconds that all replies before it had taken."""
     seconds: float
     """What its own took; 0 if a script replied."""
+    dollars: Decimal | None
+    """What its own cost; None if unknown."""
 
 
 class _Frame(NamedTuple):
@@ -52,9 +54,9 @@ def write(source: Source) -> bytes:
     frame = _Frame(f"ltm-bench/{results.agent}", source.started or manifest.suite.start)
     by_example: dict[str, list[_Call]] = {}
     passed = 0.0
-    for turn, seconds in source.turns():
+    for turn, seconds, price in source.turns():
         if turn.example is not None:
-            by_example.setdefault(turn.example, []).append(_Call(turn, passed, seconds or 0.0))
+            by_example.setdefault(turn.example, []).append(_Call(turn, passed, seconds or 0.0, price))
         passed += seconds or 0.0
     samples = [_sample(example, by_example.get(example.id, []), frame) for example in results.examples]
     log = {
@@ -208,7 +210,8 @@ def _output(call: _Call, frame: _Frame) -> dict[str, Any]:
     choice = {"message": _messages(call.turn)[1], "stop_reason": _STOPS[reply.finish.value]}
     output: dict[str, Any] = {"model": frame.model, "choices": [choice], "completion": visible(reply.text)}
     if reply.usage is not None:
-        output["usage"] = _usage(reply.usage, frame.started)
+        price = {} if call.dollars is None else {"total_cost": float(call.dollars)}
+        output["usage"] = _tokens(reply.usage) | price
     return output | {"time": call.seconds}
 
 
@@ -220,12 +223,7 @@ def _summed(calls: Iterable[_Call], model: str) -> dict[str, Any]:
         for each in () if usage is None else (usage, *usage.besides):
             name = each.model or model
             sums[name] = sums[name] + each if name in sums else each
-    return {name: _usage(each) for name, each in sums.items()}
-
-
-def _usage(usage: Usage, on: datetime | None = None) -> dict[str, Any]:
-    price = None if on is None else dollars(usage, on)
-    return _tokens(usage) | ({} if price is None else {"total_cost": float(price)})
+    return {name: _tokens(each) for name, each in sums.items()}
 
 
 def _model_usage(results: Results, model: str) -> dict[str, Any]:

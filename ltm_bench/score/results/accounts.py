@@ -1,15 +1,14 @@
 """A run's usage and cost, summed by purpose and model while its log is read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from decimal import Decimal
 
 from pydantic import BaseModel, Field, computed_field
 
-from ltm_bench.core.messages import Reply, Usage
-from ltm_bench.core.pricing import dollars, price_list
-from ltm_bench.log.gateway import GatewayCall, GatewayCalls
+from ltm_bench.core.messages import Usage
+from ltm_bench.core.pricing import price_list, total
+from ltm_bench.log.calls import CALLS, Call
 from ltm_bench.score.audits.judgements import FIGURES
 from ltm_bench.score.results.examples import ExampleResult
 
@@ -100,7 +99,7 @@ class _Sum:
         else:
             for name in FIGURES:
                 self.figures[name] = self.figures.get(name, 0) + getattr(usage, name)
-        self.dollars = None if price is None or self.dollars is None else self.dollars + price
+        self.dollars = total([self.dollars, price])
 
     def account(self, purpose: str, model: str | None) -> Account:
         spent = None if self.dollars is None else round(float(self.dollars), 9)
@@ -114,102 +113,101 @@ class _Sum:
         )
 
 
+_AT_MOST = "each is counted as the most that was reserved for it"
+
+
 class Bookkeeping:
-    """Adds up the agent's calls, at the prices of a day; None for today."""
+    """Adds up a run's calls: the one place where tokens and dollars become sums."""
 
-    def __init__(self, *, free: bool, on: datetime | None) -> None:
-        self._free, self._on = free, on
+    def __init__(self, *, free: bool) -> None:
+        self._free = free
         self._all = _Sum()
-        self._passed: list[GatewayCall] = []
         self._accounts: dict[tuple[str, str | None], _Sum] = {}
+        self._calls: list[Call] = []
+        self.replies = 0
+        """The agent's own replies."""
 
-    def add(self, usage: Usage | None) -> Decimal | None:
-        """Add one call; return its price, None if unknown."""
-        price = self.price(usage)
-        # An agent without a price costs nothing, even if it names a model that no price list knows.
-        counted = Decimal() if price is None and self._free else price
-        self._all.add(usage, counted)
-        own = None if usage is None else replace(usage, besides=())
-        self._account("agent", own, usage.model if usage else None)
-        for each in usage.besides if usage else ():
-            self._account("beside the agent", each, each.model)
-        return price
+    def add(self, calls: Iterable[Call]) -> None:
+        """Add calls."""
+        for each in calls:
+            price = self.price_of([each])
+            self._all.add(each.usage, price)
+            purpose = "beside the agent" if each.role == "memory" else "agent"
+            self._accounts.setdefault((purpose, each.model), _Sum()).add(each.usage, price)
+            self._calls.append(each)
 
-    @property
-    def spent(self) -> Decimal | None:
-        """What all calls of the agent cost; None if a price is unknown, and as long as there is none to know."""
-        return self._all.dollars if self._free or self._all.calls else None
+    def price_of(self, calls: Iterable[Call]) -> Decimal | None:
+        """Return what calls cost; None if any of it is unknown."""
+        # An agent without a price costs nothing, even if it names a model that some price list knows.
+        return total(Decimal() if self._free and not each.passed else each.price for each in calls)
 
-    def answered(self) -> None:
-        """Count a reply whose cost a gateway saw."""
-        self._all.calls += 1
+    def remarks(self, unkept: int, *, kept: bool) -> Iterator[str]:
+        """Say which figures of calls cannot be, and which are not known by the calls themselves.
 
-    def pass_through(self, call: GatewayCall) -> None:
-        """Add one call that went through a gateway."""
-        price = self.price_of([call])
-        self._all.add(call.usage, price, calls=0)
-        self._accounts.setdefault(("agent", call.model), _Sum()).add(call.usage, price)
-        self._passed.append(call)
-
-    def price(self, usage: Usage | None) -> Decimal | None:
-        """Return the price of one call; None if unknown."""
-        return None if usage is None else dollars(usage, self._on)
-
-    def price_of(self, calls: Sequence[GatewayCall]) -> Decimal | None:
-        """Return what calls through a gateway cost; None if any of it is unknown."""
-        known = [
-            price
-            for each in calls
-            if (price := each.dollars if each.usage is None else self.price(each.usage)) is not None
-        ]
-        return sum(known, Decimal()) if len(known) == len(calls) else None
-
-    def _account(self, purpose: str, usage: Usage | None, model: str | None) -> None:
-        price = Decimal() if self._free else None if usage is None else dollars(usage, self._on)
-        self._accounts.setdefault((purpose, model), _Sum()).add(usage, price)
+        Args:
+            unkept: Replies whose calls are known by the log alone.
+            kept: Whether each call was kept from the run's start on.
+        """
+        of = f"of {self._all.calls:,} calls"
+        unread = [each for each in self._calls if not each.lost and each.usage is None and each.dollars != 0]
+        if unread and not self._free:
+            cost = "what they cost is unknown" if None in (each.dollars for each in unread) else _AT_MOST
+            yield f"{len(unread):,} {of} have no usage that can be read, and can be true: {cost}"
+        if lost := sum(each.lost and not each.passed and each.dollars != 0 for each in self._calls):
+            yield f"{lost:,} {of} got no answer, and may have been billed: {_AT_MOST}"
+        if cut := [each for each in self._calls if each.sent is not None and each.usage is not None]:
+            counted = max((each.sent or 0, each.usage.prompt) for each in cut if each.usage is not None)
+            yield (
+                f"in {len(cut):,} {of} the server counted far fewer tokens than were sent ({counted[1]:,} of about "
+                f"{counted[0]:,}): it cuts prompts, so the agent has not seen all that it was told"
+            )
+        if unkept and not self._free:
+            why = (
+                f"are missing in {CALLS}: what they cost is known by the log, what failed calls cost is lost"
+                if kept
+                else f"are from before each call was kept ({CALLS}): their sums are as they were"
+            )
+            yield f"the calls of {unkept:,} of {self.replies:,} replies {why}"
 
     def costs(self, examples: Sequence[ExampleResult]) -> Costs:
         """Return the sums, including the judges' cost."""
         opinions = [opinion for e in examples for q in e.questions for opinion in q.asked_of]
-        judges: dict[tuple[str, str | None], _Sum] = {}
-        for opinion in opinions:
-            price = None if opinion.dollars is None else Decimal(str(opinion.dollars))
-            judges.setdefault((f"judge {opinion.judge}", opinion.model), _Sum()).add(opinion.used, price)
-        judged = [opinion.dollars for opinion in opinions]
+        judges, judged = dict[tuple[str, str | None], _Sum](), _Sum()
+        for each in opinions:
+            price = None if each.dollars is None else Decimal(str(each.dollars))
+            for of in (judges.setdefault((f"judge {each.judge}", each.model), _Sum()), judged):
+                of.add(each.used, price)
+        spent = self._all.dollars if self._free or self._all.calls else None  # or there is none to know yet
         return Costs(
-            calls=self._all.calls,
+            calls=self.replies,
             usage=self._all.figures,
-            dollars=None if self.spent is None else round(float(self.spent), 6),
-            judge_dollars=None if None in judged else round(sum(each or 0.0 for each in judged), 6),
-            price_list=price_list(self._on),
-            accounts=[each.account(*key) for key, each in (self._accounts | judges).items()],
+            dollars=None if spent is None else round(float(spent), 6),
+            judge_dollars=None if judged.dollars is None else round(float(judged.dollars), 6),
+            price_list=price_list(*(each.at for each in self._calls if each.at is not None)),
+            accounts=[of.account(*key) for key, of in (self._accounts | judges).items()],
             gateway=self._gateway,
         )
 
     @property
     def _gateway(self) -> Passed | None:
-        if not self._passed:
+        passed = [each for each in self._calls if each.passed]
+        if not passed:
             return None
         return Passed(
-            calls=len(self._passed),
-            unassigned=sum(each.turn is None for each in self._passed),
-            lost=sum(each.lost for each in self._passed),
-            retries=sum(each.retry for each in self._passed),
+            calls=len(passed),
+            unassigned=sum(each.turn is None for each in passed),
+            lost=sum(each.lost for each in passed),
+            retries=sum(each.retry for each in passed),
         )
 
 
-def spent_beside(replies: Iterable[Reply], seen: GatewayCalls, *, free: bool) -> float | None:
-    """Return what replies beside a run cost; None if a price is unknown. What a gateway saw, they do not say."""
-    total = _Sum()
-    for usage in [] if free else [each.usage for each in replies]:
-        if usage is not None or not seen.calls:
-            total.add(usage, None if usage is None else dollars(usage))
-    for call in seen.calls:
-        total.add(call.usage, call.dollars)
-    return None if total.dollars is None else float(total.dollars)
+def dollars_of(calls: Iterable[Call], *, free: bool) -> float | None:
+    """Return what calls cost; None if a price is unknown."""
+    price = Bookkeeping(free=free).price_of(calls)
+    return None if price is None else float(price)
 
 
-def used_by(calls: Sequence[GatewayCall]) -> Usage | None:
+def used_by(calls: Sequence[Call]) -> Usage | None:
     """Return what calls used together, other models `besides` the first one; None if any of them did not say."""
     models: dict[str | None, list[Usage]] = {}
     for each in calls:

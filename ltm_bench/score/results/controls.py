@@ -10,7 +10,7 @@ from ltm_bench.core.messages import Outcome, Reply, Verdict
 from ltm_bench.log.controls import KINDS, Control
 from ltm_bench.matchers.reading import abstains
 from ltm_bench.score.audits.judgements import Place
-from ltm_bench.score.results.accounts import spent_beside
+from ltm_bench.score.results.accounts import dollars_of
 from ltm_bench.score.results.examples import (
     ControlAnswer,
     Controlled,
@@ -221,8 +221,7 @@ def controls_of(
     for kind in kinds:
         answers = [getattr(q.controls, kind) for e in examples for q in e.questions if q.controls is not None]
         undecided = sum(each is not None and each.outcome is Outcome.UNDECIDED for each in answers)
-        own = controls[kind]
-        spent[kind] = (undecided, spent_beside(own.replies.values(), own.gateway, free=free))
+        spent[kind] = (undecided, dollars_of(controls[kind].calls, free=free))
     left_out = {kind: _left_out(kind, each.left_out, examples) for kind, each in controls.items()}
     missing = sum(max(0, each.questions - _asked(kind, examples)) for kind, each in controls.items())
     return _put_together([_strata(examples, kinds)], scenarios, spent, left_out, missing)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from ltm_bench.log.asked import AskedFor, read_asked
+from ltm_bench.log.calls import KeptCalls
 from ltm_bench.log.controls import read_controls, read_ladder
 from ltm_bench.log.environment import begun_in, environment_of
-from ltm_bench.log.gateway import read_gateway
 from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations
@@ -68,12 +68,20 @@ class RunFiles:
         return begun_in(self.environment)
 
     @cached_property
+    def _side(self) -> tuple[Timings, KeptCalls]:
+        calls, timings = KeptCalls(), records(self.folder / "timings.jsonl")
+        return Timings(calls.passing(timings), self.begun), calls.read(self.folder)
+
+    @property
     def timings(self) -> Timings:
         """How long its replies and operations took."""
-        return Timings(records(self.folder / "timings.jsonl"), self.begun)
+        return self._side[0]
 
-    gateway = _read_by(read_gateway)
-    """The agent's own calls, as far as a gateway saw them."""
+    @property
+    def calls(self) -> KeptCalls:
+        """Its calls to models."""
+        return self._side[1]
+
     controls = _read_by(read_controls)
     """What was replied in its controls, by kind. Raises LogError."""
     ladder = _read_by(read_ladder)

@@ -11,6 +11,7 @@ from functools import partial
 
 from ltm_bench.core.messages import Finish, Matcher, Reply, Turn, Usage, Verdict
 from ltm_bench.core.servers import without_thinking
+from ltm_bench.log.calls import Call
 from ltm_bench.log.events import Answered, Ended, Finished, Forked, Jumped, PublishedScore, Replied, Sent
 from ltm_bench.log.journal import retrieval_trace_of, written_of
 from ltm_bench.log.manifest import Manifest
@@ -61,6 +62,10 @@ class TurnListener:
         """Take a jump of the benchmark's clock."""
 
 
+_Used = tuple[Usage | None, Decimal | None]
+"""What a reply used and cost; None if unknown."""
+
+
 class Fold:
     """Sums over all conversations of a run, and its examples, whose verdicts judges may still change.
 
@@ -92,15 +97,17 @@ class Fold:
         self.time = timedelta()
         self.users: dict[str, None] = {}
         self.hearing = Hearing(manifest)
-        self.books = Bookkeeping(free=self._free, on=files.begun)
+        self.books = Bookkeeping(free=self._free)
+        self.books.add(files.calls.calls)
+        self._calls = files.calls.turns()
+        self.unkept = 0
+        """Replies whose calls are known by the log alone."""
         self.course = CourseFold(isolated=manifest.suite.isolated)
         self._isolated = manifest.suite.isolated
         self._by_hand = overrides(files.ratings)
         self._heard, self._blind = dict(files.judgements), dict(files.blind)
         self._verdicts, self._explain, self._listeners = verdicts or {}, explain, listeners
         self.vague = files.vague
-        for call in files.gateway.calls:
-            self.books.pass_through(call)
         self.digest = self._read()
 
     def hear(
@@ -143,13 +150,14 @@ class Fold:
             for _ in first:
                 pass
             digests = {first.path: first.digest, **digests}
+        self.books.add(self.files.calls.owed())
         return join_digests(list(digests.values()))
 
     def _conversation(self, log: EventReader, stem: str | None) -> None:
         """Take all events of one conversation, and the replies to its forks, which come last."""
         self._guard = Guard()
         self._trace, self._beside = traces(retrieval_trace_of(log.path)), 0
-        self._seen = self.files.gateway.turns(stem)
+        self._stem = stem
         self._taken, self._spent = self.files.timings.seconds(stem), self.files.timings.spent(stem)
         self._since = self.files.timings.since_told(stem)
         answers: Mapping[int, Answered] | None = None
@@ -216,9 +224,9 @@ class Fold:
         if sent.kind == "fill":
             self._guard.hear(sent.message)
             self.course.filled(sent, replied)
+        unkept = self._unkept(sent, replied)
         itself = self.hearing.add(sent, replied)
-        if itself:
-            self._called(sent, replied)
+        used = self._called(sent, replied, unkept) if itself else (replied.usage, None)
         if sent.example is None:
             return None
         # the histories of public sets are long, and published scorers ask about them
@@ -230,37 +238,40 @@ class Fold:
             example.taking.told(sent, self._spent.get(sent.turn), asked=replied.answered is None)
         if sent.kind == "tell" or sent.buried is not None:
             example.plant(sent)
-        return self._question(sent, replied) if sent.kind == "ask" else None
+        return self._question(sent, replied, used) if sent.kind == "ask" else None
 
-    def _called(self, sent: Sent, replied: Replied) -> None:
-        """Take the cost of a reply; what a gateway saw is in the books already."""
+    def _unkept(self, sent: Sent, replied: Replied) -> Sequence[Call]:
+        """Return the calls of a reply that the log alone knows; one that was observed settles its calls, too."""
+        return self.files.calls.logged((self._stem, sent.turn), replied.usage, self.files.begun)
+
+    def _called(self, sent: Sent, replied: Replied, unkept: Sequence[Call]) -> _Used:
+        """Take the cost of a reply, and return it; what the side file has of it is in the books already."""
         self.silent += replied.finish is Finish.STOP and not without_thinking(replied.reply).strip()
-        usage, price = self._used(sent, replied)
-        if sent.turn in self._seen:
-            self.books.answered()
-        else:
-            self.books.add(usage)
+        self.books.replies += 1
+        self.books.add(unkept)
+        self.unkept += bool(unkept)
+        calls, usage = [*self._calls.get((self._stem, sent.turn), ()), *unkept], replied.usage
+        if all(each.passed or each.lost for each in calls):
+            usage = used_by([each for each in calls if each.passed])  # the gateway saw it
+        unpriced = usage is None and self._free
+        price = None if unpriced else self.books.price_of(calls)
         self.course.called(sent, usage, price)
-
-    def _used(self, sent: Sent, replied: Replied) -> tuple[Usage | None, Decimal | None]:
-        """Return what a reply used and cost; None if unknown."""
-        seen = self._seen.get(sent.turn)
-        if seen is None:
-            return replied.usage, self.books.price(replied.usage)
-        return used_by(seen), self.books.price_of(seen)
+        return usage, price
 
     def _fork(self, sent: Sent, replied: Replied | None) -> Question:
         """Take a forked question: neither it nor its reply is a turn."""
         self.forks += 1
         if replied is None:
             return self._question(sent, None)
-        self._called(sent, replied)
-        question = self._question(sent, replied, forked=True)
+        used = self._called(sent, replied, self._unkept(sent, replied))
+        question = self._question(sent, replied, used, forked=True)
         self.fork_tokens += sent.tokens + replied.tokens
         self._beside += sent.tokens + replied.tokens
         return question
 
-    def _question(self, sent: Sent, replied: Replied | None, *, forked: bool = False) -> Question:
+    def _question(
+        self, sent: Sent, replied: Replied | None, used: _Used = (None, None), *, forked: bool = False
+    ) -> Question:
         example, expect = self._example(sent.example), self._expected(sent)
         example.taking.waited(self._spent.get(sent.turn))
         question = unanswered(sent, expect, beside=self._beside)
@@ -278,7 +289,7 @@ class Fold:
         matched, verdict = self._scored(place, expect, reply, turns)
         again = controlled(self.files.controls, place, verdict, partial(self._again, expect, turns))
         rungs = climbed(self.files.ladder, place, expect, turns, partial(self._instead, expect, turns))
-        usage, price = self._used(sent, replied)
+        usage, price = used
         question = replace(
             question,
             reply=replied.reply,

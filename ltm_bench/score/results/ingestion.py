@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
+from ltm_bench.core.pricing import total
 from ltm_bench.log.events import Sent
 
 
@@ -38,9 +39,7 @@ class Spent(NamedTuple):
 
     def plus(self, seconds: float, waiting: float, prices: Sequence[Decimal | None]) -> Spent:
         """Add an operation, with the prices of its calls; None where unknown."""
-        known = [price for price in prices if price is not None]
-        total = None if self.dollars is None or None in prices else sum(known, self.dollars)
-        return Spent(self.seconds + seconds, self.waiting + waiting, total)
+        return Spent(self.seconds + seconds, self.waiting + waiting, total([self.dollars, *prices]))
 
 
 @dataclass
@@ -64,8 +63,7 @@ class Taking:
             self.sessions[sent.session] = None
         if taken is not None:
             self.seconds = (self.seconds or 0.0) + taken.seconds
-            known = self.dollars is not None and taken.dollars is not None
-            self.dollars = (self.dollars or Decimal()) + (taken.dollars or Decimal()) if known else None
+            self.dollars = total([self.dollars, taken.dollars])
 
     def waited(self, taken: Spent | None) -> None:
         """Add the wait before a question."""

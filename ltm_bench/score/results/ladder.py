@@ -11,7 +11,7 @@ from ltm_bench.log.controls import RUNGS, LadderLog
 from ltm_bench.matchers.reading import mentions, read
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher
 from ltm_bench.score.audits.judgements import Place
-from ltm_bench.score.results.accounts import spent_beside
+from ltm_bench.score.results.accounts import dollars_of
 from ltm_bench.score.results.examples import Climbed, ControlAnswer, ExampleResult, Question
 from ltm_bench.score.results.retrieval import Retrieval
 from ltm_bench.score.statistics.intervals import Interval, mean_interval, paired, wilson
@@ -169,7 +169,6 @@ def ladder_result(
         for name in dict.fromkeys(example.scenario for example in examples)
     }
     every = [question for of in asked.values() for question in of]
-    replies = (turn.reply for turns in ladder.replies.values() for turn in turns.values())
     return LadderResult(
         missed=ladder.scope.questions,
         to_go=ladder.scope.to_go,
@@ -179,7 +178,7 @@ def ladder_result(
         scenarios=[Losses(name=name, missed=len(of), lost=_lost(of)) for name, of in asked.items() if of],
         left_out={rung: _left_out(of, ladder) for rung, of in ladder.scope.left_out.items()},
         agreement=_agreement(every),
-        dollars=spent_beside(replies, ladder.gateway, free=free),
+        dollars=dollars_of(ladder.calls, free=free),
     )
 
 

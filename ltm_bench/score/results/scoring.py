@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.log.environment import calls_kept
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
 from ltm_bench.score.audits.auditing import audits
@@ -96,15 +97,18 @@ def results_of(
         judges=judges(examples, fold.vague),
         audits=audits(files.audits, confident(examples)),
         raters=agreements(files.ratings, files.audits),
-        remarks=remarks(
-            manifest,
-            examples,
-            missed=0 if heard is None else heard.missed,
-            silent=fold.silent,
-            untold=files.timings.untold,
-            environment=files.environment,
-            unasked=files.unasked,
-        ),
+        remarks=[
+            *remarks(
+                manifest,
+                examples,
+                missed=0 if heard is None else heard.missed,
+                silent=fold.silent,
+                untold=files.timings.untold,
+                environment=files.environment,
+                unasked=files.unasked,
+            ),
+            *fold.books.remarks(fold.unkept, kept=calls_kept(files.environment)),
+        ],
         costs=fold.books.costs(examples),
         latency=files.timings.latency,
         writing=summed([each.examined for each in fold.examples.values() if each.examined is not None]),

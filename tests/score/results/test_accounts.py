@@ -1,6 +1,7 @@
 """A run's usage is summed by purpose and model."""
 
 from ltm_bench.core.messages import Usage
+from ltm_bench.log.calls import Call, calls_of
 from ltm_bench.score.results.accounts import Bookkeeping
 
 BESIDE = Usage(uncached=1_000_000, model="text-embedding-3-small", provider="openai")
@@ -10,9 +11,9 @@ OWN = Usage(uncached=1_000_000, output=100_000, model="gpt-4o", provider="openai
 
 
 def test_every_call_is_in_the_account_of_its_purpose_and_model() -> None:
-    books = Bookkeeping(free=False, on=None)
+    books = Bookkeeping(free=False)
     for usage in (OWN, OWN, None):
-        books.add(usage)
+        books.add(calls_of(usage, Call()))
     found = [(each.purpose, each.model, each.calls, each.dollars) for each in books.costs([]).accounts]
     assert found == [
         ("agent", "gpt-4o", 2, 7.0),
@@ -22,7 +23,7 @@ def test_every_call_is_in_the_account_of_its_purpose_and_model() -> None:
 
 
 def test_the_accounts_of_a_free_agent_cost_nothing() -> None:
-    books = Bookkeeping(free=True, on=None)
-    books.add(None)
+    books = Bookkeeping(free=True)
+    books.add([Call()])
     (account,) = books.costs([]).accounts
     assert (account.calls, account.unknown, account.dollars) == (1, 1, 0.0)

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from ltm_bench.log.lines import to_line
-from ltm_bench.runner.unsettled import Doubt, doubt_about, unsettled
+from ltm_bench.log.calls import Place, read_calls, spent_on
+from ltm_bench.log.doubts import Doubt, doubt_about
+from ltm_bench.log.lines import records, to_line
 
 SENDING = {"sending": True}
 REFUSED = {"failed_after": 1.0, "attempts": [{"status": 500}]}
@@ -39,6 +40,8 @@ LOST = {"lost": True, "dollars": 0.25}
         ([SENDING, {"failed_after": 1.0, "attempts": []}], True, True),
         ([SENDING, {"failed_after": 1.0, "attempts": 3}], True, True),
         ([SENDING, {"attempts": [{"status": 500}]}], True, True),  # no call has ended yet
+        ([SENDING, {"ending": "stop", "dollars": None}], True, False),
+        ([SENDING, {"ending": "lost", "dollars": 0.0}, SENDING], True, True),
     ],
 )
 def test_a_lost_call_leaves_in_doubt_what_its_own_records_leave_open(
@@ -46,16 +49,27 @@ def test_a_lost_call_leaves_in_doubt_what_its_own_records_leave_open(
 ) -> None:
     timings = tmp_path / "timings.jsonl"
     with timings.open("ab") as file:
-        for name, records in (("a-0", said), ("b-0", [SENDING])):
+        for name, noted in (("a-0", said), ("b-0", [SENDING])):
             here = {"turn": 3, "conversation": name}
-            for record in [{"begun": True} | here | {"turn": 0}, *({**here, **each} for each in records)]:
+            for record in [{"begun": True} | here | {"turn": 0}, *({**here, **each} for each in noted)]:
                 file.write(to_line(record))
-    assert doubt_about(timings, {"turn": 3, "conversation": "a-0"}) == Doubt(asked, unpaid)
-    nobody_knows = doubt_about(timings, {"turn": 3, "conversation": "c-0"})
+    assert doubt_about(records(timings), {"turn": 3, "conversation": "a-0"}) == Doubt(asked, unpaid)
+    nobody_knows = doubt_about(records(timings), {"turn": 3, "conversation": "c-0"})
     assert nobody_knows == Doubt(True, True)
 
 
 RESERVED = {"sending": True, "reserved": 0.25}
+ENDED = {"role": "agent", "ending": "lost", "usage": None, "dollars": 0.25}
+REPLIED = ENDED | {"ending": "stop"}
+
+
+def owed(folder: Path, replied: set[Place]) -> float:
+    """Return what a folder's calls may have cost, besides what the log says of replies."""
+    found = read_calls(folder)
+    calls = found.calls
+    for place in replied:
+        found.logged(place, None)
+    return float(spent_on([*calls, *found.owed()]))
 
 
 @pytest.mark.parametrize(
@@ -74,16 +88,20 @@ RESERVED = {"sending": True, "reserved": 0.25}
         ([RESERVED, CUT], False, 0.25),
         ([RESERVED, {"doubtful": True, "dollars": 0.25}, RESERVED, {"seconds": 1.0}], True, 0.25),
         ([{"sending": True, "reserved": "much"}], False, 0),
+        ([RESERVED, ENDED, RESERVED], False, 0.5),
+        ([RESERVED, ENDED, RESERVED, REPLIED], True, 0.5),
+        ([RESERVED, REPLIED], False, 0.25),  # the log has lost the reply
     ],
 )
+@pytest.mark.parametrize("name", ["timings.jsonl", "calls.jsonl"])
 def test_what_a_killed_run_may_owe_is_known_before_it_resumes(
-    tmp_path: Path, said: list[dict[str, Any]], replied: bool, dollars: float
+    tmp_path: Path, name: str, said: list[dict[str, Any]], replied: bool, dollars: float
 ) -> None:
-    timings = tmp_path / "timings.jsonl"
+    timings = tmp_path / name
     here = {"turn": 3, "conversation": "a-0"}
     timings.write_bytes(b"".join(to_line({**here, **each}) for each in said))
-    known = {("a-0", 3)} if replied else {("b-0", 3), ("a-0", 2)}
-    assert float(unsettled(timings, known).dollars) == dollars
+    known: set[Place] = {("a-0", 3)} if replied else {("b-0", 3), ("a-0", 2)}
+    assert owed(tmp_path, known) == dollars
 
 
 def test_replies_charged_for_want_of_usage_are_named(tmp_path: Path) -> None:
@@ -95,11 +113,11 @@ def test_replies_charged_for_want_of_usage_are_named(tmp_path: Path) -> None:
         {"turn": 6, "seconds": 1.0, "dollars": 0.25},
     ]
     timings.write_bytes(b"".join(to_line(line) for line in said))
-    found = unsettled(timings, set())
-    assert float(found.dollars) == 1
-    assert found.replies == {("a-0", 3), (None, 6)}
+    assert owed(tmp_path, set()) == 1
+    kept = [each for each in read_calls(tmp_path).calls if not each.lost]
+    assert [(each.conversation, each.turn) for each in kept] == [("a-0", 3), (None, 6)]
 
 
 def test_without_a_side_file_everything_is_in_doubt(tmp_path: Path) -> None:
-    assert unsettled(tmp_path / "timings.jsonl", set()).dollars == 0
-    assert doubt_about(tmp_path / "timings.jsonl", {"turn": 3}) == Doubt(True, True)
+    assert owed(tmp_path, set()) == 0
+    assert doubt_about(records(tmp_path / "timings.jsonl"), {"turn": 3}) == Doubt(True, True)

@@ -1,0 +1,227 @@
+"""The side file `calls.jsonl`: every call to a model, what it used and cost. Every sum of money is made of these.
+
+A call that has ended has a line with its `ending`. What is said before serves whoever finds no such line: an agent's
+call has marks with its turn (`sending`, with what is reserved; `refused`, `failed`); one through the gateway has a
+line with what is reserved for it, whose `call` its ending repeats. A line with `opened` says that the gateway saw a
+turn's calls.
+
+Earlier releases kept this in `gateway.jsonl` and, of lost attempts alone, in `timings.jsonl`; what a reply used is in
+the log.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from ltm_bench.core.clock import moment
+from ltm_bench.core.keys import scrubbed
+from ltm_bench.core.messages import Usage
+from ltm_bench.core.pricing import dollars
+from ltm_bench.log.doubts import Doubt, price_in
+from ltm_bench.log.events import usage_data, usage_of
+from ltm_bench.log.journal import Journal
+from ltm_bench.log.lines import records
+
+CALLS = "calls.jsonl"
+
+LOST = "lost"
+"""The ending of a call to which no answer came, and which may have been billed all the same."""
+
+Role = Literal["agent", "memory", "judge", "reader", "control"]
+"""Whose call it is; `memory`: of another model, beside the agent's."""
+
+Place = tuple[str | None, int]
+"""A turn or a fork: its conversation, if the run has several, and its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call to a model."""
+
+    model: str | None = None
+    conversation: str | None = None
+    turn: int | None = None
+    """None if it belongs to no turn; behind the gateway, if not exactly one was open when it came."""
+    dollars: Decimal | None = None
+    """What was charged; the reservation, if its end is not recorded. None if unknown."""
+    usage: Usage | None = None
+    role: str = "agent"
+    ending: str = ""
+    at: datetime | None = None
+    sent: int | None = None
+    """Tokens that were sent, if the server counted far fewer."""
+    retry: bool = False
+    """Whether the agent's library says that it repeats a call."""
+    lost: bool = False
+    """Whether it was charged without an answer: it was cut off, or the process died."""
+    passed: bool = False
+    """Whether it went through the gateway."""
+
+    @property
+    def price(self) -> Decimal | None:
+        """What it cost, if that is not recorded by the prices of its own time; None if unknown."""
+        if self.dollars is not None or self.usage is None:
+            return self.dollars
+        return dollars(self.usage, self.at)
+
+
+class KeptCalls:
+    """The calls of a run, record by record. Nonsense is ignored: it is evidence, not truth."""
+
+    def __init__(self) -> None:
+        self._ended: list[Call] = []
+        self._passed: dict[str, Call] = {}
+        self.opened: set[Place] = set()
+        """Turns and forks that were asked while the gateway saw the agent's calls."""
+        self._replied: set[Place] = set()
+        self._open: dict[Place, Doubt] = {}
+
+    def take(self, record: Mapping[str, Any]) -> None:
+        """Take a record of a side file."""
+        turn, named, call = record.get("turn"), record.get("conversation"), record.get("call")
+        turn = turn if isinstance(turn, int) else None
+        conversation = named if isinstance(named, str) else None
+        place = None if turn is None else (conversation, turn)
+        if place is not None and "opened" in record:
+            self.opened.add(place)
+        elif isinstance(call, str) and "status" not in record:
+            most, model, again = price_in(record, "reserved"), str(record.get("model")), "retry" in record
+            self._passed[call] = Call(model, conversation, turn, most, retry=again, lost=True, passed=True)
+        elif isinstance(call, str) and call in self._passed:
+            self._passed[call] = _ended(self._passed[call], record)
+        elif call is None and (isinstance(record.get("ending"), str) or price_in(record, "dollars")):
+            self._ended.append(_ended(Call(None, conversation, turn), record))
+            if place is not None and not self._ended[-1].lost:
+                self._replied.add(place)
+        if place is not None:
+            self._open[place] = self._open.get(place, Doubt()).after(record)
+
+    def passing(self, found: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+        """Yield records, each of which is taken."""
+        for record in found:
+            self.take(record)
+            yield record
+
+    def read(self, folder: Path) -> Self:
+        """Take the records of a folder but for those in `timings.jsonl`, which is read for other reasons, too."""
+        for record in chain(records(folder / "gateway.jsonl"), records(folder / CALLS)):
+            self.take(record)
+        return self
+
+    @property
+    def calls(self) -> list[Call]:
+        """All of them."""
+        return [*self._passed.values(), *self._ended]
+
+    @property
+    def spent(self) -> Decimal:
+        """What all calls cost, as far as it is known."""
+        return spent_on(self.calls)
+
+    def turns(self) -> dict[Place, list[Call]]:
+        """Return the calls of each turn and fork; behind the gateway, if the agent was asked."""
+        found: dict[Place, list[Call]] = {}
+        for call in self.calls:
+            place = None if call.turn is None else (call.conversation, call.turn)
+            if place is not None and (not call.passed or place in self.opened):
+                found.setdefault(place, []).append(call)
+        return found
+
+    def logged(self, place: Place, usage: Usage | None, on: datetime | None = None) -> list[Call]:
+        """Take a reply of the log; return its calls, as far as the log alone knows them.
+
+        Args:
+            place: Where it stands.
+            usage: What the log says that it used.
+            on: The time whose prices apply to calls whose own time is unknown.
+        """
+        self._open.pop(place, None)
+        if place in self._replied or (self._passed and usage is None):  # or else the gateway saw them
+            return []
+        return calls_of(usage, Call(None, *place, at=on))
+
+    def owed(self) -> list[Call]:
+        """Return the reservations for calls whose replies were not taken from the log."""
+        return [
+            Call(None, *place, doubt.reserved, ending=LOST, lost=True)
+            for place, doubt in self._open.items()
+            if doubt.reserved is not None
+        ]
+
+
+def spent_on(calls: Iterable[Call]) -> Decimal:
+    """Return what calls cost, as far as it is known."""
+    return sum((each.price or Decimal() for each in calls), Decimal())
+
+
+def calls_of(usage: Usage | None, known: Call) -> list[Call]:
+    """Return the calls that a reply's usage is the sum of; of all of them the rest is known."""
+    if usage is None:
+        return [known]
+    own = [
+        replace(known, model=each.model, usage=replace(each, besides=(), parts=()), at=each.at or known.at)
+        for each in usage.parts or (usage,)
+    ]
+    beside = replace(known, role="memory", sent=None)
+    return own + [call for each in usage.besides for call in calls_of(each, beside)]
+
+
+def line_of(call: Call, server: str | None = None) -> dict[str, Any]:
+    """Return the line of a call that has ended, without its turn."""
+    return {
+        "role": call.role,
+        **({} if server is None else {"server": scrubbed(server)}),
+        "ending": call.ending,
+        "usage": call.usage and usage_data(call.usage, timed=False),
+        "dollars": None if call.dollars is None else float(call.dollars),
+        "at": call.at and call.at.isoformat(),
+        **({} if call.sent is None else {"sent": call.sent}),
+    }
+
+
+def read_calls(folder: Path) -> KeptCalls:
+    """Read a folder's calls, those that earlier releases kept elsewhere too."""
+    found = KeptCalls()
+    for record in records(folder / "timings.jsonl"):
+        found.take(record)
+    return found.read(folder)
+
+
+def _ended(call: Call, record: Mapping[str, Any]) -> Call:
+    """Return a call as it ended."""
+    used, price, most = usage_of(record.get("usage")), price_in(record, "dollars"), call.dollars
+    if price is not None and call.passed:
+        # No call costs more than was reserved for it, but for reasoning that no limit covers.
+        known = [each for each in (most, dollars(used) if used is not None else None) if each is not None]
+        price = min(price, max(known, default=price))
+    ending, role, sent = record.get("ending"), record.get("role"), record.get("sent")
+    return replace(
+        call,
+        model=call.model if used is None else call.model or used.model,
+        dollars=price,
+        usage=used,
+        role=role if isinstance(role, str) else call.role,
+        ending=ending if isinstance(ending, str) else call.ending,
+        at=moment(record.get("at")),
+        sent=sent if isinstance(sent, int) else None,
+        lost=ending == LOST or record.get("lost") is True or record.get("doubtful") is True,
+    )
+
+
+class SideFiles(ExitStack):
+    """What is noted of calls while they are made: how long they took, and what they used and cost.
+
+    Args:
+        folder: The folder of the run, or of what belongs to it.
+        clock: As for a journal.
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self.timings = self.enter_context(Journal(folder / "timings.jsonl", clock))
+        self.calls = self.enter_context(Journal(folder / CALLS, clock))
