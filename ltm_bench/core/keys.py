@@ -75,11 +75,14 @@ _PLACES = ("/", "~", ".", "http:", "https:")
 """How the value of a variable begins that says where a key is, not what it is."""
 
 _VARIABLES = re.compile(
-    r"(?:^|_|api|access|private)keys?\d*(?:_|$)|tokens?\d*(?:_|$)|secret|passw|passphrase|credential|_pwd$"
-    r"|(?:^|_)(?:auth|authorization|pass|pat)(?:_|$)",
+    r"(?:^|_|api|access|private)keys?\d*(?:_|$)|tokens?\d*(?:_|$)|secret(?!ar)|passw|passphrase|credential|_pwd$"
+    r"|(?:^|_)(?:auth|authorization|pass|pat)(?:_|$)|netrc|npmrc|pypirc|pgpass|kubeconfig|docker_config|boto_config",
     re.IGNORECASE,
 )
 """Names of environment variables that are no agent's to read: a place of a key or an open door is among them."""
+
+_NETRC = re.compile(r"\b(?:machine|login|default)\b.{0,200}?\bpassword\s+\S", re.DOTALL)
+"""How the files of `curl` and `ftp` hold a password, which may stand in a variable."""
 
 _read: dict[str, str] = {}
 """Keys that were read from the environment, and their variables."""
@@ -131,6 +134,8 @@ def betrays(variable: str, value: str, secrets: Iterable[str] = ()) -> bool:
         return bool(value) and not number
     if value.startswith(_PLACES):
         return cleaned(value, [*known_values(), *secrets]) != value or any(_patterns_in(value, random=False))
+    if _NETRC.search(value):
+        return True
     return key_in(value) is not None or bool(keys_in(value, secrets)) or value.strip() in secrets
 
 
@@ -298,7 +303,10 @@ def _parts(text: str, secret: str) -> Iterator[tuple[int, int]]:
     size = SHORTEST
     grams = {secret[at : at + size] for at in range(len(secret) - size + 1)}
     telling = sorted(gram for gram in grams if re.search(r"\d|[a-z][A-Z]|[A-Z][a-z].*[A-Z]", gram))
-    first = re.compile("|".join(map(re.escape, (secret, *telling))))
+    words = [re.escape(each) for each in (secret, *telling)]
+    if len(secret) < size:  # "key" is no part of "monkey"
+        words = [rf"(?<!\w){words[0]}(?!\w)"]
+    first = re.compile("|".join(words))
     at = 0
     while match := first.search(text, at):
         start, end = match.span()

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter, ValidationError
 
-from ltm_bench.core.errors import LogError, NotVerified
+from ltm_bench.core.errors import LogError, NotVerified, first_problem
 from ltm_bench.core.keys import REMOVED
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Matcher, Outcome, Verdict
-from ltm_bench.export.stored import Logged, Place, first_problem
+from ltm_bench.export.stored import Logged, Place
 from ltm_bench.judge import blind
 from ltm_bench.judge.reading import BlindCase, settled, with_pools
+from ltm_bench.log.asked import ASKED, AskedFor
 from ltm_bench.log.lines import LARGEST
 from ltm_bench.plugins.matchers import load
 from ltm_bench.score.audits.blind import verdict_by_reading
@@ -54,6 +55,7 @@ class _Charged(BaseModel):
 
 _FORMS: Mapping[str, TypeAdapter[Any]] = {
     "environment.json": TypeAdapter(_Environment),
+    ASKED: TypeAdapter(AskedFor),
     "timings.jsonl": TypeAdapter(_Charged),
     **dict.fromkeys(
         ("results.json", JUDGEMENTS, BLIND, OVERRIDES, VAGUE, AUDIT), TypeAdapter(dict[str, Any])

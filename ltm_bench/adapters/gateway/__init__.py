@@ -4,3 +4,17 @@
 - `routing.conversing` gives a conversation its route.
 - `upstreams`: where it forwards to.
 """
+
+import typing
+
+if typing.TYPE_CHECKING:
+    from ltm_bench.adapters.gateway.server import Gateway as Gateway
+
+
+def __getattr__(name: str) -> typing.Any:
+    """Import the endpoint on first use: it needs the extra `gateway`."""
+    if name != "Gateway":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ltm_bench.adapters.gateway import server
+
+    return server.Gateway
