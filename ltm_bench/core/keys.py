@@ -134,9 +134,8 @@ def betrays(variable: str, value: str, secrets: Iterable[str] = ()) -> bool:
         return bool(value) and not number
     if value.startswith(_PLACES):
         return cleaned(value, [*known_values(), *secrets]) != value or any(_patterns_in(value, random=False))
-    if _NETRC.search(value):
-        return True
-    return key_in(value) is not None or bool(keys_in(value, secrets)) or value.strip() in secrets
+    found = _NETRC.search(value) or key_in(value) or keys_in(value, secrets)
+    return bool(found) or value.strip() in secrets
 
 
 def keys_in(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> list[Key]:
@@ -303,10 +302,8 @@ def _parts(text: str, secret: str) -> Iterator[tuple[int, int]]:
     size = SHORTEST
     grams = {secret[at : at + size] for at in range(len(secret) - size + 1)}
     telling = sorted(gram for gram in grams if re.search(r"\d|[a-z][A-Z]|[A-Z][a-z].*[A-Z]", gram))
-    words = [re.escape(each) for each in (secret, *telling)]
-    if len(secret) < size:  # "key" is no part of "monkey"
-        words = [rf"(?<!\w){words[0]}(?!\w)"]
-    first = re.compile("|".join(words))
+    bound = r"(?<!\w)%s(?!\w)" if len(secret) < size else "%s"  # "key" is no part of "monkey"
+    first = re.compile("|".join(bound % re.escape(each) for each in (secret, *telling)))
     at = 0
     while match := first.search(text, at):
         start, end = match.span()

@@ -59,6 +59,5 @@ def read_asked(run: Path) -> AskedFor | None:
         return asked
     except (OSError, ValueError) as error:
         said = first_problem(error) if isinstance(error, ValidationError) else error
-        raise LogError(
-            f"{path}: {said}; mend it, or move it away to continue with what the command says alone"
-        ) from error
+        advice = "mend it, or move it away to continue with what the command says alone"
+        raise LogError(f"{path}: {said}; {advice}") from error

@@ -215,7 +215,7 @@ def begun(case: Case, place: Path) -> subprocess.CompletedProcess[str]:
     case.prepare(place)
     streams: dict[str, Any] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     streams["stdin"] = subprocess.DEVNULL
-    program = [sys.executable, Path(sys.executable).with_name("ltm-bench"), *WORDS]
+    program: list[str | Path] = [sys.executable, Path(sys.executable).with_name("ltm-bench"), *WORDS]
     with ExitStack() as stack:
         for name, where in case.streams.items():
             streams[name] = stack.enter_context(open(where, "r+b", buffering=0))

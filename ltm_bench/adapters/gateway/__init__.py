@@ -7,9 +7,6 @@
 
 import typing
 
-if typing.TYPE_CHECKING:
-    from ltm_bench.adapters.gateway.server import Gateway as Gateway
-
 
 def __getattr__(name: str) -> typing.Any:
     """Import the endpoint on first use: it needs the extra `gateway`."""
