@@ -21,10 +21,7 @@ A message says what, where, which value, and what to do about it.
 
 import difflib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
+from typing import Any
 
 
 class LtmBenchError(Exception):
@@ -111,8 +108,8 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
 
 
-def first_problem(error: "ValidationError") -> str:
-    """Return what is wrong first, and where."""
+def first_problem(error: Any) -> str:
+    """Return what is wrong first, and where, of a ValidationError of pydantic, which takes long to import."""
     problem = error.errors()[0]
     return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
 

@@ -139,3 +139,44 @@ def test_two_processes_on_one_store_of_judgements_lose_none(place: Place, pairs:
         asked.write_text("", "utf-8")
         place.alone(*words, f"c{number}")
         assert asked.read_text("utf-8") == ""
+
+
+SLOW = '''"""Waits before each reply."""
+
+import time
+from ltm_bench import Agent, Message, Reply, Turn
+
+
+class Slow(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        time.sleep(0.1)
+        return Reply("Okay.")
+
+    async def observe(self, turn: Turn) -> None:
+        return
+'''
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["reports", "reports/r"])
+def test_a_folder_that_is_moved_while_a_run_is_under_way_is_named_and_moved_back_it_is_whole(
+    place: Place, what: str
+) -> None:
+    (place.home / "agents" / "slow.py").write_text(SLOW, "utf-8")
+    words = ("run", "--span", "2k", "--suite", "smoke", "--examples", "1", "--agent", "slow", "--name", "r")
+    log = place.home / "reports" / "r" / "events.jsonl"
+    with place.begin(*words) as process:
+        until = time.monotonic() + 100
+        while not log.exists() or len(log.read_bytes()) < 8000:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        (place.home / what).rename(place.home / "elsewhere")
+        err = process.communicate(timeout=200)[1].decode()
+    assert process.returncode == 1
+    last = err.strip().rpartition("\n")[2]
+    assert "events.jsonl: No such file or directory; if its folder was moved, move it back" in last
+    (place.home / "elsewhere").rename(place.home / what)
+    place.alone("resume", "r")
+    assert b'"ended"' in place.log("r").splitlines()[-1] + place.log("r").splitlines()[-2]
