@@ -165,6 +165,8 @@ def print_calibration(calibration: Calibration) -> None:
         )
     out().print(table)
     cost = "unknown" if calibration.dollars is None else f"${calibration.dollars:.4f}"
+    for why, many in calibration.unread.items():
+        out().print(safe(f"{many} of its answers came to nothing: {why}"))
     out().print(
         safe(
             f"{calibration.judge}: sensitivity {calibration.sensitivity:.3f}, specificity "

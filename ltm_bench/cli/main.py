@@ -65,6 +65,15 @@ def _of_the_system(error: OSError) -> str:
     return f"{where}{error.strerror or error}"
 
 
+def _hush() -> None:
+    """Drop what a full disk did not take: Python would add words of its own, and end with a code of its own, 120."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def _caught(error: BaseException) -> int:
     """Print an unexpected error in one line, with the last file read; return the exit code.
 
@@ -90,6 +99,7 @@ def main() -> None:
     warnings.showwarning = _warn
     show_everything()
     gc.set_threshold(_ALLOCATED, 20, 20)
+    atexit.register(_hush)
     atexit.register(gc.freeze)  # at its exit, Python looks through all that is alive: a sixth of a short run
     # Sent by a supervisor, or when the terminal closes. asyncio handles those from the keyboard: the first Ctrl-C waits
     # for an agent that blocks, the second does not.
@@ -118,6 +128,9 @@ def main() -> None:
             sys.exit(blamed.exit_code)
         if isinstance(error, OSError | ModuleNotFoundError):
             complain(_of_the_system(error) if isinstance(error, OSError) else dependency(error))
+            sys.exit(1)
+        if str(error).startswith("Symlink loop from "):  # a RuntimeError of pathlib's, before Python 3.13
+            complain(f"{error}: remove the link, or have it lead somewhere")
             sys.exit(1)
         sys.exit(_caught(error))
     if code == _INTERRUPTED:

@@ -21,6 +21,7 @@ A message says what, where, which value, and what to do about it.
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class LtmBenchError(Exception):
@@ -105,6 +106,12 @@ def described(error: BaseException) -> str:
         said = "(it has no text)"
     shown = said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]} …"
     return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
+
+
+def first_problem(error: Any) -> str:
+    """Return what is wrong first, and where, of a ValidationError of pydantic, which takes long to import."""
+    problem = error.errors()[0]
+    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -75,11 +75,14 @@ _PLACES = ("/", "~", ".", "http:", "https:")
 """How the value of a variable begins that says where a key is, not what it is."""
 
 _VARIABLES = re.compile(
-    r"(?:^|_|api|access|private)keys?\d*(?:_|$)|tokens?\d*(?:_|$)|secret|passw|passphrase|credential|_pwd$"
-    r"|(?:^|_)(?:auth|authorization|pass|pat)(?:_|$)",
+    r"(?:^|_|api|access|private)keys?\d*(?:_|$)|tokens?\d*(?:_|$)|secret(?!ar)|passw|passphrase|credential|_pwd$"
+    r"|(?:^|_)(?:auth|authorization|pass|pat)(?:_|$)|netrc|npmrc|pypirc|pgpass|kubeconfig|docker_config|boto_config",
     re.IGNORECASE,
 )
 """Names of environment variables that are no agent's to read: a place of a key or an open door is among them."""
+
+_NETRC = re.compile(r"\b(?:machine|login|default)\b.{0,200}?\bpassword\s+\S", re.DOTALL)
+"""How the files of `curl` and `ftp` hold a password, which may stand in a variable."""
 
 _read: dict[str, str] = {}
 """Keys that were read from the environment, and their variables."""
@@ -131,7 +134,8 @@ def betrays(variable: str, value: str, secrets: Iterable[str] = ()) -> bool:
         return bool(value) and not number
     if value.startswith(_PLACES):
         return cleaned(value, [*known_values(), *secrets]) != value or any(_patterns_in(value, random=False))
-    return key_in(value) is not None or bool(keys_in(value, secrets)) or value.strip() in secrets
+    found = _NETRC.search(value) or key_in(value) or keys_in(value, secrets)
+    return bool(found) or value.strip() in secrets
 
 
 def keys_in(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> list[Key]:
@@ -298,7 +302,8 @@ def _parts(text: str, secret: str) -> Iterator[tuple[int, int]]:
     size = SHORTEST
     grams = {secret[at : at + size] for at in range(len(secret) - size + 1)}
     telling = sorted(gram for gram in grams if re.search(r"\d|[a-z][A-Z]|[A-Z][a-z].*[A-Z]", gram))
-    first = re.compile("|".join(map(re.escape, (secret, *telling))))
+    bound = r"(?<!\w)%s(?!\w)" if len(secret) < size else "%s"  # "key" is no part of "monkey"
+    first = re.compile("|".join(bound % re.escape(each) for each in (secret, *telling)))
     at = 0
     while match := first.search(text, at):
         start, end = match.span()

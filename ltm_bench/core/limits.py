@@ -44,6 +44,9 @@ JSON_DEPTH = 100
 DIGITS = 300
 """Digits of a whole number; a few more, and it overflows a float."""
 
+PYTHON = 2 << 20
+"""Bytes of a Python file; reading one takes up to 350 times its size."""
+
 TOML = 1 << 20
 """Bytes of a TOML file; reading one takes a hundred times its size."""
 
@@ -279,7 +282,7 @@ MARKS = {
 
 def python_in(path: Path) -> ast.Module:
     """Parse a Python file. Raises OSError, SyntaxError, or ValueError if it is too large or too deep."""
-    content = content_of(path)
+    content = content_of(path, PYTHON)
     try:
         return ast.parse(content)
     except (RecursionError, MemoryError):

@@ -40,7 +40,9 @@ def skipping(where: str, on_bad: OnBad) -> Iterator[None]:
     """
     try:
         yield
-    except (LookupError, TypeError, ValueError, AttributeError, ConfigError) as error:
+    except (TypeError, AttributeError):  # what they say is of our code
+        on_bad(f"{where}: skipped: one of its values is of another type than expected")
+    except (LookupError, ValueError, ConfigError) as error:
         on_bad(f"{where}: skipped: {type(error).__name__}: {error}")
 
 
@@ -144,7 +146,7 @@ def read_elements(path: Path, on_bad: OnBad) -> Iterator[Entry]:
             else:
                 yield from _of_lines(path, start, file, on_bad)
     except (OSError, EOFError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
+        raise ConfigError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _of_lines(path: Path, start: str, file: IO[str], on_bad: OnBad) -> Iterator[Entry]:

@@ -79,9 +79,8 @@ def unpack(bundle: Path, into: Path) -> Path:
             isinstance(error, OSError) and error.errno != errno.EINVAL
         ):  # a full disk, and no offset before the file
             raise
-        raise NotVerified(
-            f"{bundle}: {error or type(error).__name__}; it is damaged, or not a bundle"
-        ) from error
+        said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise NotVerified(f"{bundle}: {said}; it is damaged, or not a bundle") from error
     run = into / paths[0].parts[0]
     _check_sums(bundle, run)
     return run

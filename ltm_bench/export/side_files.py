@@ -9,13 +9,14 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter, ValidationError
 
-from ltm_bench.core.errors import NotVerified
+from ltm_bench.core.errors import NotVerified, first_problem
 from ltm_bench.core.keys import REMOVED
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Matcher, Outcome, Verdict
-from ltm_bench.export.stored import Place, first_problem
+from ltm_bench.export.stored import Place
 from ltm_bench.judge import blind
 from ltm_bench.judge.reading import BlindCase, cases_of, settled
+from ltm_bench.log.asked import ASKED, AskedFor
 from ltm_bench.log.calls import CALLS
 from ltm_bench.log.lines import LARGEST
 from ltm_bench.score.audits.blind import verdict_by_reading
@@ -54,6 +55,7 @@ class _Charged(BaseModel):
 
 _FORMS: Mapping[str, TypeAdapter[Any]] = {
     "environment.json": TypeAdapter(_Environment),
+    ASKED: TypeAdapter(AskedFor),
     **dict.fromkeys(("timings.jsonl", CALLS), TypeAdapter(_Charged)),
     **dict.fromkeys(
         ("results.json", JUDGEMENTS, BLIND, OVERRIDES, VAGUE, AUDIT), TypeAdapter(dict[str, Any])

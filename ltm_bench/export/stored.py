@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError, field_validator, model_validator
 
-from ltm_bench.core.errors import NotVerified
+from ltm_bench.core.errors import NotVerified, first_problem
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Verdict
 from ltm_bench.score.results.examples import nested
@@ -79,9 +79,3 @@ def stored_verdicts(run: Path) -> Mapping[Place, VerdictLine]:
             f"{run.name}: verdicts.jsonl cannot be read: {error}; write it with `ltm-bench rescore`"
         ) from error
     return found
-
-
-def first_problem(error: ValidationError) -> str:
-    """Return what is wrong first, and where."""
-    problem = error.errors()[0]
-    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"

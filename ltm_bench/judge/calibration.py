@@ -4,7 +4,9 @@ Blind readers are shown replies whose right reading is known, from the scenarios
 They are measured alike.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from ltm_bench.core.messages import Ask, Matcher, Outcome, Verdict
@@ -60,15 +62,22 @@ async def calibrate(
     return _summed(judge, rubric.digest(), verdicts, costs, repeated=len(again), flipped=flipped)
 
 
+_QUOTED = re.compile(r""":? ['"{<]""")
+
+
 def _summed(
     judge: Judge,
     rubric: str,
     said: Sequence[tuple[str, bool, Outcome]],
-    opinions: Iterable[Opinion],
+    opinions: Sequence[Opinion],
     **repeats: int,
 ) -> Calibration:
     """Count outcomes by the kind of reply, each given with whether such replies are right."""
     costs = [opinion.dollars for opinion in opinions]
+    # without what the answer says, which differs from one to the next
+    lost = Counter(
+        _QUOTED.split(each.reason)[0][:150] for each in opinions if each.outcome is Outcome.JUDGE_ERROR
+    )
     return Calibration(
         judge=judge.name,
         key=judge.key_with(rubric),
@@ -77,6 +86,7 @@ def _summed(
             for kind, right in dict.fromkeys((kind, right) for kind, right, _ in said)
         },
         dollars=None if None in costs else sum(each or 0.0 for each in costs),
+        unread=dict(lost.most_common()),
         **repeats,
     )
 
@@ -148,5 +158,5 @@ async def calibrate_reader(reader: Judge, trials: Sequence[BlindTrial], intervie
         failed = reading.opinions[-1].outcome is Outcome.JUDGE_ERROR
         kind = f"{case.form.kind}: {'right' if right else 'not right'}"
         said.append((kind, right, Outcome.JUDGE_ERROR if failed else verdict.outcome))
-    opinions = (opinion for reading in read for opinion in reading.opinions)
+    opinions = [opinion for reading in read for opinion in reading.opinions]
     return _summed(reader, blind.digest(), said, opinions)

@@ -63,6 +63,8 @@ class Calibration(BaseModel, frozen=True):
     flipped: int = 0
     """Cases among these with inconsistent answers."""
     dollars: float | None
+    unread: dict[str, int] = {}
+    """Answers that say nothing, by the reason: the judge was not reached, was cut, refused, or cannot be read."""
 
     @property
     def unreadable(self) -> int:

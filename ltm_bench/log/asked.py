@@ -4,9 +4,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt, ValidationError
 
-from ltm_bench.core.errors import LogError
+from ltm_bench.core.errors import LogError, first_problem
 from ltm_bench.core.limits import content_of
 from ltm_bench.log.lines import write_whole
 
@@ -49,9 +49,17 @@ def write_asked(run: Path, asked: AskedFor) -> None:
 
 def read_asked(run: Path) -> AskedFor | None:
     """Return what was asked of a run; None of one that was begun before this was kept. Raises LogError."""
+    path = run / ASKED
+    if not path.is_symlink() and not path.exists():  # a link to nothing stands for something that was lost
+        return None
     try:
-        return AskedFor.model_validate_json(content_of(run / ASKED)) if (run / ASKED).exists() else None
+        asked = AskedFor.model_validate_json(content_of(path))
+        if "format" not in asked.model_fields_set:  # whoever wrote this may have left out more
+            raise ValueError("it has no format")
+        return asked
     except (OSError, ValueError) as error:
-        raise LogError(
-            f"{run / ASKED}: {error}; mend it, or move it away to continue with what the command says alone"
-        ) from error
+        said = (
+            first_problem(error) if isinstance(error, ValidationError) else getattr(error, "strerror", None)
+        )
+        advice = "mend it, or move it away to continue with what the command says alone"
+        raise LogError(f"{path}: {said or error}; {advice}") from error

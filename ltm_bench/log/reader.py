@@ -40,7 +40,8 @@ def _reading(path: Path, file: BufferedReader | None = None) -> Iterator[Buffere
             file.seek(0)
             yield file
     except OSError as error:
-        raise LogError(f"{path}: {error.strerror or error}") from error
+        moved = "; if its folder was moved, move it back" if isinstance(error, FileNotFoundError) else ""
+        raise LogError(f"{path}: {error.strerror or error}{moved}") from error
     except ValueError as error:
         raise LogError(f"{path}: {error}") from error
 

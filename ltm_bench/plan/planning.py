@@ -49,7 +49,7 @@ from ltm_bench.plan.values import parse_span, spell_span
 from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import versions
-from ltm_bench.plugins.targets import target_of
+from ltm_bench.plugins.targets import UNKNOWN, target_of
 from ltm_bench.plugins.typed import annotations_of, mistyped
 from ltm_bench.schedule.fitting import Rehearsals, rehearse_all
 from ltm_bench.script.clashes import spent
@@ -394,13 +394,19 @@ def plan_of(run: Path, calls: Mapping[str, Any] | None = None) -> Plan:
         update={"scenarios": [_today(scenarios, entry) for entry in manifest.suite.scenarios]}
     )
     adapter = catalogue.find("agents", manifest.agent.adapter)
+    target = manifest.agent.target and target_of(adapter, manifest.agent.settings)
+    if target == UNKNOWN != manifest.agent.target:
+        name = manifest.agent.settings.get("target")
+        raise ConfigError(
+            f"{run}: {name!r:.200} cannot be imported here: its module is missing; put it on PYTHONPATH"
+        )
     today = manifest.model_copy(
         update={
             "suite": suite,
             "agent": manifest.agent.model_copy(
                 update={
                     "hash": catalogue.hash(manifest.agent.adapter, "agents", manifest.agent.hash),
-                    "target": manifest.agent.target and target_of(adapter, manifest.agent.settings),
+                    "target": target,
                 }
             ),
             "filler": manifest.filler

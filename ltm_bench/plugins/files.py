@@ -32,7 +32,7 @@ from typing import Any, Literal, get_args
 
 from ltm_bench.core.errors import LtmBenchError, PluginError, described, nearest
 from ltm_bench.core.extras import dependency
-from ltm_bench.core.limits import python_in
+from ltm_bench.core.limits import PYTHON, python_in
 
 Kind = Literal["scenarios", "agents"]
 
@@ -185,6 +185,10 @@ def _loaded(path: Path, name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses resolve their annotations there
     try:
+        if path.stat().st_size > PYTHON:
+            raise PluginError(
+                f"{path}: it has more than {PYTHON >> 20} MB, the most of a Python file that is read"
+            )
         spec.loader.exec_module(module)
     except (LtmBenchError, KeyboardInterrupt):
         del sys.modules[name]

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -589,3 +591,14 @@ def test_upstreams_are_the_vendors_unless_one_is_named(monkeypatch: pytest.Monke
     for bad in ("proxy", "openai=proxy", "ftp://x"):
         with pytest.raises(ConfigError, match="--upstream"):
             upstreams([bad])
+
+
+def test_the_endpoint_is_found_by_the_name_of_its_room_and_imported_on_first_use() -> None:
+    code = (
+        "import sys, ltm_bench.adapters.gateway as room;"
+        "assert 'ltm_bench.adapters.gateway.server' not in sys.modules;"
+        "from ltm_bench.adapters.gateway import Gateway;"
+        "assert Gateway is room.server.Gateway;"
+        "assert not hasattr(room, 'Gatekeeper')"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

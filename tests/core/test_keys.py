@@ -208,6 +208,13 @@ BETRAYING = {
     "N": "https://api.example/v1?api_key=abcd1234",
     "O": json.dumps({"api_key": "abc"}),
     "P": "gsk_abcdefgh12345678abcdefgh",
+    "Q": "machine api.example login me password hunter22",
+    "R": "default\n  login me\n  password hunter22",
+    "NETRC": "/home/me/.netrc",
+    "PGPASSFILE": "/home/me/.pgpass",
+    "NPM_CONFIG_NPMRC": "/home/me/x",
+    "KUBECONFIG": "/home/me/x",
+    "DOCKER_CONFIG": "/home/me/x",
 }
 PLAIN = {
     "PATH": "/usr/bin:/nix/store/0c5rhlpr2r8jyd5a1mvk1h2ypq9r3xzb-python/bin:/home/a1b2c3d4/bin",
@@ -226,6 +233,9 @@ PLAIN = {
     "NODE_OPTIONS": "--max-old-space-size=4096",
     "AUTHOR": "Somebody",
     "MONKEY_BUSINESS": "1",
+    "SECRETARY": "Somebody",
+    "COMPASS": "north",
+    "NOTE": "log in to the machine without a password",
     "EMPTY_API_KEY": "",
 }
 
@@ -254,3 +264,10 @@ def test_json_without_keys_is_the_same_json_otherwise(text: str) -> None:
     assert cleaned_json(plain, [HELD]) is plain
     for form in (HELD, escaped):
         assert cleaned_json(text.format(key=form).encode(), [HELD]).decode() == text.format(key=REMOVED)
+
+
+@pytest.mark.parametrize("short", ["key", "none", "monk", "EMPTY"])
+def test_a_short_key_is_found_as_a_word_and_not_inside_others(short: str) -> None:
+    assert not betrays("A", f"the mon{short}s and don{short}", [short])
+    assert betrays("A", short, [short])
+    assert betrays("A", f"Bearer {short}", [short])

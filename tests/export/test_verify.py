@@ -268,6 +268,10 @@ SIDE = [
     ),
     ("environment.json", b'{"python":1e999}', "environment.json: python is inf, which is impossible"),
     ("environment.json", b"{", "environment.json: "),
+    ("asked.json", b'{"format":2}', "asked.json: format: Input should be 1"),
+    ("asked.json", b'{"format":1,"max_cost":-1}', "asked.json: max_cost: Input should be greater"),
+    ("asked.json", b'{"format":1,"gateways":true}', "asked.json: gateways: Extra inputs are not permitted"),
+    ("asked.json", b"[]", "asked.json: : Input should be"),
     ("judgements.jsonl", b'{"dollars":-1}\n', "judgements.jsonl:1: dollars is -1, which is impossible"),
     ("manifest.json", b"{}", "manifest.json cannot be read: "),
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench import Outcome
+from ltm_bench import Finish, Outcome
 from ltm_bench.judge.opinions import FILE
 from ltm_bench.judge.rubric import prompt
 from ltm_bench.judge.trials import KINDS, trials
@@ -359,3 +359,51 @@ def test_the_majority_of_the_judges_that_answer_decides(
 ) -> None:
     verdict = majority([opinion(f"j{i}", each) for i, each in enumerate(said)])
     assert (verdict.outcome, verdict.score) == (outcome, score)
+
+
+ENDING = '''"""An agent that ends every answer in one way."""
+
+from ltm_bench import Agent, AgentError, Finish, Message, Reply
+
+
+class Ending(Agent):
+    free = True
+
+    def __init__(self, way: str = "") -> None:
+        self.way = way
+
+    async def reply(self, message: Message) -> Reply:
+        if self.way == "unreachable":
+            raise AgentError("http://127.0.0.1:9 cannot be reached: connection refused")
+        if self.way in ("html", "prose"):
+            return Reply("<html>Bad gateway</html>" if self.way == "html" else f"Well, {len(message.text)}.")
+        return Reply(f"It is {len(message.text)}", finish=Finish(self.way))
+'''
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        ("unreachable", "failed: AgentError: http://127.0.0.1:9 cannot be reached: connection refused"),
+        ("html", "unreadable answer"),
+        ("prose", "unreadable answer"),
+        *(
+            (way.value, f"failed: its answer ended with {way.value}")
+            for way in Finish
+            if way is not Finish.STOP
+        ),
+    ],
+)
+def test_a_check_says_by_kind_why_answers_came_to_nothing(
+    place: Path, command: "Command", way: str, said: str
+) -> None:
+    (place / "agents").mkdir(exist_ok=True)
+    (place / "agents" / "ending.py").write_text(ENDING, "utf-8")
+    (place / "configs").mkdir(exist_ok=True)
+    (place / "configs" / "agents.toml").write_text(f'[ends]\nadapter = "ending"\nway = "{way}"\n', "utf-8")
+    done = command("judge", "check", "--judge", "ends", "--cases", "14", "--repeats", "1")
+    assert done.exit_code == 2
+    assert f"14 of its answers came to nothing: {said}" in " ".join(done.out.split())
+    measured = "falls short" if said == "unreadable answer" else "gave no answer, so nothing was measured"
+    assert measured in done.err
+    assert ("failed calibration" in done.out) is (said == "unreadable answer")

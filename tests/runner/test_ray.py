@@ -822,3 +822,56 @@ def test_an_interrupted_sweep_says_what_it_waits_for_and_does_not_wait_for_an_ag
     assert code == 3, said
     assert "interrupted: waiting 10 seconds at most for the logs of " in said
     assert "interrupted; nothing is lost: the same command continues" in said
+
+
+@needs_ray
+def test_an_interrupted_sweep_loses_no_call_of_any_run(tmp_path: Path, cluster: str) -> None:
+    made = dict[str, Counter[int]]()
+    for name, stops in (("whole", 0), ("interrupted", 2)):
+        place = door(tmp_path / name)
+        calls = place / "calls.txt"
+        words = ("--agent", "diary", "-A", f"calls={calls}", "-A", "nap=0.2", "--seed", "0..3", "--name", "s")
+        for stop in range(stops):
+            process = sweep(place, *words, address=cluster)
+            wait_for(calls, 12 + 30 * stop)
+            process.send_signal(signal.SIGINT)
+            code, said = finish(process)
+            assert code == 3, said
+        code, said = finish(sweep(place, *words, address=cluster))
+        assert code == 0, said
+        turns = Counter(int(line.split()[1]) for line in calls.read_text("utf-8").splitlines())
+        assert len(logs(place / "reports")) == 4
+        made[name] = turns
+    assert made["interrupted"] == made["whole"]
+
+
+MODULE = 'def only(message: str) -> str:\n    return "Okay."\n'
+
+
+@needs_ray
+def test_a_module_that_only_the_driver_has_is_named_with_the_node(
+    tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = door(tmp_path / "place")
+    (place / "mine").mkdir()
+    (place / "mine" / "mine_alone.py").write_text(MODULE, "utf-8")
+    monkeypatch.setenv("PYTHONPATH", "/proc/self/cwd/mine")  # a place that no worker has
+    code, said = finish(sweep(place, "--agent", "python:mine_alone:only", "--seed", "0..1", address=cluster))
+    assert code == 3, said
+    assert "'mine_alone:only' cannot be imported here: its module is missing" in said
+    assert "does not run on" in said
+    assert "other files" not in said
+    assert "--fresh" not in said
+
+
+def test_a_run_whose_module_is_gone_names_it(place: Path, command: "Command") -> None:
+    (place / "mine_gone.py").write_text(MODULE, "utf-8")
+    words = (*SMALL, "--agent", "python:mine_gone:only", "--name", "r")
+    assert command("run", *words).exit_code == 0
+    log = place / "reports" / "r" / "events.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:9]))
+    (place / "mine_gone.py").unlink()
+    done = command("resume", "r")
+    assert done.exit_code == 1
+    assert "'mine_gone:only' cannot be imported here: its module is missing" in done.output
+    assert "other files" not in done.output

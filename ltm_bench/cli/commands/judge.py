@@ -60,13 +60,19 @@ def _calibrate(
         answers.keep_calibration(calibration)
     print_calibration(calibration)
     if calibration.repeated:
-        out().print(_flips(calibration, repeats))
+        rate = f"(flip rate {calibration.flipped / calibration.repeated:.3f})"
+        flips = f"{calibration.flipped} got different answers {rate}"
+        out().print(f"{calibration.repeated} cases asked {repeats} times: {flips}")
     if calibration.believed:
         out().print(
             f"{judge.name} passed: sensitivity and specificity are at least {THRESHOLD}, every kind is at least {LEAST}"
             + (f", and the flip rate is at most {MOST_FLIPS}." if calibration.repeated else ".")
         )
         return []
+    if calibration.measured is None and all(each.startswith("failed: ") for each in calibration.unread):
+        return [
+            f"judge {judge.name} gave no answer, so nothing was measured: {next(iter(calibration.unread))}"
+        ]
     out().print(f"{judge.name} failed calibration. Runs that it judges say so on their page.")
     return [f"judge {judge.name} falls short: {', '.join(calibration.shortfalls)}"]
 
@@ -78,14 +84,6 @@ def _asked(
     asked += [(prompt(trial.case), time) for trial in repeated(trials) for time in range(2, repeats + 1)]
     err().print(f"{what} before {judge.name}: {interview.quote(judge, asked)}")
     return asyncio.run(calibrate(judge, trials, interview, times=repeats))
-
-
-def _flips(calibration: Calibration, repeats: int) -> str:
-    rate = calibration.flipped / calibration.repeated
-    return (
-        f"{calibration.repeated} cases asked {repeats} times: {calibration.flipped} got different answers "
-        f"(flip rate {rate:.3f})"
-    )
 
 
 def _try(judge: Judge, bank: AnswerBank, most: int, interview: Interview) -> list[str]:

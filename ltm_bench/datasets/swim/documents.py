@@ -19,7 +19,7 @@ MARKUP = (".html", ".htm")
 MOST_TEXT = 16 << 20
 """Maximum characters of a PDF, and bytes of a page of HTML."""
 
-MOST_DRAWN = 64 << 20
+MOST_DRAWN = 24 << 20
 """Maximum bytes of a PDF's pages, unpacked: reading a megabyte takes a second, whether or not it holds text."""
 
 MOST_TAGS = 1 << 19

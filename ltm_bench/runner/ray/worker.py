@@ -5,6 +5,7 @@ import contextlib
 import signal
 import socket
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +40,7 @@ LEASE = 60.0
 """Seconds to wait for the stale lock of a lost worker."""
 
 GRACE = 5.0
-"""Seconds that a run whose time is over may take to stop by itself, before its agent is interrupted in its call."""
+"""Seconds that a run whose time is over, or that is to stop, may take by itself; then its agent is interrupted."""
 
 T = TypeVar("T")
 
@@ -196,6 +197,8 @@ class _Watcher(Silent):
                 self._copy()
             # read again: the copy may have taken longer than the time between two
             self._copied = time.monotonic()
+        if _stopping.is_set():
+            raise RunIncomplete("interrupted")
 
     def ended(self, ended: Completed) -> None:
         """Count an example."""
@@ -210,6 +213,17 @@ def _interrupt(signum: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
+_stopping = threading.Event()
+"""Set once the driver is interrupted: no further call begins, and those under way are not lost."""
+
+
+def _stop(signum: int, frame: object) -> None:
+    """Let the turn under way end; interrupt it if it takes long. asyncio's own way would wait forever."""
+    _stopping.set()
+    signal.signal(signal.SIGALRM, _interrupt)
+    signal.setitimer(signal.ITIMER_REAL, GRACE)
+
+
 class _Unfit(RunIncomplete):
     """A node lacks what a run needs; another one may have it."""
 
@@ -218,7 +232,8 @@ def execute(assignment: Assignment, files: Files, server: Any) -> WorkerResult:
     """Execute a run in a worker; return what became of it."""
     import ray
 
-    signal.signal(signal.SIGINT, _interrupt)  # asyncio's own would wait forever for an agent that blocks
+    _stopping.clear()
+    signal.signal(signal.SIGINT, _stop)
     node, host = ray.get_runtime_context().get_node_id(), socket.gethostname()
     try:
         with tempfile.TemporaryDirectory(prefix="ltm-bench-", ignore_cleanup_errors=True) as scratch:
@@ -246,6 +261,8 @@ def execute(assignment: Assignment, files: Files, server: Any) -> WorkerResult:
     except OSError as error:  # with a URL, everything that is written lies on the node
         said = RunIncomplete(f"{error.filename or assignment.folder}: {error.strerror or error}")
         return WorkerResult(said, node, host, faulty=assignment.url is not None)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)  # this process may carry out another run
 
 
 def _execute_in(
