@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,8 +19,10 @@ from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.request import MaxCost
 
 if TYPE_CHECKING:
-    from ltm_bench.datasets.answers import Answer
-    from ltm_bench.datasets.marks import Sheet
+    from collections.abc import Sequence
+
+    from ltm_bench.datasets.marks import SetReplies
+    from ltm_bench.datasets.predictions import Prediction, PredictionFiles
     from ltm_bench.judge.vague import FalseAccepts
 
 app = group("Score prediction files of other benchmarks, in their own formats.")
@@ -140,102 +143,121 @@ def _data(what: str) -> Any:
     return Option(f"The set itself: {what}; see datasets list.", "PATH", flags=("--data",))
 
 
-@command(
-    app,
+_Data = Annotated[Path | None, _data("its file, or its folder")]
+_Keep = Annotated[
+    bool,
+    Option("Write each file as a run too, for report, compare, judges, audit and export.", flags=("--keep",)),
+]
+_Errors = Annotated[
+    Path | None,
+    Option("An audit's list of wrong keys; if left out, those that are known: see datasets errata.", "FILE"),
+]
+
+
+def _score(name: str, about: str, *examples: str) -> None:
+    """Add the command that scores prediction files of a set, or runs that ask its questions."""
+
+    def score(
+        files: _Files,
+        data: _Data = None,
+        errors: _Errors = None,
+        wrong: _Wrong = None,
+        judge: _Judge = None,
+        max_cost: MaxCost = None,
+        reader: _Reader = None,
+        keep: _Keep = False,
+        as_json: Json = False,
+    ) -> None:
+        from ltm_bench.cli.judging import Grading
+        from ltm_bench.cli.sheets import print_replies
+        from ltm_bench.datasets.errata import audited
+        from ltm_bench.datasets.predictions import counted, prediction_files, replies_of
+
+        set_files, known = prediction_files(name), audited(errors) if errors else None
+        if judge is not None and not set_files.asks:
+            raise ConfigError(f"--judge {judge}: the program of {name} asks no judge")
+        asked = list(set_files.questions(data, _complain)) if data else []
+        grading = Grading(judge, max_cost, _complain)
+        expected: dict[str, Prediction] = {}
+
+        def replies(path: Path, *, graded: bool = True) -> SetReplies:
+            found = list(_run(path, set_files) if path.is_dir() else set_files.read(path, asked, _complain))
+            if judge is not None and graded:
+                heard = grading.asked(path, data, (each.inquiry for each in found if each.is_open))
+                found = [each.heard(judge, heard.get(each.expect.id)) for each in found]
+            found = list(counted(path, found, _complain))
+            expected.update((each.expect.id, each) for each in found)
+            scored = replies_of(set_files, path, found, asked, known)
+            if keep and graded and not path.is_dir():
+                _keep(name, path, found)
+            return scored
+
+        passed = _passed(wrong, replies(wrong, graded=False)) if wrong else None
+        with usable(files, replies) as scored:
+            answered = {of.id for each in scored for _, of in each.asked}
+            told = [expected[each.id] for _, each in asked if each.id in answered]
+            passed = passed or grading.vaguely(files[0], [(each.expect, each.question) for each in told])
+            print_replies(scored, as_json=as_json, judged=set_files.matcher.judged, passed=passed)
+
+    score.__doc__ = about
+    command(app, *examples, name=name)(score)
+
+
+def _run(path: Path, files: PredictionFiles) -> Sequence[Prediction]:
+    """Return the replies of a run to a set's questions. Raises ConfigError if it has none."""
+    from ltm_bench.api import load_run
+    from ltm_bench.score.results.published_runs import predictions_in
+
+    found = list(predictions_in(path, load_run(path).results, files.matcher))
+    if not found:
+        raise ConfigError(f"{path}: no question of that run is one of {files.matcher.dataset}")
+    return found
+
+
+def _keep(name: str, path: Path, predictions: Sequence[Prediction]) -> None:
+    """Write a file's replies as a run, unless there is one."""
+    import asyncio
+
+    from ltm_bench.api import publish
+    from ltm_bench.core.tokens import counter
+    from ltm_bench.datasets.imported import imported, run_name, write_log
+    from ltm_bench.plan.folders import REPORTS
+    from ltm_bench.score.audits.judgements import append
+    from ltm_bench.score.results.published_runs import verdicts_in
+
+    agent = re.sub(r"(?:\.jsonl?|\.gz)+$", "", path.name)
+    run = REPORTS / run_name(name, agent)
+    if run.exists():
+        _complain(f"{run} exists already and is left as it is; delete it to import it again")
+        return
+    log = list(imported(name, agent, predictions, counter()))
+    write_log(run, log)
+    append(run, list(verdicts_in(log, predictions)))
+    asyncio.run(publish(run))
+    _complain(f"{run} is written")
+
+
+_score(
+    "locomo",
+    "Score prediction files of LoCoMo: the official F1 by category, a strict score, and the votes stored in them.",
     "score locomo results/*.jsonl",
     "score locomo mine.json --data locomo10.json --wrong vague.jsonl",
-    name="locomo",
 )
-def score_locomo(
-    files: _Files,
-    data: Annotated[Path | None, _data("locomo10.json")] = None,
-    errors: Annotated[
-        Path | None,
-        Option("An audit's list of wrong keys; the one by dial481 (99 keys) if left out.", "FILE"),
-    ] = None,
-    wrong: _Wrong = None,
-    reader: _Reader = None,
-    as_json: Json = False,
-) -> None:
-    """Score prediction files of LoCoMo: the official F1 by category, a strict score, and the votes stored in them."""
-    from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.locomo.files import CATEGORIES
-    from ltm_bench.datasets.locomo.scoring import Keys, score_file
-
-    keys = Keys(data, errors, _complain)
-    passed = _passed(wrong, score_file(wrong, keys, _complain)) if wrong else None
-    with usable(files, lambda path: score_file(path, keys, _complain, answers=_answers_of(path))) as sheets:
-        print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
-
-
-@command(app, "score longmemeval mine.jsonl --data longmemeval_oracle.json", name="longmemeval")
-def score_longmemeval(
-    files: _Files,
-    data: Annotated[Path | None, _data("longmemeval_oracle.json, or another of its files")] = None,
-    judge: _Judge = None,
-    max_cost: MaxCost = None,
-    reader: _Reader = None,
-    as_json: Json = False,
-) -> None:
-    """Score prediction files of LongMemEval: a judge's labels by type, on average, and on abstentions."""
-    from ltm_bench.cli.judging import Grading
-    from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.answers import read_answers
-    from ltm_bench.datasets.longmemeval.scoring import inquiries, questions_of, score_file
-
-    questions, grading = questions_of(data, _complain), Grading(judge, max_cost, _complain)
-
-    def scored(path: Path) -> Sheet:
-        answers = _answers_of(path) or read_answers(path, _complain)
-        labels = grading.asked(path, data, inquiries(answers, questions))
-        return score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge)
-
-    with usable(files, scored) as sheets:
-        passed = grading.vaguely(files[0], "longmemeval-s", questions, sheets)
-        print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
-
-
-@command(app, "score beam evaluation-mine.json --data chats/100K/1", name="beam")
-def score_beam(
-    files: _Files,
-    data: Annotated[Path | None, _data("a conversation's folder, or a folder of them")] = None,
-    judge: _Judge = None,
-    max_cost: MaxCost = None,
-    reader: _Reader = None,
-    as_json: Json = False,
-) -> None:
-    """Score prediction files of BEAM by ability, with a judge's scores, as in its program and its paper."""
-    from ltm_bench.cli.judging import Grading
-    from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.beam.scoring import inquiries, questions_of, score_file
-
-    questions, grading = questions_of(data, _complain), Grading(judge, max_cost, _complain)
-
-    def scored(path: Path) -> Sheet:
-        heard = grading.asked(path, data, inquiries(path, questions))
-        return score_file(path, questions, _complain, heard=heard, judge=judge)
-
-    with usable(files, scored) as sheets:
-        passed = grading.vaguely(files[0], "beam-100k", questions, sheets)
-        print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
-
-
-@command(
-    app, "score factconsolidation results.json --data Conflict_Resolution.json", name="factconsolidation"
+_score(
+    "longmemeval",
+    "Score prediction files of LongMemEval: a judge's labels by type, on average, and on abstentions.",
+    "score longmemeval mine.jsonl --data longmemeval_oracle.json",
 )
-def score_factconsolidation(
-    files: _Files,
-    data: Annotated[Path | None, _data("Conflict_Resolution.json")] = None,
-    reader: _Reader = None,
-    as_json: Json = False,
-) -> None:
-    """Score prediction files of FactConsolidation: the published substring match, exact match, and a strict score."""
-    from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.factconsolidation.scoring import questions_of, score_file
-
-    questions = questions_of(data, _complain)
-    with usable(files, lambda p: score_file(p, questions, _complain, answers=_answers_of(p))) as sheets:
-        print_sheets(sheets, as_json=as_json)
+_score(
+    "beam",
+    "Score prediction files of BEAM by ability, with a judge's scores, as in its program and its paper.",
+    "score beam evaluation-mine.json --data chats/100K/1",
+)
+_score(
+    "factconsolidation",
+    "Score prediction files of FactConsolidation: the published substring match, exact match, and a strict score.",
+    "score factconsolidation results.json --data Conflict_Resolution.json",
+)
 
 
 @command(
@@ -278,7 +300,7 @@ def score_panel(
     from ltm_bench.cli.judging import Grading
     from ltm_bench.cli.sheets import print_panel
     from ltm_bench.datasets.recounting import explaining, learn
-    from ltm_bench.judge.panel import panel, people_of, replies_of, sheet_of
+    from ltm_bench.judge.panel import by_rubrics, panel, people_of, replies_of
     from ltm_bench.report.publishing import replace_file
     from ltm_bench.report.templating import templates
 
@@ -290,8 +312,8 @@ def score_panel(
     for path in paths:
         asked = (each for reply in replies[path] for each in reply.inquiries())
         texts = (next(inquiry) for reply in replies[path] for _, inquiry in reply.inquiries())
-        sheets[path] = sheet_of(path, replies[path], grading.graded(path, asked, texts))
-    people = {path: said for path in files if (said := people_of(replies[path]))}
+        sheets[path] = by_rubrics(path, replies[path], grading.graded(path, asked, texts))
+    people = {str(path): said for path in files if (said := people_of(replies[path]))}
     found = panel([sheets[path] for path in dict.fromkeys(files)], sheets[wrong] if wrong else None, people)
     if output is not None:
         page = templates().get_template("panel.html.jinja").render(panel=found)
@@ -322,12 +344,11 @@ def score_precisionmembench(
 @command(app, "score retrieval results_locomo_raw.json results_locomo_hybrid.json", name="retrieval")
 def score_retrieval(files: _Published, as_json: Json = False) -> None:
     """Score what memories retrieved for LoCoMo: recall of the cited evidence, by category, and file against file."""
-    from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.locomo.files import CATEGORIES
-    from ltm_bench.datasets.locomo.scoring import sheet_of
+    from ltm_bench.cli.sheets import print_replies
+    from ltm_bench.datasets.locomo.predictions import recalled
 
-    with usable(files, sheet_of) as sheets:
-        print_sheets(sheets, as_json=as_json, types=CATEGORIES)
+    with usable(files, recalled) as replies:
+        print_replies(replies, as_json=as_json)
 
 
 @command(app, "score gatemem mine/*.jsonl --data bench/data", name="gatemem")
@@ -339,11 +360,17 @@ def score_gatemem(
 ) -> None:
     """Score prediction files of GateMem as its rule scorer does, with and without its gate, and strictly."""
     from ltm_bench.datasets.gatemem.files import questions_of
-    from ltm_bench.datasets.gatemem.scoring import answered, predicted, rows_of
+    from ltm_bench.datasets.gatemem.matcher import output_in
+    from ltm_bench.datasets.gatemem.scoring import predicted, rows_of
     from ltm_bench.log.reader import read_questions
 
     questions = list(questions_of(data, _complain))
-    replies = {p: answered(read_questions(p)) if p.is_dir() else predicted(p, _complain) for p in files}
+    replies = {
+        path: (((sent.expect or {}).get("id", ""), output_in(said)) for sent, said in read_questions(path))
+        if path.is_dir()
+        else predicted(path, _complain)
+        for path in files
+    }
     rows = rows_of(replies, questions, _complain)
     if not as_json:
         letters = {"utility": "U", "privacy_leak": "A", "deletion_leak": "F", "over_refusal": "refused"}
@@ -352,28 +379,11 @@ def score_gatemem(
     print_rows(rows, as_json=as_json)
 
 
-def _answers_of(path: Path) -> list[Answer] | None:
-    """Return an agent's answers if this is a run's folder; None for a file."""
-    if not path.is_dir():
-        return None
-    from ltm_bench.datasets.answers import said_in_run
-    from ltm_bench.log.reader import read_questions
-
-    found = said_in_run(read_questions(path))
-    if not found:
-        raise ConfigError(f"{path}: no question of that run comes from a public set")
-    return found
-
-
-_JUDGED = frozenset(("judge", "paper"))
-"""Columns that only a judge can fill."""
-
-
-def _passed(wrong: Path, sheet: Sheet) -> FalseAccepts | None:
+def _passed(wrong: Path, replies: SetReplies) -> FalseAccepts | None:
     """Return how often the judge passes wrong answers, from its votes in a file of them."""
     from ltm_bench.judge.vague import FalseAccepts
 
-    votes = [mark.scores["judge"] for mark in sheet.overall if "judge" in mark.scores]
+    votes = [of.scores["judge"] for _, of in replies.overall if "judge" in of.scores]
     return FalseAccepts(len(votes), sum(votes) / len(votes), f"in {wrong.name}") if votes else None
 
 

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.datasets.answers import said_in_run
 from ltm_bench.datasets.errata import wrong_keys
 from ltm_bench.datasets.gatemem.files import Checkpoint
-from ltm_bench.datasets.gatemem.matcher import acting, output_in, output_of
+from ltm_bench.datasets.gatemem.matcher import acting, output_of
 from ltm_bench.datasets.gatemem.scorer import MODES, Output, Rule, figures
 from ltm_bench.datasets.streaming import OnBad, read_predictions
 
@@ -27,12 +26,6 @@ def predicted(path: Path, on_bad: OnBad) -> Iterator[tuple[str, Output]]:
             on_bad(f"{path}:{number}: skipped: it has neither action nor answer")
             continue
         yield str(row["checkpoint_id"]), output_of(output)
-
-
-def answered(questions: Iterator[tuple[Mapping[str, Any], str, str]]) -> Iterator[tuple[str, Output]]:
-    """Yield the replies of a run by the question's id."""
-    for answer in said_in_run(questions):
-        yield str(answer.id), output_in(answer.said)
 
 
 def rows_of(

@@ -1,0 +1,209 @@
+"""Prediction files kept as runs: the same figures, and all that works on runs."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import sets
+from tests.judge.test_audit import CASES, answers
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+
+def lines(figures: dict[str, Any]) -> dict[str, Any]:
+    """Return means by line and column, with the numbers of replies."""
+    return {
+        line["name"]: (line["n"], {key: pytest.approx(each["mean"]) for key, each in line["figures"].items()})
+        for line in figures["lines"]
+    }
+
+
+def locomo(shift: int) -> list[dict[str, Any]]:
+    rows = []
+    for number in range(12):
+        said = ("It is green.", "Red", "Not mentioned", "")[(number + shift) % 4]
+        asked = {"question": f"Which colour,\nor hue, has door {number}?", "golden_answer": ["green", "lime"]}
+        votes = [said == "It is green.", number % 3 == 0, number % 2 == 0]
+        about = {"user": f"u_{number % 3}", "category": 1 + number % 5}
+        rows.append(asked | about | {"response": said, "judgments": votes})
+    return rows
+
+
+def longmemeval(shift: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "question_id": f"q{number}" + ("_abs" if number % 4 == 0 else ""),
+            "question_type": ("multi-session", "knowledge-update")[number % 2],
+            "question": f"Which colour has door {number}?",
+            "answer": "green",
+            "hypothesis": ("green", "red", "I do not know")[(number + shift) % 3],
+        }
+        | ({"autoeval_label": {"model": "m", "label": number % 2 == 0}} if number % 5 else {})
+        for number in range(12)
+    ]
+
+
+def factconsolidation(shift: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "qa_pair_id": f"factconsolidation_{('sh', 'mh')[number % 2]}_6k_no{number}",
+            "prediction": ("Bo", "Answer: Bo Li", "Bolivia", "Ann")[(number + shift) % 4],
+            "gold_answers": ["Bo", "Bo Li"],
+        }
+        for number in range(12)
+    ]
+
+
+def beam(shift: int) -> dict[str, Any]:
+    return {
+        f"100K/{talk}": {
+            ability: [
+                {
+                    "question": f"{ability} {number}?",
+                    "llm_response": "x",
+                    "llm_judge_responses": [{"score": (0, 0.5, 1)[(number + talk + shift) % 3]}] * 2,
+                    "f1": 0.5,
+                    "tau_norm": 0.75,
+                }
+                for number in range(3)
+            ]
+            for ability in ("abstention", "event_ordering", "knowledge_update")
+        }
+        for talk in (1, 2)
+    }
+
+
+def differences(compared: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the numbers of pairs and the differences by column."""
+    found = ((each["column"], each["difference"]) for each in compared)
+    return {column: (each["n"], pytest.approx(each["difference"])) for column, each in found}
+
+
+FILES = {each.__name__: each for each in (locomo, longmemeval, factconsolidation, beam)}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def kept(command: "Command", name: str) -> dict[str, Any]:
+    """Keep two files of a set as runs, and return what `score` says of them."""
+    for shift, agent in enumerate(("a", "b")):
+        Path(f"{agent}.json").write_text(json.dumps(FILES[name](shift)))
+    done = command("score", name, "a.json", "b.json", "--keep", "--json")
+    assert done.exit_code == 0, done.err
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_kept_file_has_the_figures_of_the_file_on_its_page_and_when_it_is_scored_again(
+    command: "Command", home: Path, name: str
+) -> None:
+    found = kept(command, name)
+    for file, agent in zip(found["files"], ("a", "b"), strict=True):
+        run = home / "reports" / f"{name}-{agent}"
+        results = json.loads((run / "results.json").read_text("utf-8"))
+        (own,) = results["sets"]
+        (again,) = json.loads(command("score", name, str(run), "--json").out)["files"]
+        assert lines(own) == lines(again) == lines(file)
+        assert again["judge"] == file["judge"] or file["judge"] is None
+        assert (again["wrong_keys"], again["histories"]) == (file["wrong_keys"], file["histories"])
+        assert results["score"] is not None or name == "longmemeval"
+    compared = json.loads(command("compare", f"{name}-a", f"{name}-b", "--json").out)
+    assert len(compared["entrants"]) == 2
+    assert differences(compared["sets"]) == differences(found["compared"])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_kept_file_is_verified_shown_exported_scored_again_and_never_resumed(
+    command: "Command", home: Path, name: str
+) -> None:
+    kept(command, name)
+    run = f"{name}-a"
+    before = (home / "reports" / run / "results.json").read_text("utf-8")
+    for words in (
+        ("verify", run),
+        ("show", run),
+        ("report", run),
+        ("rescore", run),
+        ("export", run, "--format", "csv", "-o", "rows.csv"),
+        ("bundle", run),
+    ):
+        done = command(*words)
+        assert done.exit_code == 0, (words, done.err)
+    assert (home / "reports" / run / "results.json").read_text("utf-8") == before
+    assert Path("rows.csv").read_text("utf-8").count(run) >= 12
+    assert "was imported: its agent cannot be asked again" in command("resume", run).err
+    left = command("score", name, "a.json", "--keep")
+    assert "exists already and is left as it is" in " ".join(left.err.split())
+
+
+JUDGE = '''"""A scripted judge."""
+
+from ltm_bench import Agent, Message, Reply
+
+
+class Judge(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        return Reply("Yes." if "Reply: green" in message.text else "No.")
+'''
+
+
+def test_judges_and_the_panel_take_kept_files_as_runs(command: "Command", home: Path) -> None:
+    (home / "agents").mkdir()
+    (home / "agents" / "exact.py").write_text(JUDGE, "utf-8")
+    data = sets.longmemeval(home / "longmemeval.json")
+    rows = [
+        {"question_id": each["question_id"], "hypothesis": "green"} for each in json.loads(data.read_text())
+    ]
+    Path("mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    words = ("score", "longmemeval", "mine.jsonl", "--data", str(data), "--judge", "exact", "--json")
+    file = json.loads(command(*words).out)["files"][0]
+    assert command("score", "longmemeval", "mine.jsonl", "--data", str(data), "--keep").exit_code == 0
+    assert command("rescore", "longmemeval-mine", "--judge", "exact").exit_code == 0
+    run = json.loads(Path("reports/longmemeval-mine/results.json").read_text("utf-8"))
+    assert lines(run["sets"][0]) == lines(file)
+    assert run["judges"][0]["vague"] > 0
+    panel = json.loads(
+        command("score", "panel", "reports/longmemeval-mine", "mine.jsonl", "--data", str(data), "--json").out
+    )
+    mine, kept_one = panel["files"]["mine.jsonl"], panel["files"]["reports/longmemeval-mine"]
+    assert {key: kept_one[key] for key in mine} == mine
+    assert kept_one["stored"]["mean"] == 1.0
+
+
+AUDITOR = '''"""A scripted judge, which knows the cases of its calibration."""
+
+import json
+from pathlib import Path
+
+from ltm_bench import Agent, Message, Reply
+
+
+class Judge(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        said = json.loads(Path("answers.json").read_text()).get(message.text, "right")
+        return Reply(json.dumps({"verdict": said, "reason": "so it is"}))
+'''
+
+
+def test_verdicts_on_kept_files_are_audited(command: "Command", home: Path) -> None:
+    (home / "agents").mkdir()
+    (home / "agents" / "auditor.py").write_text(AUDITOR, "utf-8")
+    (home / "answers.json").write_text(answers(), "utf-8")
+    kept(command, "factconsolidation")
+    done = command("judge", "check", "--judge", "auditor", "--cases", str(CASES), "--repeats", "1")
+    assert done.exit_code == 0, done.err
+    done = command("audit", "factconsolidation-a", "--judge", "auditor")
+    assert done.exit_code == 0, done.err
+    assert "3 contradicted" in " ".join(done.output.split())
