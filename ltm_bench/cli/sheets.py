@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.console import folding_table, out, safe
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.marks import SetReplies
@@ -78,7 +78,7 @@ def print_figures(files: Sequence[SetFigures]) -> None:
     if not files:
         return
     columns = list(dict.fromkeys(column for each in files for column in each.columns))
-    table = _table("", "n", *columns)
+    table = folding_table(("", "n", *columns), ("",), {"": 20})
     for each in files:
         table.add_row(_name(each.file), style="bold")
         for line in each.lines:
@@ -106,7 +106,7 @@ def print_compared(compared: Sequence[Compared]) -> None:
     """Print the differences between files or runs, question by question, if there are any."""
     if not compared:
         return
-    table = _table("", "column", "n", "difference", "95 %", "p")
+    table = folding_table(("", "column", "n", "difference", "95 %", "p"), ("", "column"), {"": 20})
     for each in compared:
         found = each.difference
         ends = f"{found.interval.low:+.3f} – {found.interval.high:+.3f}" if found.interval else "–"
@@ -148,11 +148,8 @@ def print_panel(found: Panel, *, as_json: bool) -> None:
     if as_json:
         out().print_json(found.model_dump_json())
         return
-    table = _table(
-        "", *(safe(_name(file)) for file in found.files), *(["passes wrong"] if found.wrong else [])
-    )
-    for column in table.columns[1:]:
-        column.no_wrap = False
+    heads = ["", *(safe(_name(file)) for file in found.files), *(["passes wrong"] if found.wrong else [])]
+    table = folding_table(heads, ("",), dict.fromkeys(heads, 0) | {"": 20})
     for name in found.rubrics:
         cells = [_ranked(found, file, name) for file in found.files]
         table.add_row(name, *cells, *([_cell(found.wrong.get(name))] if found.wrong else []))
@@ -194,20 +191,3 @@ def print_recounts(found: Sequence[Recounts], *, as_json: bool) -> None:
             out().print(safe(f"    {odd.name}: published {odd.published}, counted {odd.ours}"))
         for note in file.notes:
             out().print(safe(f"  {note}"))
-
-
-def _table(*headings: str) -> Any:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for place, heading in enumerate(headings):
-        named = place == 0 or heading == "column"
-        table.add_column(
-            heading,
-            justify="left" if named else "right",
-            overflow="fold",
-            no_wrap=place != 0,
-            min_width=20 if place == 0 else None,
-        )
-    return table

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import Answer, majority, read_answers
@@ -65,6 +65,8 @@ class PredictionFiles(NamedTuple):
     """Yields the questions of the set's own file, with the names of their histories. Raises ConfigError."""
     nothing: str
     """What to say of a file without a reply that can be scored."""
+    rows: Callable[[Mapping[str, Sequence[Prediction]], Data], list[dict[str, Any]]] | None = None
+    """The published table of several files, if it has rows of its own."""
     asks: bool = False
     """Whether its program asks a judge."""
     part: Callable[[SetQuestion | HistoryQuestion], Sequence[str]] = lambda each: (each.type,)

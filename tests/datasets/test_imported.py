@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ltm_bench.datasets.gatemem.files import questions_of
 from tests import sets
 from tests.judge.test_audit import CASES, answers
 
@@ -142,6 +143,46 @@ def test_a_kept_file_is_verified_shown_exported_scored_again_and_never_resumed(
     assert "was imported: its agent cannot be asked again" in command("resume", run).err
     left = command("score", name, "a.json", "--keep")
     assert "exists already and is left as it is" in " ".join(left.err.split())
+
+
+def test_a_set_with_a_table_of_its_own_has_the_same_rows_for_a_file_and_for_the_run_that_it_is_kept_as(
+    command: "Command", home: Path
+) -> None:
+    data = sets.gatemem(home / "data")
+    said = {"utility": ("answer", "It is 4401."), "privacy": ("refuse", "No."), "safety": ("answer", "4401")}
+    rows: list[dict[str, Any]] = [
+        {
+            "checkpoint_id": each.id,
+            "output": dict(zip(("action", "answer"), said[each.rule.kind], strict=True)),
+        }
+        for each in questions_of(data, pytest.fail)
+    ]
+    rows[0]["output"]["memory_audit"] = {"prompt_context": {"text": 'It is {"action": "answer"} 4401'}}
+    Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ("--data", str(data), "--json")
+    file, run = (
+        json.loads(command("score", "gatemem", name, *words, *keep).out)
+        for name, *keep in (("mine.jsonl", "--keep"), ("reports/gatemem-mine",))
+    )
+    assert file
+    assert [row | {"file": ""} for row in run] == [row | {"file": ""} for row in file]
+    assert any("privacy_e2e_leak" in row for row in file)
+    assert command("verify", "gatemem-mine").exit_code == 0
+    refused = command("score", "gatemem", "mine.jsonl")
+    assert refused.exit_code == 1
+    assert "its rules are in the data; name its folder with --data" in refused.err
+
+
+@pytest.mark.parametrize("name", ["locomo", "factconsolidation"])
+def test_a_judge_that_the_environment_names_does_not_hinder_a_set_whose_program_asks_none(
+    command: "Command", home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    Path("a.json").write_text(json.dumps(FILES[name](0)))
+    plain = command("score", name, "a.json", "--json")
+    monkeypatch.setenv("LTM_BENCH_JUDGE", "nobody-of-that-name")
+    done = command("score", name, "a.json", "--json")
+    assert (done.exit_code, done.out) == (0, plain.out)
+    assert f"the program of {name} asks no judge" in done.err
 
 
 JUDGE = '''"""A scripted judge."""

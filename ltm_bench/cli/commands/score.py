@@ -12,7 +12,7 @@ from ltm_bench.cli.console import err, out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, output_option
 from ltm_bench.cli.outputs import check_output
-from ltm_bench.cli.scored_rows import print_rows, row_of_file, rows_of_run, usable, without
+from ltm_bench.cli.scored_rows import print_rows, print_set_rows, row_of_file, rows_of_run, usable, without
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.declaring import Option
@@ -28,30 +28,13 @@ if TYPE_CHECKING:
 app = group("Score prediction files of other benchmarks, in their own formats.")
 
 
-def _nothing_to_read(name: str) -> None:
-    raise ValueError(
-        "a blind reader has nothing to read here: programs of other benchmarks score these predictions, no matcher of "
-        "ours; of a run, rescore --reader has the replies to ours read"
-    )
-
-
-_Reader = Annotated[
-    str | None,
-    Option(
-        "Only to say that no blind reader can help here: published programs score these files.",
-        "NAME",
-        _nothing_to_read,
-        variable="SCORE_READER",
-    ),
-]
+def _files(what: str, metavar: str = "FILE...") -> Any:
+    return typer.Argument(metavar=metavar, help=what)
 
 
 @command(app, "score infinitebench results/gpt4/preds_*.jsonl", name="infinitebench")
 def score_infinitebench(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Prediction files, JSON lines or lists, gzipped or not."),
-    ],
+    files: Annotated[list[Path], _files("Prediction files, JSON lines or lists, gzipped or not.")],
     mode: Annotated[
         str | None, Option("official-2024-06, official-newest, or strict (ours); all by default.", "MODE")
     ] = None,
@@ -64,7 +47,6 @@ def score_infinitebench(
             "NAME",
         ),
     ] = None,
-    reader: _Reader = None,
     as_json: Json = False,
 ) -> None:
     """Score prediction files of InfiniteBench, exactly as its two published programs do, and strictly."""
@@ -73,9 +55,7 @@ def score_infinitebench(
     modes = modes_of(mode)
 
     def scored(path: Path) -> dict[str, Any]:
-        file = score_file(path, modes, task=task, model=model, on_bad=_complain)
-        means = {str(key): mean for key, mean in file.means.items()}
-        return {"file": str(path), "task": file.task, "lines": file.lines, **means}
+        return score_file(path, modes, task=task, model=model, on_bad=_complain)
 
     with usable(files, scored) as rows:
         print_rows(rows, as_json=as_json)
@@ -90,12 +70,8 @@ def score_infinitebench(
 def score_counting_stars(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE|RUN...",
-            help="Prediction files (searching or reasoning), or folders of our own runs.",
-        ),
+        _files("Prediction files (searching or reasoning), or folders of our own runs.", "FILE|RUN..."),
     ],
-    reader: _Reader = None,
     as_json: Json = False,
 ) -> None:
     """Score prediction files or runs of Counting-Stars by length, with an additional order-aware figure."""
@@ -113,26 +89,11 @@ def score_counting_stars(
                 print_rows([without(row, "file") for row in rows], as_json=False)
 
 
-_Files = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="FILE|RUN...",
-        help="Prediction files, JSON or JSON lines, gzipped or not; or runs of ltm-bench.",
-    ),
-]
 _Judge = Annotated[
     str | None,
-    Option(
-        "An agent that judges answers without a label; its verdicts are kept beside the file.",
-        "NAME",
-        flags=("--judge",),
-    ),
+    Option("An agent that judges answers without a label; its verdicts are kept beside the file.", "NAME"),
 ]
-
-
-_Published = Annotated[
-    list[Path], typer.Argument(metavar="FILE...", help="Published files, in any form, gzipped or not.")
-]
+_Published = Annotated[list[Path], _files("Published files, in any form, gzipped or not.")]
 _Wrong = Annotated[
     Path | None,
     Option("Deliberately wrong answers with the same judge's votes, to see how many it passes.", "FILE"),
@@ -140,13 +101,14 @@ _Wrong = Annotated[
 
 
 def _data(what: str) -> Any:
-    return Option(f"The set itself: {what}; see datasets list.", "PATH", flags=("--data",))
+    return Option(f"The set itself: {what}; see datasets list.", "PATH")
 
 
+_IN_FORMS = "Prediction files, JSON or JSON lines, gzipped or not; or runs of ltm-bench."
 _Data = Annotated[Path | None, _data("its file, or its folder")]
 _Keep = Annotated[
     bool,
-    Option("Write each file as a run too, for report, compare, judges, audit and export.", flags=("--keep",)),
+    Option("Write each file as a run too, for report, compare, judges, audit and export."),
 ]
 _Errors = Annotated[
     Path | None,
@@ -158,13 +120,12 @@ def _score(name: str, about: str, *examples: str) -> None:
     """Add the command that scores prediction files of a set, or runs that ask its questions."""
 
     def score(
-        files: _Files,
+        files: Annotated[list[Path], _files(_IN_FORMS, "FILE|RUN...")],
         data: _Data = None,
         errors: _Errors = None,
         wrong: _Wrong = None,
         judge: _Judge = None,
         max_cost: MaxCost = None,
-        reader: _Reader = None,
         keep: _Keep = False,
         as_json: Json = False,
     ) -> None:
@@ -174,28 +135,32 @@ def _score(name: str, about: str, *examples: str) -> None:
         from ltm_bench.datasets.predictions import counted, prediction_files, replies_of
 
         set_files, known = prediction_files(name), audited(errors) if errors else None
-        if judge is not None and not set_files.asks:
-            raise ConfigError(f"--judge {judge}: the program of {name} asks no judge")
+        asker = judge if set_files.asks else None
+        if judge != asker:  # the environment may name one for runs
+            _complain(f"--judge {judge}: nobody is asked: the program of {name} asks no judge")
         asked = list(set_files.questions(data, _complain)) if data else []
-        grading = Grading(judge, max_cost, _complain)
-        expected: dict[str, Prediction] = {}
+        grading = Grading(asker, max_cost, _complain)
+        said: dict[str, Sequence[Prediction]] = {}
 
         def replies(path: Path, *, graded: bool = True) -> SetReplies:
             found = list(_run(path, set_files) if path.is_dir() else set_files.read(path, asked, _complain))
-            if judge is not None and graded:
+            if asker is not None and graded:
                 heard = grading.asked(path, data, (each.inquiry for each in found if each.is_open))
-                found = [each.heard(judge, heard.get(each.expect.id)) for each in found]
+                found = [each.heard(asker, heard.get(each.expect.id)) for each in found]
             found = list(counted(path, found, _complain))
-            expected.update((each.expect.id, each) for each in found)
             scored = replies_of(set_files, path, found, asked, known)
+            said[str(path)] = found
             if keep and graded and not path.is_dir():
                 _keep(name, path, found)
             return scored
 
         passed = _passed(wrong, replies(wrong, graded=False)) if wrong else None
         with usable(files, replies) as scored:
-            answered = {of.id for each in scored for _, of in each.asked}
-            told = [expected[each.id] for _, each in asked if each.id in answered]
+            if set_files.rows is not None:
+                print_set_rows(set_files.rows(said, asked), as_json=as_json)
+                return
+            expected = {each.expect.id: each for path in files for each in said.get(str(path), ())}
+            told = [expected[each.id] for _, each in asked if each.id in expected]
             passed = passed or grading.vaguely(files[0], [(each.expect, each.question) for each in told])
             print_replies(scored, as_json=as_json, judged=set_files.matcher.judged, passed=passed)
 
@@ -257,6 +222,11 @@ _score(
     "factconsolidation",
     "Score prediction files of FactConsolidation: the published substring match, exact match, and a strict score.",
     "score factconsolidation results.json --data Conflict_Resolution.json",
+)
+_score(
+    "gatemem",
+    "Score prediction files of GateMem as its rule scorer does, with and without its gate, and strictly.",
+    "score gatemem mine/*.jsonl --data bench/data",
 )
 
 
@@ -349,34 +319,6 @@ def score_retrieval(files: _Published, as_json: Json = False) -> None:
 
     with usable(files, recalled) as replies:
         print_replies(replies, as_json=as_json)
-
-
-@command(app, "score gatemem mine/*.jsonl --data bench/data", name="gatemem")
-def score_gatemem(
-    files: _Files,
-    data: Annotated[Path, _data("a domain's folder, or the folder bench/data above all of them")],
-    reader: _Reader = None,
-    as_json: Json = False,
-) -> None:
-    """Score prediction files of GateMem as its rule scorer does, with and without its gate, and strictly."""
-    from ltm_bench.datasets.gatemem.files import questions_of
-    from ltm_bench.datasets.gatemem.matcher import output_in
-    from ltm_bench.datasets.gatemem.scoring import predicted, rows_of
-    from ltm_bench.log.reader import read_questions
-
-    questions = list(questions_of(data, _complain))
-    replies = {
-        path: (((sent.expect or {}).get("id", ""), output_in(said)) for sent, said in read_questions(path))
-        if path.is_dir()
-        else predicted(path, _complain)
-        for path in files
-    }
-    rows = rows_of(replies, questions, _complain)
-    if not as_json:
-        letters = {"utility": "U", "privacy_leak": "A", "deletion_leak": "F", "over_refusal": "refused"}
-        keys = dict.fromkeys(key for row in rows for key in row if not key.startswith(("n_", "action")))
-        rows = [{letters.get(key, key): row.get(key) for key in keys} for row in rows]
-    print_rows(rows, as_json=as_json)
 
 
 def _passed(wrong: Path, replies: SetReplies) -> FalseAccepts | None:
