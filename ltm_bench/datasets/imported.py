@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Finish
 from ltm_bench.core.tokens import DEFAULT, Counter
 from ltm_bench.datasets.predictions import Prediction
@@ -14,6 +15,7 @@ from ltm_bench.log.manifest import (
     BENCH_VERSION,
     FORMAT,
     IMPORTED,
+    MOST_EXAMPLES,
     AgentEntry,
     FillerEntry,
     Manifest,
@@ -64,11 +66,18 @@ def manifest_of(
 def imported(
     dataset: str, agent: str, predictions: Iterable[Prediction], counter: Counter
 ) -> Iterator[Manifest | Event]:
-    """Yield the log of a run in which an agent gave these replies: an example for each history, of questions alone."""
+    """Yield the log of a run in which an agent gave these replies: an example for each history, of questions alone.
+
+    Raises ConfigError if there are too many.
+    """
     histories: dict[str, list[tuple[Prediction, int, int]]] = {}
     for each in predictions:
         sizes = counter.count(each.question), counter.count(each.reply or "")
         histories.setdefault(each.history, []).append((each, *sizes))
+    if len(histories) > MOST_EXAMPLES:
+        raise ConfigError(
+            f"{agent}: it is about {len(histories):,} histories; a run has up to {MOST_EXAMPLES:,}"
+        )
     # Of the questions alone and in the order of names, so that files with the same questions are compared as equals.
     span = max(sum(asked for _, asked, _ in each) for each in histories.values())
     yield manifest_of(dataset, agent, max(1, span), _START, [(dataset, "", len(histories))])

@@ -1,12 +1,14 @@
 """Prediction files kept as runs: the same figures, and all that works on runs."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ltm_bench.datasets.gatemem.files import questions_of
+from ltm_bench.datasets.predictions import prediction_files
 from tests import sets
 from tests.judge.test_audit import CASES, answers
 
@@ -75,6 +77,11 @@ def beam(shift: int) -> dict[str, Any]:
         }
         for talk in (1, 2)
     }
+
+
+def results(run: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path("reports", run, "results.json").read_text("utf-8"))
+    return found
 
 
 def differences(compared: list[dict[str, Any]]) -> dict[str, Any]:
@@ -173,6 +180,50 @@ def test_a_set_with_a_table_of_its_own_has_the_same_rows_for_a_file_and_for_the_
     assert "its rules are in the data; name its folder with --data" in refused.err
 
 
+ODD = (
+    "\ud800 lone",
+    "\x00\x1b[31mred",
+    "<script>alert(1)</script>",
+    "x\u202ey",
+    "\u2028",
+    "a" * 300_000,
+    "b\nc",
+)
+
+
+@pytest.mark.parametrize("name", ["locomo", "longmemeval", "factconsolidation"])
+def test_a_file_of_hostile_texts_is_kept_and_verified(command: "Command", home: Path, name: str) -> None:
+    rows: Any = FILES[name](0)
+    for number, (row, odd) in enumerate(zip(rows, ODD, strict=False)):
+        row |= {
+            key: odd[:60] or odd for key in ("question", "response", "golden_answer", "answer") if key in row
+        }
+        row |= {key: odd for key in ("response", "hypothesis", "prediction") if key in row}
+        if "question_id" in row:
+            row |= {
+                "question_id": f"{odd[:60]}{number}",
+                "autoeval_label": {"model": odd[:60], "label": True},
+            }
+    Path("odd.json").write_text(json.dumps(rows))
+    done = command("score", name, "odd.json", "--keep", "--json")
+    assert done.exit_code == 0, done.err
+    (run,) = (each.name for each in Path("reports").iterdir() if each.is_dir())
+    for words in (("verify", run), ("report", run), ("score", name, f"reports/{run}")):
+        done = command(*words)
+        assert done.exit_code == 0, (words, done.err)
+
+
+def test_a_file_about_more_histories_than_a_run_can_have_is_named_and_leaves_nothing(
+    command: "Command", home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ltm_bench.datasets.imported.MOST_EXAMPLES", 11)
+    Path("a.json").write_text(json.dumps(longmemeval(0)))
+    done = command("score", "longmemeval", "a.json", "--keep")
+    assert done.exit_code == 1
+    assert "a: it is about 12 histories; a run has up to 11" in done.err
+    assert not Path("reports").exists()
+
+
 @pytest.mark.parametrize("name", ["locomo", "factconsolidation"])
 def test_a_judge_that_the_environment_names_does_not_hinder_a_set_whose_program_asks_none(
     command: "Command", home: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -219,6 +270,37 @@ def test_judges_and_the_panel_take_kept_files_as_runs(command: "Command", home: 
     mine, kept_one = panel["files"]["mine.jsonl"], panel["files"]["reports/longmemeval-mine"]
     assert {key: kept_one[key] for key in mine} == mine
     assert kept_one["stored"]["mean"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "suite", "file", "make"),
+    [
+        ("locomo", "locomo", "locomo10.json", sets.locomo),
+        ("longmemeval", "longmemeval-s", "longmemeval_s_cleaned.json", sets.longmemeval),
+    ],
+)
+def test_a_kept_file_is_compared_with_a_run_of_ours_question_by_question(
+    command: "Command", home: Path, name: str, suite: str, file: str, make: Callable[[Path], Path]
+) -> None:
+    data = make(home / file)
+    done = command("run", "--suite", suite, "--data", str(data), "--agent", "perfect", "--name", "r")
+    assert done.exit_code == 0, done.err
+    asked = list(prediction_files(name).questions(data, pytest.fail))
+    rows = [{"question_id": each.id, "response": "x", "question": each.text} for _, each in asked]
+    Path("mine.json").write_text(json.dumps(rows))
+    assert command("score", name, "mine.json", "--data", str(data), "--keep").exit_code == 0
+    ours, theirs = (
+        {
+            q["published"]["id"]: q["published"]["asked"]
+            for e in results(run)["examples"]
+            for q in e["questions"]
+        }
+        for run in ("r", f"{name}-mine")
+    )
+    assert ours == theirs
+    assert len(ours) == len(asked)
+    (found,) = json.loads(command("compare", "r", f"{name}-mine", "--json").out)["sets"][-1:]
+    assert (found["column"], found["difference"]["n"]) == ("strict", 10 if name == "longmemeval" else 8)
 
 
 AUDITOR = '''"""A scripted judge, which knows the cases of its calibration."""

@@ -151,7 +151,7 @@ def _score(name: str, about: str, *examples: str) -> None:
             scored = replies_of(set_files, path, found, asked, known)
             said[str(path)] = found
             if keep and graded and not path.is_dir():
-                _keep(name, path, found)
+                _keep(name, path, found, data)
             return scored
 
         passed = _passed(wrong, replies(wrong, graded=False)) if wrong else None
@@ -179,13 +179,14 @@ def _run(path: Path, files: PredictionFiles) -> Sequence[Prediction]:
     return found
 
 
-def _keep(name: str, path: Path, predictions: Sequence[Prediction]) -> None:
-    """Write a file's replies as a run, unless there is one."""
+def _keep(name: str, path: Path, predictions: Sequence[Prediction], data: Path | None) -> None:
+    """Write a file's replies as a run, unless there is one; of the set whose file the data is, if it is known."""
     import asyncio
 
     from ltm_bench.api import publish
     from ltm_bench.core.tokens import counter
     from ltm_bench.datasets.imported import imported, run_name, write_log
+    from ltm_bench.datasets.public import public_sets
     from ltm_bench.plan.folders import REPORTS
     from ltm_bench.score.audits.judgements import append
     from ltm_bench.score.results.published_runs import verdicts_in
@@ -195,7 +196,9 @@ def _keep(name: str, path: Path, predictions: Sequence[Prediction]) -> None:
     if run.exists():
         _complain(f"{run} exists already and is left as it is; delete it to import it again")
         return
-    log = list(imported(name, agent, predictions, counter()))
+    known = {(each.dataset, each.file): each.name for each in public_sets().values()}
+    suite = known.get((name, data.name if data else ""), name)
+    log = list(imported(suite, agent, predictions, counter()))
     write_log(run, log)
     append(run, list(verdicts_in(log, predictions)))
     asyncio.run(publish(run))

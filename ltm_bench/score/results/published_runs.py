@@ -78,7 +78,7 @@ def verdicts_in(log: Iterable[Manifest | Event], predictions: Iterable[Predictio
         if isinstance(sent, Sent) and (each := judged.get((sent.expect or {})["id"])) is not None:
             score = next(each.judged[column] for column in each.expect.columns if column in each.judged)
             opinion = Opinion(
-                judge=each.judge or "its file",
+                judge=(each.judge or "its file").encode("utf-8", "replace").decode(),
                 key=IMPORTED,
                 rubric=IMPORTED,
                 prompt="",
