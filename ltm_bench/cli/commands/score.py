@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,12 @@ def _files(what: str, metavar: str = "FILE...") -> Any:
     return typer.Argument(metavar=metavar, help=what)
 
 
+_Files = Annotated[
+    list[Path],
+    _files("Prediction files, JSON or JSON lines, gzipped or not; or runs of ltm-bench.", "FILE|RUN..."),
+]
+
+
 @command(app, "score infinitebench results/gpt4/preds_*.jsonl", name="infinitebench")
 def score_infinitebench(
     files: Annotated[list[Path], _files("Prediction files, JSON lines or lists, gzipped or not.")],
@@ -52,12 +59,8 @@ def score_infinitebench(
     """Score prediction files of InfiniteBench, exactly as its two published programs do, and strictly."""
     from ltm_bench.datasets.infinitebench.scoring import modes_of, score_file
 
-    modes = modes_of(mode)
-
-    def scored(path: Path) -> dict[str, Any]:
-        return score_file(path, modes, task=task, model=model, on_bad=_complain)
-
-    with usable(files, scored) as rows:
+    one = partial(score_file, modes=modes_of(mode), task=task, model=model, on_bad=_complain)
+    with usable(files, one) as rows:
         print_rows(rows, as_json=as_json)
 
 
@@ -68,13 +71,10 @@ def score_infinitebench(
     name="counting-stars",
 )
 def score_counting_stars(
-    files: Annotated[
-        list[Path],
-        _files("Prediction files (searching or reasoning), or folders of our own runs.", "FILE|RUN..."),
-    ],
+    files: _Files,
     as_json: Json = False,
 ) -> None:
-    """Score prediction files or runs of Counting-Stars by length, with an additional order-aware figure."""
+    """Score prediction files (searching or reasoning) or runs of Counting-Stars by length, and by order besides."""
 
     def scored(path: Path) -> tuple[Path, list[dict[str, Any]]]:
         return path, rows_of_run(path) if path.is_dir() else [row_of_file(path, _complain)]
@@ -104,11 +104,9 @@ def _data(what: str) -> Any:
     return Option(f"The set itself: {what}; see datasets list.", "PATH")
 
 
-_IN_FORMS = "Prediction files, JSON or JSON lines, gzipped or not; or runs of ltm-bench."
 _Data = Annotated[Path | None, _data("its file, or its folder")]
 _Keep = Annotated[
-    bool,
-    Option("Write each file as a run too, for report, compare, judges, audit and export."),
+    bool, Option("Write each file as a run too, for report, compare, judges, audit and export.")
 ]
 _Errors = Annotated[
     Path | None,
@@ -120,7 +118,7 @@ def _score(name: str, about: str, *examples: str) -> None:
     """Add the command that scores prediction files of a set, or runs that ask its questions."""
 
     def score(
-        files: Annotated[list[Path], _files(_IN_FORMS, "FILE|RUN...")],
+        files: _Files,
         data: _Data = None,
         errors: _Errors = None,
         wrong: _Wrong = None,

@@ -21,7 +21,6 @@ class LocomoAnswer(SetMatcher):
     dataset: ClassVar[str] = "locomo"
     version: ClassVar[int] = 2
     columns: ClassVar[tuple[str, ...]] = ("official", "open", "strict", "judge")
-    judged: ClassVar[frozenset[str]] = frozenset(("judge",))
     kinds: ClassVar[Mapping[str, str]] = CATEGORIES
     apart: ClassVar[frozenset[str]] = frozenset((ADVERSARIAL,))
 

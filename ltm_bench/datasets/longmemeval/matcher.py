@@ -21,7 +21,6 @@ class Remembered(SetMatcher):
     version: ClassVar[int] = 2
     dataset: ClassVar[str] = "longmemeval"
     columns: ClassVar[tuple[str, ...]] = ("judge", "strict")
-    judged: ClassVar[frozenset[str]] = frozenset(("judge",))
 
     gold: Golds
     type: str
