@@ -293,3 +293,17 @@ def test_every_measurement_is_in_the_table_of_measurements() -> None:
 
 if __name__ == "__main__":
     PACKAGE.write_text(LATE.sub(late_imports(), PACKAGE.read_text("utf-8"), count=1), "utf-8")
+
+
+GONE = ("Sheet", "AnswerMark", "FileFigures", "said_in_run", "compare_files", "file_figures")
+"""Names of the time when prediction files had marks, sheets and figures of their own."""
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_a_reply_of_others_has_no_figures_besides_those_of_runs(name: str) -> None:
+    found = [
+        path
+        for path in (ROOT / "ltm_bench").rglob("*.py")
+        if re.search(rf"\b{name}\b", path.read_text("utf-8"))
+    ]
+    assert found == []

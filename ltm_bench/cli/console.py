@@ -12,6 +12,8 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
     from rich.console import Console, RenderableType
     from rich.table import Table
 
@@ -65,6 +67,26 @@ def table_of(*heads: str, names: int = 1, pad_edge: bool = True) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=pad_edge)
     for place, head in enumerate(heads):
         table.add_column(head, justify="left" if place < names else "right")
+    return table
+
+
+def folding_table(heads: Iterable[str], names: Collection[str], widths: Mapping[str, int]) -> Table:
+    """Return an empty table whose columns of names fold where the terminal is narrow, and whose figures stay whole.
+
+    Args:
+        heads: The heads of its columns.
+        names: Those of columns of names; all others hold figures.
+        widths: The least widths of columns, by head; those with one fold.
+    """
+    table = table_of(pad_edge=False)
+    for head in heads:
+        table.add_column(
+            head,
+            justify="left" if head in names else "right",
+            overflow="fold",
+            no_wrap=head not in widths,
+            min_width=widths.get(head) or None,
+        )
     return table
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
@@ -13,9 +13,7 @@ from ltm_bench.api import check_price
 from ltm_bench.cli.console import err, out, safe, table_of
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.datasets.dialogue import HistoryQuestion
-from ltm_bench.datasets.marks import Sheet
-from ltm_bench.datasets.public import public_set
+from ltm_bench.core.messages import Matcher
 from ltm_bench.judge import vague
 from ltm_bench.judge.interview import Interview, together
 from ltm_bench.judge.judges import Judge, find_judges
@@ -65,13 +63,9 @@ class Grading:
         self._on_bad(f"{self._judge} is asked about {path.name}; its answers are kept in {self._store(path)}")
         return self.graded(path, inquiries)
 
-    def vaguely(
-        self, path: Path, name: str, questions: Mapping[str, HistoryQuestion], sheets: Sequence[Sheet]
-    ) -> FalseAccepts | None:
-        """Return its verdicts on vague wrong answers to the questions of files that a public set asks, by name."""
-        expect, answered = public_set(name).expect, {mark.id for sheet in sheets for mark in sheet.marks}
-        asked = [(expect(each, "official"), each.text) for each in questions.values() if each.id in answered]
-        return false_accepts(self.graded(path, vague.inquiries(asked)).values())
+    def vaguely(self, path: Path, asked: Iterable[tuple[Matcher, str]]) -> FalseAccepts | None:
+        """Return its verdicts on vague wrong answers to questions, given by matcher and words."""
+        return false_accepts(self.graded(path, vague.inquiries(asked)).values()) if self._judge else None
 
     def graded(self, path: Path, inquiries: Inquiries[K, T], texts: Iterable[str] = ()) -> dict[K, T]:
         """Return what its answers come to, but for those that it fails to give, or that cannot be read.

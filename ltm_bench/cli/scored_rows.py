@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from ltm_bench.cli.console import complain, out
+from ltm_bench.cli.console import complain, folding_table, out
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import json_of
 
 if TYPE_CHECKING:
-    from ltm_bench.datasets.counting_stars.scorer import Figures, Recount
+    from ltm_bench.datasets.counting_stars.scorer import Figures
 
 G = TypeVar("G")
 T = TypeVar("T")
@@ -48,29 +48,23 @@ def row_of_file(path: Path, on_bad: Callable[[str], None]) -> dict[str, Any]:
 
 
 def rows_of_run(run: Path) -> list[dict[str, Any]]:
-    """Return the rows of a run's tests, and of their mean. Raises ConfigError if it has none."""
-    from ltm_bench.datasets.counting_stars.scorer import answered
+    """Return the rows of a run's tests, by the scores of its page, and of their mean. Raises ConfigError if none."""
+    from ltm_bench.api import load_run
+    from ltm_bench.datasets.counting_stars.scorer import Hits, figures_of, score
 
-    tests = answered(_answers(run))
+    tests: dict[str, list[Hits]] = {}
+    for example in load_run(run).examples:
+        for question in example.questions:
+            if question.scorer.startswith("StarCounts") and question.reply is not None:
+                hits = score(question.reply, json_of(question.expected)["counts"], example.span)
+                tests.setdefault(example.scenario, []).append(hits._replace(parts=question.parts))
     if not tests:
         raise ConfigError(f"{run}: that run has no counting-stars question")
-    rows = [_row(run, name, figures) for name, figures in tests.items()]
+    rows = [_row(run, name, figures_of(found)) for name, found in tests.items()]
     if len(rows) > 1:  # the published ranking is by the mean over the four official tests
         mean = sum(each["score"] for each in rows) / len(rows)
         rows.append({**dict.fromkeys(rows[0], ""), "file": str(run), "test": "mean", "score": mean})
     return rows
-
-
-def _answers(run: Path) -> Iterator[Recount]:
-    """Yield an agent's answers to Counting-Stars in a run."""
-    from ltm_bench.api import load_run
-    from ltm_bench.datasets.counting_stars.scorer import Recount
-
-    for example in load_run(run).examples:
-        for question in example.questions:
-            if question.scorer.startswith("StarCounts") and question.reply is not None:
-                counts = json_of(question.expected)["counts"]
-                yield Recount(example.scenario, question.reply, counts, example.span, question.parts)
 
 
 def _row(path: Path, test: str, figures: Figures) -> dict[str, Any]:
@@ -97,25 +91,25 @@ def without(row: Mapping[str, Any], column: str) -> dict[str, Any]:
 
 def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     """Print rows of one form as a table, or as JSON."""
-    from rich import box
-    from rich.table import Table
-
     if as_json:
         out().print_json(json.dumps(rows))
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in rows[0]:
-        name = column in ("file", "task", "test")
-        table.add_column(
-            column,
-            justify="left" if name else "right",
-            overflow="fold",
-            no_wrap=not name,
-            min_width=18 if column in ("file", "test") else None,
-        )
+    table = folding_table(rows[0], ("file", "task", "test"), {"file": 18, "task": 0, "test": 18})
     for row in rows:
         table.add_row(*(_cell(key, value) for key, value in row.items()))
     out().print(table)
+
+
+_LETTERS = {"utility": "U", "privacy_leak": "A", "deletion_leak": "F", "over_refusal": "refused"}
+"""What GateMem calls its figures in a table."""
+
+
+def print_set_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print the rows of a set's own table: all figures as JSON, else without the counts."""
+    if not as_json:
+        keys = dict.fromkeys(key for row in rows for key in row if not key.startswith(("n_", "action")))
+        rows = [{_LETTERS.get(key, key): row.get(key) for key in keys} for row in rows]
+    print_rows(rows, as_json=as_json)
 
 
 def _cell(column: str, value: Any) -> str:

@@ -4,56 +4,57 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.console import folding_table, out, safe
 
 if TYPE_CHECKING:
-    from ltm_bench.datasets.marks import Sheet
+    from ltm_bench.datasets.marks import SetReplies
     from ltm_bench.datasets.recounting import Recounts
     from ltm_bench.judge.panel import Panel
     from ltm_bench.judge.vague import FalseAccepts
-    from ltm_bench.score.statistics.published import Compared, Figure, FileFigures
+    from ltm_bench.score.statistics.published import Compared, Figure, SetFigures
 
 _NAMED = 5
 """Maximum number of missing questions named."""
 
+_OF_RUNS = {"scenario", "types", "wrong"}
+"""What the figures of a run say besides."""
 
-def print_sheets(
-    sheets: Sequence[Sheet],
+
+def print_replies(
+    replies: Sequence[SetReplies],
     *,
     as_json: bool,
-    types: Mapping[str, str] | None = None,
     judged: Collection[str] = (),
     passed: FalseAccepts | None = None,
 ) -> None:
     """Print the figures of files, and compare them.
 
     Args:
-        sheets: The files' marks.
+        replies: The files' replies.
         as_json: As one JSON object instead of tables.
-        types: Descriptions of types whose names do not explain themselves.
         judged: Columns that only a judge can fill.
         passed: The judge's verdicts on wrong answers, if known.
     """
-    from ltm_bench.score.statistics.published import compare_files, file_figures
+    from ltm_bench.score.statistics.published import compare_sets, figures_of
 
-    figures, compared = list(map(file_figures, sheets)), compare_files(sheets)
+    figures, compared = list(map(figures_of, replies)), compare_sets(replies)
     lines = list(dict.fromkeys(_unmatched(figures, compared)))
     if any(column in judged for each in figures for column in each.columns):
         lines.insert(0, _trust(passed))
     if as_json:
         found = {
-            "files": [each.model_dump(mode="json") for each in figures],
+            "files": [each.model_dump(mode="json", exclude=_OF_RUNS) for each in figures],
             "compared": [each.model_dump(mode="json") for each in compared],
             "false_accepts": passed and passed._asdict(),
             "notes": lines,
         }
         out().print_json(json.dumps(found))
         return
-    print_figures(figures, types or {})
+    print_figures(figures)
     print_compared(compared)
     for each in figures:
         for line in _remarks(each):
@@ -72,21 +73,16 @@ def _trust(passed: FalseAccepts | None) -> str:
     )
 
 
-def print_figures(files: Sequence[FileFigures], types: Mapping[str, str]) -> None:
-    """Print the figures of files or runs as a table, if there are any.
-
-    Args:
-        files: Their figures.
-        types: Descriptions of types whose names do not explain themselves.
-    """
+def print_figures(files: Sequence[SetFigures]) -> None:
+    """Print the figures of files or runs as a table, if there are any."""
     if not files:
         return
     columns = list(dict.fromkeys(column for each in files for column in each.columns))
-    table = _table("", "n", *columns)
+    table = folding_table(("", "n", *columns), ("",), {"": 20})
     for each in files:
         table.add_row(_name(each.file), style="bold")
         for line in each.lines:
-            name = f"{line.name} {types[line.name]}" if line.name in types else line.name
+            name = f"{line.name} {each.types.get(line.name, '')}".rstrip()
             cells = (_cell(line.figures.get(column)) for column in columns)
             table.add_row(f"  {name}", str(line.n), *cells)
     out().print(table)
@@ -110,7 +106,7 @@ def print_compared(compared: Sequence[Compared]) -> None:
     """Print the differences between files or runs, question by question, if there are any."""
     if not compared:
         return
-    table = _table("", "column", "n", "difference", "95 %", "p")
+    table = folding_table(("", "column", "n", "difference", "95 %", "p"), ("", "column"), {"": 20})
     for each in compared:
         found = each.difference
         ends = f"{found.interval.low:+.3f} – {found.interval.high:+.3f}" if found.interval else "–"
@@ -125,7 +121,7 @@ def print_compared(compared: Sequence[Compared]) -> None:
     out().print(table)
 
 
-def _remarks(file: FileFigures) -> Iterable[str]:
+def _remarks(file: SetFigures) -> Iterable[str]:
     name = _name(file.file)
     if file.missing:
         rest = len(file.missing) - _NAMED
@@ -135,7 +131,7 @@ def _remarks(file: FileFigures) -> Iterable[str]:
         yield f"{name}: {file.wrong_keys} of its questions have a key known to be wrong"
 
 
-def _unmatched(files: Sequence[FileFigures], compared: Sequence[Compared]) -> Iterable[str]:
+def _unmatched(files: Sequence[SetFigures], compared: Sequence[Compared]) -> Iterable[str]:
     """Yield the files that share few questions because their questions have no ids."""
     sizes = {each.file: each.n for each in files}
     for each in compared:
@@ -152,11 +148,8 @@ def print_panel(found: Panel, *, as_json: bool) -> None:
     if as_json:
         out().print_json(found.model_dump_json())
         return
-    table = _table(
-        "", *(safe(_name(file)) for file in found.files), *(["passes wrong"] if found.wrong else [])
-    )
-    for column in table.columns[1:]:
-        column.no_wrap = False
+    heads = ["", *(safe(_name(file)) for file in found.files), *(["passes wrong"] if found.wrong else [])]
+    table = folding_table(heads, ("",), dict.fromkeys(heads, 0) | {"": 20})
     for name in found.rubrics:
         cells = [_ranked(found, file, name) for file in found.files]
         table.add_row(name, *cells, *([_cell(found.wrong.get(name))] if found.wrong else []))
@@ -198,20 +191,3 @@ def print_recounts(found: Sequence[Recounts], *, as_json: bool) -> None:
             out().print(safe(f"    {odd.name}: published {odd.published}, counted {odd.ours}"))
         for note in file.notes:
             out().print(safe(f"  {note}"))
-
-
-def _table(*headings: str) -> Any:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for place, heading in enumerate(headings):
-        named = place == 0 or heading == "column"
-        table.add_column(
-            heading,
-            justify="left" if named else "right",
-            overflow="fold",
-            no_wrap=place != 0,
-            min_width=20 if place == 0 else None,
-        )
-    return table

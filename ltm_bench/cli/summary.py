@@ -59,7 +59,7 @@ def print_run(run: Run) -> None:
         readers = [each for each in results.readers if each != NOBODY]
         out().print(safe("; ".join([f"verdicts by {who}", *readers])))
     for each in results.sets:
-        print_figures([each], each.types)
+        print_figures([each])
     for line in _ingestion(results):
         out().print(line)
     for note in results.judges:

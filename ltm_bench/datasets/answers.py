@@ -6,7 +6,7 @@ named and does not count, and a file that is cut is refused.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -113,24 +113,6 @@ def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
         )
     if not found:
         raise ConfigError(f"{path}: it has no answer" + (f" ({len(rows)} rows without)" if rows else ""))
-    return found
-
-
-def said_in_run(questions: Iterable[tuple[Mapping[str, Any], str, str]]) -> list[Answer]:
-    """Return the answers to questions of public sets in one of our runs.
-
-    Args:
-        questions: The matcher of each, as the log holds it, the question's own text, and the reply.
-    """
-    found: list[Answer] = []
-    for expected, asked, reply in questions:
-        if not expected.get("id"):
-            continue
-        gold = expected.get("gold", expected.get("golds"))
-        kind = _text(expected.get("category", expected.get("type")))
-        found.append(
-            Answer(reply, str(expected["id"]), None, asked, kind, gold, (), None, len(found), expected)
-        )
     return found
 
 

@@ -8,7 +8,11 @@ import tomllib
 from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple
+
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.streaming import read_value
 
 
 class Erratum(NamedTuple):
@@ -60,6 +64,24 @@ def errata(dataset: str) -> Mapping[str, Erratum]:
 def wrong_keys(dataset: str) -> Mapping[str, Erratum]:
     """Return the errors that change what a reply scores: not those of cited evidence alone."""
     return {name: each for name, each in errata(dataset).items() if each.kind != "evidence"}
+
+
+def audited(path: Path) -> dict[str, Erratum]:
+    """Return the wrong keys that an audit lists, by the ids of the questions. Raises ConfigError."""
+    try:
+        found = [
+            Erratum(
+                each["question_id"],
+                f"an audit: {each['error_type']}",
+                str(path),
+                digest=question_digest(each.get("question")),
+            )
+            for each in read_value(path)
+            if each["error_type"] != "WRONG_CITATION"
+        ]
+    except (LookupError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path}: not an audit's list of question_id and error_type: {error!r}") from error
+    return {each.id: each for each in found}
 
 
 def error_of(known: Mapping[str, Erratum], name: str, text: str | None) -> Erratum | None:

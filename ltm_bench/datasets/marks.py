@@ -1,44 +1,89 @@
-"""The result of scoring a prediction file: a mark for every answer, in one or several columns."""
+"""The scores of a reply to a question of a public set, whether a run of ours asked it or a file of others holds it."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from pydantic import BaseModel
 
-class AnswerMark(NamedTuple):
-    """The scores of one answer."""
+from ltm_bench.datasets.errata import Erratum, error_of, question_digest, wrong_keys
+from ltm_bench.datasets.matching import SetMatcher
+
+
+class SetQuestion(BaseModel, frozen=True):
+    """A question of a public set, and its scores for the reply."""
 
     id: str
-    """The question's id, the same in all files of a set."""
-    type: str
-    history: str
-    """The history that it asks about: answers about one history resemble each other."""
-    scores: Mapping[str, float]
-    """From 0 to 1, by column; columns that do not apply to this answer are missing."""
-    unanswerable: bool = False
-    """Whether the right answer is an abstention, if the type does not say so."""
-    wrong_key: bool = False
-    """Whether the published key is known to be wrong."""
+    """As in prediction files."""
     asked: str = ""
-    """What tells the question from another with the same id; empty if it is unknown."""
+    """A hash of its words and of what is expected: files of one's own may have the same ids."""
+    type: str
+    named: str = ""
+    """A description of the type, if its name is not enough."""
+    unanswerable: bool = False
+    apart: bool = False
+    """Whether the published overall figure leaves it out."""
+    wrong_key: str = ""
+    """Why its key is known to be wrong; empty if it is not."""
+    scores: dict[str, float] = {}
+    """From 0 to 1, the published scorer first; without scores that need a judge, if none was asked."""
 
 
-class Sheet(NamedTuple):
-    """The marks of a file."""
+class SetReplies(NamedTuple):
+    """The replies of a run or of a file to questions of one public set."""
 
-    path: Path
-    columns: tuple[str, ...]
+    file: str
+    """The run, or the path of the file."""
+    columns: Sequence[str]
     """The columns, the published scorer's first."""
-    marks: tuple[AnswerMark, ...]
-    missing: tuple[str, ...] = ()
-    """Questions of the data that the file does not answer."""
-    apart: frozenset[str] = frozenset()
-    """Types that the published overall figure leaves out."""
+    asked: Sequence[tuple[str, SetQuestion]]
+    """Each with what tells its history from others: replies about one history resemble each other."""
+    missing: Sequence[str] = ()
+    """Questions without a reply that could be scored."""
     judge: str | None = None
-    """The judge behind the column `judge`, if known."""
+    """The judge behind the scores that text cannot tell, if known."""
 
     @property
-    def overall(self) -> tuple[AnswerMark, ...]:
-        """The marks of the published overall figure; all marks if it would leave out every one."""
-        kept = tuple(mark for mark in self.marks if mark.type not in self.apart)
-        return kept or self.marks
+    def overall(self) -> Sequence[tuple[str, SetQuestion]]:
+        """Those of the published overall figure; all if it would leave out every one."""
+        return [each for each in self.asked if not each[1].apart] or self.asked
+
+
+def set_question(
+    expect: SetMatcher,
+    asked: str,
+    expected: str,
+    reply: str | None,
+    judged: Sequence[Mapping[str, float]],
+    known: Mapping[str, Erratum] | None = None,
+) -> SetQuestion:
+    """Return a public set's scores for a reply; nothing for a missing one.
+
+    Args:
+        expect: The question's matcher.
+        asked: The question's own words; empty if they are unknown.
+        expected: What is expected.
+        reply: The reply.
+        judged: Scores that judges gave; the mean of several counts.
+        known: Known errors in keys; those of the set by default.
+    """
+    known = wrong_keys(expect.dataset) if known is None else known
+    error = error_of(known, expect.id, asked)
+    text = {} if reply is None else expect.scores(reply)
+    scores: dict[str, float] = {}
+    for column in expect.columns:
+        given = [each[column] for each in judged if column in each]
+        if given:
+            scores[column] = sum(given) / len(given)
+        elif column in text:
+            scores[column] = text[column]
+    contradicts = "its gold answer contradicts its own rubric" if expect.contradicts_itself else ""
+    return SetQuestion(
+        id=expect.id,
+        asked=question_digest(f"{asked}\n{expected}"),
+        type=expect.kind,
+        named=expect.kinds.get(expect.kind, ""),
+        unanswerable=expect.cannot_be_answered,
+        apart=expect.kind in expect.apart,
+        wrong_key=error.why if error else contradicts,
+        scores=scores,
+    )

@@ -50,6 +50,8 @@ class SetMatcher(Matcher):
     """The set's folder."""
     columns: ClassVar[tuple[str, ...]]
     """The columns of scores, the published scorer's first."""
+    judged: ClassVar[frozenset[str]] = frozenset(("judge",))
+    """The columns that only a judge can fill, if it has them."""
     kinds: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Descriptions of types whose names do not explain themselves."""
     apart: ClassVar[frozenset[str]] = frozenset()

@@ -23,12 +23,16 @@ from ltm_bench.datasets.locomo.scorer import strict as locomo_strict
 from ltm_bench.datasets.longmemeval.files import ABSTENTION, TYPES
 from ltm_bench.datasets.longmemeval.scorer import inquiry
 from ltm_bench.datasets.longmemeval.scorer import strict as longmemeval_strict
-from ltm_bench.datasets.marks import AnswerMark, Sheet
+from ltm_bench.datasets.marks import SetQuestion, SetReplies
+from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.judge import blind
 from ltm_bench.judge.reading import BlindCase
 from ltm_bench.judge.texts import TEXTS
+from ltm_bench.log.reader import read_questions
+from ltm_bench.plugins.matchers import load
+from ltm_bench.score.audits.judgements import judgements, reply_hash
 from ltm_bench.score.audits.raters import Agreement, agreement
-from ltm_bench.score.statistics.published import Figure, compare_files, file_figures
+from ltm_bench.score.statistics.published import Figure, compare_sets, figures_of
 
 STORED, F1, STRICT, BY_TYPE, BLIND = "stored", "F1", "strict text", "by type", "blind reading"
 
@@ -108,15 +112,15 @@ def _by_rule(text: str) -> Verdict:
 
 
 def replies_of(path: Path, questions: Mapping[str, Mapping[str, Any]], on_bad: OnBad) -> list[PanelReply]:
-    """Return the replies of a file. Raises ConfigError if it holds none.
+    """Return the replies of a file, or of a run. Raises ConfigError if it holds none.
 
     Args:
-        path: The file.
+        path: The file, or the run.
         questions: What is known of questions that the file only names, by id.
         on_bad: Called with each row that is skipped.
     """
     found, times = list[PanelReply](), Counter[str]()
-    for answer in read_answers(path, on_bad):
+    for answer in _answered(path) if path.is_dir() else read_answers(path, on_bad):
         name, asked = answer.id or "", questions.get(answer.id or "", {})
         golds = answer.golds or answer._replace(gold=asked.get("answer")).golds
         text = answer.question or asked.get("question") or ""
@@ -129,6 +133,19 @@ def replies_of(path: Path, questions: Mapping[str, Mapping[str, Any]], on_bad: O
             name = f"{name} #{times[name]}"
         found.append(PanelReply(name, _CATEGORIES.get(kind, kind), history, text, golds, answer))
     return found
+
+
+def _answered(run: Path) -> Iterator[Answer]:
+    """Yield the replies of a run to the questions of public sets, with what judges said of them."""
+    heard = judgements(run)
+    for place, (sent, reply) in enumerate(read_questions(run)):
+        expect, held = load(sent.expect or {}), sent.expect or {}
+        if isinstance(expect, SetMatcher):
+            judged = heard.get((sent.example or "", sent.turn))
+            opinions = judged.opinions if judged is not None and judged.reply == reply_hash(reply) else ()
+            votes = tuple(each.scores["judge"] for each in opinions if "judge" in each.scores)
+            gold = held.get("gold", held.get("golds"))
+            yield Answer(reply, expect.id, None, sent.asked, expect.kind, gold, votes, None, place, {})
 
 
 FEW = 5
@@ -182,16 +199,19 @@ class Panel(BaseModel, frozen=True):
     """Of files, by rubric, among those that answer the same questions; no ranks for the only one."""
 
 
-def sheet_of(path: Path, replies: Sequence[PanelReply], heard: Mapping[tuple[str, str], float]) -> Sheet:
-    """Return the marks of a file by every rubric that has a verdict on it. Raises ConfigError if none has."""
-    marks = []
+def by_rubrics(
+    path: Path, replies: Sequence[PanelReply], heard: Mapping[tuple[str, str], float]
+) -> SetReplies:
+    """Return a file's replies by every rubric that has a verdict on it. Raises ConfigError if none has."""
+    asked = list[tuple[str, SetQuestion]]()
     for each in replies:
-        asked = {name: heard[each.id, name] for name in RUBRICS if (each.id, name) in heard}
-        marks.append(AnswerMark(each.id, each.type, each.history, dict(each.by_text()) | asked))
-    columns = tuple(name for name in RUBRICS if any(name in mark.scores for mark in marks))
+        judged = {name: heard[each.id, name] for name in RUBRICS if (each.id, name) in heard}
+        scores = dict(each.by_text()) | judged
+        asked.append((each.history, SetQuestion(id=each.id, type=each.type, scores=scores)))
+    columns = [name for name in RUBRICS if any(name in of.scores for _, of in asked)]
     if not columns:
         raise ConfigError(f"{path}: it has neither verdicts nor gold answers; name a judge with --judge")
-    return Sheet(path, columns, tuple(marks))
+    return SetReplies(str(path), columns, asked)
 
 
 def people_of(replies: Sequence[PanelReply]) -> dict[str, bool]:
@@ -200,17 +220,19 @@ def people_of(replies: Sequence[PanelReply]) -> dict[str, bool]:
     return {name: verdict == "CORRECT" for name, verdict in said.items() if verdict in ("CORRECT", "WRONG")}
 
 
-def panel(sheets: Sequence[Sheet], wrong: Sheet | None, people: Mapping[Path, Mapping[str, bool]]) -> Panel:
+def panel(
+    sheets: Sequence[SetReplies], wrong: SetReplies | None, people: Mapping[str, Mapping[str, bool]]
+) -> Panel:
     """Return all files under all rubrics.
 
     Args:
-        sheets: The files' marks.
+        sheets: The files' replies.
         wrong: Those of deliberately wrong answers, if given.
         people: What people say of the replies of files that they rated, by id.
     """
-    files = {str(sheet.path): file_figures(sheet).lines[0].figures for sheet in sheets}
-    accepted = file_figures(wrong).lines[0].figures if wrong else {}
-    rivals = [sheet for sheet in sheets if sheet.path not in people]
+    files = {each.file: figures_of(each).lines[0].figures for each in sheets}
+    accepted = figures_of(wrong).lines[0].figures if wrong else {}
+    rivals = [each for each in sheets if each.file not in people]
     return Panel(
         rubrics={
             name: f"{each['of']}: {each['source']}"
@@ -221,19 +243,21 @@ def panel(sheets: Sequence[Sheet], wrong: Sheet | None, people: Mapping[Path, Ma
         wrong=accepted,
         turned=tuple(_turned(rivals)),
         people=tuple(
-            _rated(name, sheet, people[sheet.path])
-            for sheet in sheets
-            if sheet.path in people
-            for name in sheet.columns
+            _rated(name, each, people[each.file])
+            for each in sheets
+            if each.file in people
+            for name in each.columns
         ),
         ranks=_ranks(rivals, files),
     )
 
 
-def _ranks(sheets: Sequence[Sheet], files: Mapping[str, Mapping[str, Figure]]) -> dict[str, dict[str, int]]:
+def _ranks(
+    sheets: Sequence[SetReplies], files: Mapping[str, Mapping[str, Figure]]
+) -> dict[str, dict[str, int]]:
     """Return the place of each file among those that answer the same questions."""
     found = {}
-    asked = {str(sheet.path): frozenset(mark.id for mark in sheet.marks) for sheet in sheets}
+    asked = {each.file: frozenset(of.id for _, of in each.asked) for each in sheets}
     for path, ids in asked.items():
         alike = [files[other] for other, theirs in asked.items() if theirs == ids]
         if len(alike) > 1:
@@ -244,8 +268,8 @@ def _ranks(sheets: Sequence[Sheet], files: Mapping[str, Mapping[str, Figure]]) -
     return found
 
 
-def _rated(name: str, sheet: Sheet, people: Mapping[str, bool]) -> Rated:
-    ours = {(mark.id, 0, ""): mark.scores[name] >= 0.5 for mark in sheet.marks if name in mark.scores}
+def _rated(name: str, sheet: SetReplies, people: Mapping[str, bool]) -> Rated:
+    ours = {(of.id, 0, ""): of.scores[name] >= 0.5 for _, of in sheet.asked if name in of.scores}
     theirs = {(id_, 0, ""): right for id_, right in people.items() if (id_, 0, "") in ours}
     right = sum(theirs.values())
     wrong = len(theirs) - right
@@ -253,10 +277,10 @@ def _rated(name: str, sheet: Sheet, people: Mapping[str, bool]) -> Rated:
     return Rated(rubric=name, right=right, wrong=wrong, agreement=found, tells=min(right, wrong) >= FEW)
 
 
-def _turned(sheets: Sequence[Sheet]) -> Iterator[Turned]:
+def _turned(sheets: Sequence[SetReplies]) -> Iterator[Turned]:
     """Yield the pairs of files that some rubrics put one way and some the other, on the questions of both."""
-    compared = compare_files(sheets)
-    for first, second in combinations([str(sheet.path) for sheet in sheets], 2):
+    compared = compare_sets(sheets)
+    for first, second in combinations([each.file for each in sheets], 2):
         of = {
             each.column: each.difference for each in compared if (each.first, each.second) == (first, second)
         }

@@ -232,16 +232,16 @@ def read_turns(path: Path, *, forks: bool = False) -> Iterator[Turn]:
             yield Turn(sent.said, event.said, sent.kind, sent.example, answered, session=sent.session)
 
 
-def read_questions(run: Path) -> Iterator[tuple[Mapping[str, Any], str, str]]:
-    """Yield every question of a run: its matcher as the log holds it, its own words, and the reply. Raises LogError."""
+def read_questions(run: Path) -> Iterator[tuple[Sent, str]]:
+    """Yield every answered question of a run, and the reply. Raises LogError."""
     for path in logs(run):
-        open_ones: dict[int, tuple[Mapping[str, Any], str]] = {}
+        open_ones: dict[int, Sent] = {}
         for event in read_events(path):
             if isinstance(event, Sent) and event.kind == "ask":
-                open_ones[event.turn] = event.expect or {}, event.asked
+                open_ones[event.turn] = event
             elif isinstance(event, Forked):
-                open_ones[event.id] = event.expect, event.sent.asked
+                open_ones[event.id] = event.sent
             elif isinstance(event, Replied | Answered):
                 number = event.turn if isinstance(event, Replied) else event.id
-                if number in open_ones:
-                    yield *open_ones.pop(number), event.reply
+                if (sent := open_ones.pop(number, None)) is not None:
+                    yield sent, event.reply

@@ -210,3 +210,16 @@ def test_several_golds_in_a_file_are_each_right(tmp_path: Path, command: "Comman
     path.write_text(json.dumps(rows))
     (file,) = json.loads(command("score", "longmemeval", str(path), "--json").out)["files"]
     assert file["lines"][0]["figures"]["strict"]["mean"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("gold", [[], "", [[], " "], {"no": "text"}, None])
+def test_a_row_without_a_gold_answer_is_named_and_the_others_are_scored(
+    tmp_path: Path, command: "Command", gold: Any
+) -> None:
+    path = tmp_path / "mine.json"
+    rows = [{"qa_pair_id": f"factconsolidation_sh_6k_no{n}", "prediction": "Bo"} for n in range(2)]
+    path.write_text(json.dumps([rows[0] | {"gold_answers": gold}, rows[1] | {"gold_answers": ["Bo"]}]))
+    done = command("score", "factconsolidation", str(path), "--json")
+    assert done.exit_code == 0, done.err
+    assert json.loads(done.out)["files"][0]["n"] == 1
+    assert "sh-6k/0: skipped: its answer is unknown; name the data with --data" in done.err

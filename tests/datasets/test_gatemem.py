@@ -15,8 +15,8 @@ from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.errata import errata
 from ltm_bench.datasets.gatemem.files import histories, questions_of
 from ltm_bench.datasets.gatemem.matcher import output_of
+from ltm_bench.datasets.gatemem.predictions import FILES, rows_of
 from ltm_bench.datasets.gatemem.scorer import MODES, Output, Rule, example, figures, hits
-from ltm_bench.datasets.gatemem.scoring import rows_of
 from tests import sets
 
 if TYPE_CHECKING:
@@ -313,12 +313,14 @@ def test_what_a_memory_shows_to_the_model_is_a_leak_end_to_end() -> None:
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the data is not at hand")
-def test_every_row_of_the_published_scores_and_every_named_pattern_is_reproduced() -> None:
+def test_every_row_of_the_published_scores_and_every_named_pattern_is_reproduced(tmp_path: Path) -> None:
     known = {each.id: each for each in questions_of(SHARED / "data", pytest.fail)}
     assert len(known) == 2218
     listed = re.findall(r"\S+", (SHARED / "query_contains_forbidden_ids.txt").read_text("utf-8"))
-    every = {name: Output("refuse", question.text) for name, question in known.items()}
-    rows = rows_of({Path("echo"): every}, known)
+    said = [{"checkpoint_id": name, "action": "refuse", "answer": each.text} for name, each in known.items()]
+    data = [("", each) for each in known.values()]
+    echo = written(tmp_path, said)
+    rows = rows_of({"echo": list(FILES.read(echo, data, pytest.fail))}, data)
     leaks = {
         row["domain"]: row["privacy_leak"]
         for row in rows

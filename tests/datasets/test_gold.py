@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from ltm_bench.core.limits import json_of
-from ltm_bench.datasets.gatemem.files import Checkpoint, questions_of
-from ltm_bench.datasets.gatemem.scoring import known_in, predicted, rows_of
+from ltm_bench.datasets.gatemem.predictions import FILES, rows_of
+from ltm_bench.datasets.predictions import Data
 from ltm_bench.datasets.recounting import Recounts, explaining, learn, read_published, recount
 from ltm_bench.datasets.shapes import SHAPES, shape_of
 from tests.published import shared
@@ -106,15 +106,16 @@ def orders_of_beam(row: Row) -> Iterator[tuple[object, object]]:
 
 
 @cache
-def checkpoints() -> dict[str, Checkpoint]:
-    return {each.id: each for each in questions_of(shared("gatemem/data"), pytest.fail)}
+def checkpoints() -> Data:
+    return list(FILES.questions(shared("gatemem/data"), pytest.fail))
 
 
 @cache
 def gated(rule: str) -> list[dict[str, float | str | bool]]:
     files = sorted(shared("gatemem/constructed", rule).glob("*.predictions.jsonl*"))
-    told = {path: known_in(path, predicted(path, pytest.fail), checkpoints(), pytest.fail) for path in files}
-    return rows_of(told, checkpoints())
+    return rows_of(
+        {str(path): list(FILES.read(path, checkpoints(), pytest.fail)) for path in files}, checkpoints()
+    )
 
 
 def figures_of_gatemem(row: Row) -> Iterator[tuple[object, object]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.datasets.errata import Erratum, question_digest
-from ltm_bench.datasets.locomo import scoring
+from ltm_bench.datasets.locomo import predictions
 from tests.published import shared
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def test_files_are_compared_question_by_question_and_wrong_evidence_stands_apart
     command: "Command", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     odd = Erratum("q", "cited wrongly", "somebody", "evidence", question_digest("Which 0?"))
-    monkeypatch.setattr(scoring, "errata", lambda _: {"q": odd})
+    monkeypatch.setattr(predictions, "errata", lambda _: {"q": odd})
     half, whole = ["session_1"], ["session_3", "session_1"]
     worse = placed(tmp_path / "raw.json", [row(n, half, 0.5) for n in range(6)])
     better = placed(

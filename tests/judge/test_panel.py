@@ -13,10 +13,10 @@ from ltm_bench.judge.panel import (
     RUBRICS,
     Panel,
     PanelReply,
+    by_rubrics,
     panel,
     people_of,
     replies_of,
-    sheet_of,
 )
 from tests.published import shared
 
@@ -86,8 +86,8 @@ def rated(tmp_path: Path) -> Path:
 
 def seen(paths: Sequence[Path], people: Path | None = None) -> Panel:
     replies = {path: replies_of(path, {}, pytest.fail) for path in [*paths, *([people] if people else [])]}
-    rated = {path: people_of(rows) for path, rows in replies.items() if path == people}
-    return panel([sheet_of(path, rows, {}) for path, rows in replies.items()], None, rated)
+    said = {str(path): people_of(rows) for path, rows in replies.items() if path == people}
+    return panel([by_rubrics(path, rows, {}) for path, rows in replies.items()], None, said)
 
 
 def test_files_change_places_between_rubrics_and_that_is_said(files: list[Path]) -> None:

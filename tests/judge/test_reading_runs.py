@@ -405,19 +405,6 @@ def test_an_unknown_reader_is_refused_before_the_conversation(place: Path, comma
     assert not (place / "reports" / "r").exists()
 
 
-@pytest.mark.parametrize(
-    "name", ["infinitebench", "counting-stars", "locomo", "longmemeval", "beam", "factconsolidation"]
-)
-def test_a_reader_has_nothing_to_read_where_published_programs_score(
-    place: Path, command: "Command", name: str
-) -> None:
-    (place / "said.jsonl").write_text("{}\n", "utf-8")
-    done = command("score", name, "said.jsonl", "--reader", "reads")
-    assert done.exit_code == 1
-    assert "--reader reads: a blind reader has nothing to read here" in done.err
-    assert asked(place) == []
-
-
 def test_an_agent_without_a_model_cannot_read_itself(place: Path, command: "Command") -> None:
     done = command(*RUN, "--reader", "self")
     assert done.exit_code == 1

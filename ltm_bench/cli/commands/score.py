@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,45 +13,35 @@ from ltm_bench.cli.console import err, out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, output_option
 from ltm_bench.cli.outputs import check_output
-from ltm_bench.cli.scored_rows import print_rows, row_of_file, rows_of_run, usable, without
+from ltm_bench.cli.scored_rows import print_rows, print_set_rows, row_of_file, rows_of_run, usable, without
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.request import MaxCost
 
 if TYPE_CHECKING:
-    from ltm_bench.datasets.answers import Answer
-    from ltm_bench.datasets.gatemem.scorer import Output
-    from ltm_bench.datasets.marks import Sheet
+    from collections.abc import Sequence
+
+    from ltm_bench.datasets.marks import SetReplies
+    from ltm_bench.datasets.predictions import Prediction, PredictionFiles
     from ltm_bench.judge.vague import FalseAccepts
 
 app = group("Score prediction files of other benchmarks, in their own formats.")
 
 
-def _nothing_to_read(name: str) -> None:
-    raise ValueError(
-        "a blind reader has nothing to read here: programs of other benchmarks score these predictions, no matcher of "
-        "ours; of a run, rescore --reader has the replies to ours read"
-    )
+def _files(what: str, metavar: str = "FILE...") -> Any:
+    return typer.Argument(metavar=metavar, help=what)
 
 
-_Reader = Annotated[
-    str | None,
-    Option(
-        "Only to say that no blind reader can help here: published programs score these files.",
-        "NAME",
-        _nothing_to_read,
-        variable="SCORE_READER",
-    ),
+_Files = Annotated[
+    list[Path],
+    _files("Prediction files, JSON or JSON lines, gzipped or not; or runs of ltm-bench.", "FILE|RUN..."),
 ]
 
 
 @command(app, "score infinitebench results/gpt4/preds_*.jsonl", name="infinitebench")
 def score_infinitebench(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Prediction files, JSON lines or lists, gzipped or not."),
-    ],
+    files: Annotated[list[Path], _files("Prediction files, JSON lines or lists, gzipped or not.")],
     mode: Annotated[
         str | None, Option("official-2024-06, official-newest, or strict (ours); all by default.", "MODE")
     ] = None,
@@ -62,20 +54,13 @@ def score_infinitebench(
             "NAME",
         ),
     ] = None,
-    reader: _Reader = None,
     as_json: Json = False,
 ) -> None:
     """Score prediction files of InfiniteBench, exactly as its two published programs do, and strictly."""
     from ltm_bench.datasets.infinitebench.scoring import modes_of, score_file
 
-    modes = modes_of(mode)
-
-    def scored(path: Path) -> dict[str, Any]:
-        file = score_file(path, modes, task=task, model=model, on_bad=_complain)
-        means = {str(key): mean for key, mean in file.means.items()}
-        return {"file": str(path), "task": file.task, "lines": file.lines, **means}
-
-    with usable(files, scored) as rows:
+    one = partial(score_file, modes=modes_of(mode), task=task, model=model, on_bad=_complain)
+    with usable(files, one) as rows:
         print_rows(rows, as_json=as_json)
 
 
@@ -86,17 +71,10 @@ def score_infinitebench(
     name="counting-stars",
 )
 def score_counting_stars(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE|RUN...",
-            help="Prediction files (searching or reasoning), or folders of our own runs.",
-        ),
-    ],
-    reader: _Reader = None,
+    files: _Files,
     as_json: Json = False,
 ) -> None:
-    """Score prediction files or runs of Counting-Stars by length, with an additional order-aware figure."""
+    """Score prediction files (searching or reasoning) or runs of Counting-Stars by length, and by order besides."""
 
     def scored(path: Path) -> tuple[Path, list[dict[str, Any]]]:
         return path, rows_of_run(path) if path.is_dir() else [row_of_file(path, _complain)]
@@ -111,26 +89,11 @@ def score_counting_stars(
                 print_rows([without(row, "file") for row in rows], as_json=False)
 
 
-_Files = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="FILE|RUN...",
-        help="Prediction files, JSON or JSON lines, gzipped or not; or runs of ltm-bench.",
-    ),
-]
 _Judge = Annotated[
     str | None,
-    Option(
-        "An agent that judges answers without a label; its verdicts are kept beside the file.",
-        "NAME",
-        flags=("--judge",),
-    ),
+    Option("An agent that judges answers without a label; its verdicts are kept beside the file.", "NAME"),
 ]
-
-
-_Published = Annotated[
-    list[Path], typer.Argument(metavar="FILE...", help="Published files, in any form, gzipped or not.")
-]
+_Published = Annotated[list[Path], _files("Published files, in any form, gzipped or not.")]
 _Wrong = Annotated[
     Path | None,
     Option("Deliberately wrong answers with the same judge's votes, to see how many it passes.", "FILE"),
@@ -138,105 +101,134 @@ _Wrong = Annotated[
 
 
 def _data(what: str) -> Any:
-    return Option(f"The set itself: {what}; see datasets list.", "PATH", flags=("--data",))
+    return Option(f"The set itself: {what}; see datasets list.", "PATH")
 
 
-@command(
-    app,
+_Data = Annotated[Path | None, _data("its file, or its folder")]
+_Keep = Annotated[
+    bool, Option("Write each file as a run too, for report, compare, judges, audit and export.")
+]
+_Errors = Annotated[
+    Path | None,
+    Option("An audit's list of wrong keys; if left out, those that are known: see datasets errata.", "FILE"),
+]
+
+
+def _score(name: str, about: str, *examples: str) -> None:
+    """Add the command that scores prediction files of a set, or runs that ask its questions."""
+
+    def score(
+        files: _Files,
+        data: _Data = None,
+        errors: _Errors = None,
+        wrong: _Wrong = None,
+        judge: _Judge = None,
+        max_cost: MaxCost = None,
+        keep: _Keep = False,
+        as_json: Json = False,
+    ) -> None:
+        from ltm_bench.cli.judging import Grading
+        from ltm_bench.cli.sheets import print_replies
+        from ltm_bench.datasets.errata import audited
+        from ltm_bench.datasets.predictions import counted, prediction_files, replies_of
+
+        set_files, known = prediction_files(name), audited(errors) if errors else None
+        asker = judge if set_files.asks else None
+        if judge != asker:  # the environment may name one for runs
+            _complain(f"--judge {judge}: nobody is asked: the program of {name} asks no judge")
+        asked = list(set_files.questions(data, _complain)) if data else []
+        grading = Grading(asker, max_cost, _complain)
+        said: dict[str, Sequence[Prediction]] = {}
+
+        def replies(path: Path, *, graded: bool = True) -> SetReplies:
+            found = list(_run(path, set_files) if path.is_dir() else set_files.read(path, asked, _complain))
+            if asker is not None and graded:
+                heard = grading.asked(path, data, (each.inquiry for each in found if each.is_open))
+                found = [each.heard(asker, heard.get(each.expect.id)) for each in found]
+            found = list(counted(path, found, _complain))
+            scored = replies_of(set_files, path, found, asked, known)
+            said[str(path)] = found
+            if keep and graded and not path.is_dir():
+                _keep(name, path, found, data)
+            return scored
+
+        passed = _passed(wrong, replies(wrong, graded=False)) if wrong else None
+        with usable(files, replies) as scored:
+            if set_files.rows is not None:
+                print_set_rows(set_files.rows(said, asked), as_json=as_json)
+                return
+            expected = {each.expect.id: each for path in files for each in said.get(str(path), ())}
+            told = [expected[each.id] for _, each in asked if each.id in expected]
+            passed = passed or grading.vaguely(files[0], [(each.expect, each.question) for each in told])
+            print_replies(scored, as_json=as_json, judged=set_files.matcher.judged, passed=passed)
+
+    score.__doc__ = about
+    command(app, *examples, name=name)(score)
+
+
+def _run(path: Path, files: PredictionFiles) -> Sequence[Prediction]:
+    """Return the replies of a run to a set's questions. Raises ConfigError if it has none."""
+    from ltm_bench.api import load_run
+    from ltm_bench.score.results.published_runs import predictions_in
+
+    found = list(predictions_in(path, load_run(path).results, files.matcher))
+    if not found:
+        raise ConfigError(f"{path}: no question of that run is one of {files.matcher.dataset}")
+    return found
+
+
+def _keep(name: str, path: Path, predictions: Sequence[Prediction], data: Path | None) -> None:
+    """Write a file's replies as a run, unless there is one; of the set whose file the data is, if it is known."""
+    import asyncio
+
+    from ltm_bench.api import publish
+    from ltm_bench.core.tokens import counter
+    from ltm_bench.datasets.imported import imported, run_name, write_log
+    from ltm_bench.datasets.public import public_sets
+    from ltm_bench.plan.folders import REPORTS
+    from ltm_bench.score.audits.judgements import append
+    from ltm_bench.score.results.published_runs import verdicts_in
+
+    agent = re.sub(r"(?:\.jsonl?|\.gz)+$", "", path.name)
+    run = REPORTS / run_name(name, agent)
+    if run.exists():
+        _complain(f"{run} exists already and is left as it is; delete it to import it again")
+        return
+    known = {(each.dataset, each.file): each.name for each in public_sets().values()}
+    suite = known.get((name, data.name if data else ""), name)
+    log = list(imported(suite, agent, predictions, counter()))
+    write_log(run, log)
+    append(run, list(verdicts_in(log, predictions)))
+    asyncio.run(publish(run))
+    _complain(f"{run} is written")
+
+
+_score(
+    "locomo",
+    "Score prediction files of LoCoMo: the official F1 by category, a strict score, and the votes stored in them.",
     "score locomo results/*.jsonl",
     "score locomo mine.json --data locomo10.json --wrong vague.jsonl",
-    name="locomo",
 )
-def score_locomo(
-    files: _Files,
-    data: Annotated[Path | None, _data("locomo10.json")] = None,
-    errors: Annotated[
-        Path | None,
-        Option("An audit's list of wrong keys; the one by dial481 (99 keys) if left out.", "FILE"),
-    ] = None,
-    wrong: _Wrong = None,
-    reader: _Reader = None,
-    as_json: Json = False,
-) -> None:
-    """Score prediction files of LoCoMo: the official F1 by category, a strict score, and the votes stored in them."""
-    from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.locomo.files import CATEGORIES
-    from ltm_bench.datasets.locomo.scoring import Keys, score_file
-
-    keys = Keys(data, errors, _complain)
-    passed = _passed(wrong, score_file(wrong, keys, _complain)) if wrong else None
-    with usable(files, lambda path: score_file(path, keys, _complain, answers=_answers_of(path))) as sheets:
-        print_sheets(sheets, as_json=as_json, types=CATEGORIES, judged=_JUDGED, passed=passed)
-
-
-@command(app, "score longmemeval mine.jsonl --data longmemeval_oracle.json", name="longmemeval")
-def score_longmemeval(
-    files: _Files,
-    data: Annotated[Path | None, _data("longmemeval_oracle.json, or another of its files")] = None,
-    judge: _Judge = None,
-    max_cost: MaxCost = None,
-    reader: _Reader = None,
-    as_json: Json = False,
-) -> None:
-    """Score prediction files of LongMemEval: a judge's labels by type, on average, and on abstentions."""
-    from ltm_bench.cli.judging import Grading
-    from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.answers import read_answers
-    from ltm_bench.datasets.longmemeval.scoring import inquiries, questions_of, score_file
-
-    questions, grading = questions_of(data, _complain), Grading(judge, max_cost, _complain)
-
-    def scored(path: Path) -> Sheet:
-        answers = _answers_of(path) or read_answers(path, _complain)
-        labels = grading.asked(path, data, inquiries(answers, questions))
-        return score_file(path, questions, _complain, answers=answers, labels=labels, judge=judge)
-
-    with usable(files, scored) as sheets:
-        passed = grading.vaguely(files[0], "longmemeval-s", questions, sheets)
-        print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
-
-
-@command(app, "score beam evaluation-mine.json --data chats/100K/1", name="beam")
-def score_beam(
-    files: _Files,
-    data: Annotated[Path | None, _data("a conversation's folder, or a folder of them")] = None,
-    judge: _Judge = None,
-    max_cost: MaxCost = None,
-    reader: _Reader = None,
-    as_json: Json = False,
-) -> None:
-    """Score prediction files of BEAM by ability, with a judge's scores, as in its program and its paper."""
-    from ltm_bench.cli.judging import Grading
-    from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.beam.scoring import inquiries, questions_of, score_file
-
-    questions, grading = questions_of(data, _complain), Grading(judge, max_cost, _complain)
-
-    def scored(path: Path) -> Sheet:
-        heard = grading.asked(path, data, inquiries(path, questions))
-        return score_file(path, questions, _complain, heard=heard, judge=judge)
-
-    with usable(files, scored) as sheets:
-        passed = grading.vaguely(files[0], "beam-100k", questions, sheets)
-        print_sheets(sheets, as_json=as_json, judged=_JUDGED, passed=passed)
-
-
-@command(
-    app, "score factconsolidation results.json --data Conflict_Resolution.json", name="factconsolidation"
+_score(
+    "longmemeval",
+    "Score prediction files of LongMemEval: a judge's labels by type, on average, and on abstentions.",
+    "score longmemeval mine.jsonl --data longmemeval_oracle.json",
 )
-def score_factconsolidation(
-    files: _Files,
-    data: Annotated[Path | None, _data("Conflict_Resolution.json")] = None,
-    reader: _Reader = None,
-    as_json: Json = False,
-) -> None:
-    """Score prediction files of FactConsolidation: the published substring match, exact match, and a strict score."""
-    from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.factconsolidation.scoring import questions_of, score_file
-
-    questions = questions_of(data, _complain)
-    with usable(files, lambda p: score_file(p, questions, _complain, answers=_answers_of(p))) as sheets:
-        print_sheets(sheets, as_json=as_json)
+_score(
+    "beam",
+    "Score prediction files of BEAM by ability, with a judge's scores, as in its program and its paper.",
+    "score beam evaluation-mine.json --data chats/100K/1",
+)
+_score(
+    "factconsolidation",
+    "Score prediction files of FactConsolidation: the published substring match, exact match, and a strict score.",
+    "score factconsolidation results.json --data Conflict_Resolution.json",
+)
+_score(
+    "gatemem",
+    "Score prediction files of GateMem as its rule scorer does, with and without its gate, and strictly.",
+    "score gatemem mine/*.jsonl --data bench/data",
+)
 
 
 @command(
@@ -279,7 +271,7 @@ def score_panel(
     from ltm_bench.cli.judging import Grading
     from ltm_bench.cli.sheets import print_panel
     from ltm_bench.datasets.recounting import explaining, learn
-    from ltm_bench.judge.panel import panel, people_of, replies_of, sheet_of
+    from ltm_bench.judge.panel import by_rubrics, panel, people_of, replies_of
     from ltm_bench.report.publishing import replace_file
     from ltm_bench.report.templating import templates
 
@@ -287,16 +279,16 @@ def score_panel(
     questions = learn(list(explaining(data)) if data else []).get("question", {})
     grading = Grading(judge, max_cost, _complain)
 
-    def marked(path: Path) -> tuple[Sheet, dict[str, bool]]:
+    def marked(path: Path) -> tuple[SetReplies, dict[str, bool]]:
         replies = replies_of(path, questions, _complain)
         asked = (each for reply in replies for each in reply.inquiries())
         texts = (next(inquiry) for reply in replies for _, inquiry in reply.inquiries())
-        return sheet_of(path, replies, grading.graded(path, asked, texts)), people_of(replies)
+        return by_rubrics(path, replies, grading.graded(path, asked, texts)), people_of(replies)
 
     with usable(list(dict.fromkeys([*files, *([wrong] if wrong else [])])), marked) as read:
-        vague = next((sheet for sheet, _ in read if sheet.path == wrong), None)
-        people = {sheet.path: said for sheet, said in read if said and sheet.path in files}
-        found = panel([sheet for sheet, _ in read if sheet.path in files], vague, people)
+        vague = next((replies for replies, _ in read if replies.file == str(wrong)), None)
+        people = {replies.file: said for replies, said in read if said and Path(replies.file) in files}
+        found = panel([replies for replies, _ in read if Path(replies.file) in files], vague, people)
         if output is not None:
             page = templates().get_template("panel.html.jinja").render(panel=found)
             replace_file(output, page.encode("utf-8", "replace"))
@@ -326,63 +318,18 @@ def score_precisionmembench(
 @command(app, "score retrieval results_locomo_raw.json results_locomo_hybrid.json", name="retrieval")
 def score_retrieval(files: _Published, as_json: Json = False) -> None:
     """Score what memories retrieved for LoCoMo: recall of the cited evidence, by category, and file against file."""
-    from ltm_bench.cli.sheets import print_sheets
-    from ltm_bench.datasets.locomo.files import CATEGORIES
-    from ltm_bench.datasets.locomo.scoring import sheet_of
+    from ltm_bench.cli.sheets import print_replies
+    from ltm_bench.datasets.locomo.predictions import recalled
 
-    with usable(files, sheet_of) as sheets:
-        print_sheets(sheets, as_json=as_json, types=CATEGORIES)
-
-
-@command(app, "score gatemem mine/*.jsonl --data bench/data", name="gatemem")
-def score_gatemem(
-    files: _Files,
-    data: Annotated[Path, _data("a domain's folder, or the folder bench/data above all of them")],
-    reader: _Reader = None,
-    as_json: Json = False,
-) -> None:
-    """Score prediction files of GateMem as its rule scorer does, with and without its gate, and strictly."""
-    from ltm_bench.datasets.gatemem.files import questions_of
-    from ltm_bench.datasets.gatemem.scoring import answered, known_in, predicted, rows_of
-    from ltm_bench.log.reader import read_questions
-
-    questions = {each.id: each for each in questions_of(data, _complain)}
-
-    def told(path: Path) -> tuple[Path, dict[str, Output]]:
-        replies = answered(read_questions(path)) if path.is_dir() else predicted(path, _complain)
-        return path, known_in(path, replies, questions, _complain)
-
-    with usable(list(dict.fromkeys(files)), told) as found:
-        rows = rows_of(dict(found), questions)
-        if not as_json:
-            letters = {"utility": "U", "privacy_leak": "A", "deletion_leak": "F", "over_refusal": "refused"}
-            keys = dict.fromkeys(key for row in rows for key in row if not key.startswith(("n_", "action")))
-            rows = [{letters.get(key, key): row.get(key) for key in keys} for row in rows]
-        print_rows(rows, as_json=as_json)
+    with usable(files, recalled) as replies:
+        print_replies(replies, as_json=as_json)
 
 
-def _answers_of(path: Path) -> list[Answer] | None:
-    """Return an agent's answers if this is a run's folder; None for a file."""
-    if not path.is_dir():
-        return None
-    from ltm_bench.datasets.answers import said_in_run
-    from ltm_bench.log.reader import read_questions
-
-    found = said_in_run(read_questions(path))
-    if not found:
-        raise ConfigError(f"{path}: no question of that run comes from a public set")
-    return found
-
-
-_JUDGED = frozenset(("judge", "paper"))
-"""Columns that only a judge can fill."""
-
-
-def _passed(wrong: Path, sheet: Sheet) -> FalseAccepts | None:
+def _passed(wrong: Path, replies: SetReplies) -> FalseAccepts | None:
     """Return how often the judge passes wrong answers, from its votes in a file of them."""
     from ltm_bench.judge.vague import FalseAccepts
 
-    votes = [mark.scores["judge"] for mark in sheet.overall if "judge" in mark.scores]
+    votes = [of.scores["judge"] for _, of in replies.overall if "judge" in of.scores]
     return FalseAccepts(len(votes), sum(votes) / len(votes), f"in {wrong.name}") if votes else None
 
 

@@ -32,6 +32,7 @@ class Meets(SetMatcher):
     dataset: ClassVar[str] = "beam"
     version: ClassVar[int] = 2
     columns: ClassVar[tuple[str, ...]] = (*MODES, TAU_F1)
+    judged: ClassVar[frozenset[str]] = frozenset(columns)
 
     gold: Golds
     rubric: tuple[str, ...]

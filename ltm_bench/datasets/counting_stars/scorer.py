@@ -126,19 +126,6 @@ BUCKETS = 4
 """Number of groups of answers, by length."""
 
 
-class Recount(NamedTuple):
-    """An agent's reply in a run."""
-
-    test: str
-    reply: str
-    counts: Sequence[int]
-    """The right counts."""
-    size: int
-    """Length of the text, in tokens."""
-    parts: tuple[float, ...]
-    """The score of each count, as on the run's page."""
-
-
 class Figures(NamedTuple):
     """The figures of one test."""
 
@@ -173,19 +160,11 @@ def predicted(path: Path, on_bad: OnBad) -> Figures:
         raise ConfigError(f"{path}: it has no answer")
     if len({row.reasoning for row in found}) > 1:
         raise ConfigError(f"{path}: some answers belong to the reasoning test, others do not: split the file")
-    return _figures(found)
+    return figures_of(found)
 
 
-def answered(answers: Iterable[Recount]) -> dict[str, Figures]:
-    """Return the figures of each test of a run; the scores are those of the run's page."""
-    tests: dict[str, list[Hits]] = {}
-    for each in answers:
-        row = score(each.reply, each.counts, each.size)
-        tests.setdefault(each.test, []).append(row._replace(parts=each.parts))
-    return {name: _figures(found) for name, found in tests.items()}
-
-
-def _figures(found: Sequence[Hits]) -> Figures:
+def figures_of(found: Sequence[Hits]) -> Figures:
+    """Return the figures of the answers to one test."""
     cells = sum(len(row.parts) for row in found)
     ordered = sorted(found, key=lambda row: row.size)
     cuts = [i * len(found) // BUCKETS for i in range(BUCKETS + 1)]

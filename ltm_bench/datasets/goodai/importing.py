@@ -5,17 +5,15 @@ and the tokens of the whole example, so depths are approximate. Filler is missin
 """
 
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Finish, Matcher
-from ltm_bench.core.tokens import DEFAULT, Counter
+from ltm_bench.core.tokens import Counter
 from ltm_bench.datasets.goodai.expectations import expectations
 from ltm_bench.datasets.goodai.files import (
     Definition,
@@ -27,18 +25,10 @@ from ltm_bench.datasets.goodai.files import (
     span_of,
 )
 from ltm_bench.datasets.goodai.matcher import Published
+from ltm_bench.datasets.imported import manifest_of, run_name, write_log
 from ltm_bench.log import events
-from ltm_bench.log.events import Ended, Event, Finished, Replied, Sent, encode
-from ltm_bench.log.manifest import (
-    BENCH_VERSION,
-    FORMAT,
-    IMPORTED,
-    AgentEntry,
-    FillerEntry,
-    Manifest,
-    ScenarioEntry,
-    SuiteEntry,
-)
+from ltm_bench.log.events import Ended, Event, Finished, Replied, Sent
+from ltm_bench.log.manifest import Manifest
 from ltm_bench.matchers.forms import dump
 
 
@@ -72,17 +62,10 @@ def import_runs(folder: Path, into: Path, counter: Counter, on_bad: OnBad) -> It
             f"{folder}: it has no results (results-*.jsonl, or results/<agent>/<Scenario>/*.json)"
         )
     for (benchmark, agent), published in grouped.items():
-        run = into / run_name(benchmark, agent)
+        run = into / run_name("goodai", benchmark, agent)
         if run.exists():
             yield Imported(run, len(published), new=False)
-            continue
-        log = b"".join(
-            entry.line() if isinstance(entry, Manifest) else encode(entry)
-            for entry in log_of(published, known, counter, on_bad)
-        )
-        if log:
-            run.mkdir(parents=True)
-            (run / "events.jsonl").write_bytes(log)
+        elif write_log(run, log_of(published, known, counter, on_bad)):
             yield Imported(run, len(published), new=True)
 
 
@@ -92,11 +75,6 @@ def runs(published: Sequence[Performance]) -> Mapping[tuple[str, str], list[Perf
     for each in published:
         found[each.benchmark, each.agent].append(each)
     return dict(sorted(found.items()))
-
-
-def run_name(benchmark: str, agent: str) -> str:
-    """Return the name of a run's folder: letters, digits, dots and hyphens only."""
-    return re.sub(r"[^A-Za-z0-9.]+", "-", f"goodai-{benchmark}-{agent}").strip("-.")[:100]
 
 
 def log_of(
@@ -179,27 +157,8 @@ def _manifest(
 ) -> Manifest:
     benchmark, agent = published[0].benchmark, published[0].agent
     span = span_of(benchmark) or max(each.span for each in published)
-    return Manifest(
-        format=FORMAT,
-        version=version("ltm-bench"),
-        bench_version=BENCH_VERSION,
-        seed=0,
-        span=span,
-        tokenizer=DEFAULT,
-        suite=SuiteEntry(
-            name=f"goodai {benchmark}",
-            start=start,
-            stagger=0.0,
-            isolated=False,
-            scenarios=[
-                ScenarioEntry(name=name, version=0, hash=digest(known, name), examples=n, parameters={})
-                for name, n in sorted(counts.items())
-            ],
-        ),
-        agent=AgentEntry(name=agent, adapter=IMPORTED, hash="", settings={}, free=False),
-        filler=FillerEntry(source=IMPORTED, digest="", mode="scripted", max_tokens=0),
-        scorers={},
-    )
+    scenarios = [(name, digest(known, name), n) for name, n in sorted(counts.items())]
+    return manifest_of(f"goodai {benchmark}", agent, span, start, scenarios)
 
 
 def digest(known: Sequence[Definition], scenario: str) -> str:

@@ -1,8 +1,8 @@
 """Scores prediction files of InfiniteBench: one mean for every file and mode."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.datasets.infinitebench.scorer import MODES, SCORERS, Mode, score, task_of
@@ -11,16 +11,6 @@ from ltm_bench.datasets.values import text_of
 
 _SKIPS_FIRST = "gpt4"
 """The model whose first number the published program skips in math_calc."""
-
-
-class FileScore(NamedTuple):
-    """The scores of a prediction file."""
-
-    file: Path
-    task: str
-    lines: int
-    means: Mapping[Mode, float]
-    """In per cent."""
 
 
 def modes_of(name: str | None) -> Sequence[Mode]:
@@ -35,8 +25,8 @@ def modes_of(name: str | None) -> Sequence[Mode]:
 
 def score_file(
     path: Path, modes: Sequence[Mode], *, task: str | None, model: str | None, on_bad: OnBad
-) -> FileScore:
-    """Return the scores of a prediction file.
+) -> dict[str, Any]:
+    """Return file, task, number of lines, and the mean of each mode in per cent.
 
     Args:
         path: A JSON list or JSON Lines, gzipped or not.
@@ -68,5 +58,7 @@ def score_file(
     if not scores:
         raise ConfigError(f"{path}: it has no line with a prediction and a ground_truth")
     sums = map(sum, zip(*scores, strict=True))
-    means = {mode: round(100 * total / len(scores), 4) for mode, total in zip(modes, sums, strict=True)}
-    return FileScore(path, task, len(scores), means)
+    means: dict[str, float] = {
+        mode: round(100 * total / len(scores), 4) for mode, total in zip(modes, sums, strict=True)
+    }
+    return {"file": str(path), "task": task, "lines": len(scores), **means}

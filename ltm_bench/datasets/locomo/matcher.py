@@ -10,6 +10,9 @@ from ltm_bench.datasets.locomo.scorer import best, chosen, official, stems, stri
 from ltm_bench.datasets.matching import Golds, SetMatcher, each_of, kept
 from ltm_bench.matchers.reading import READ, abstains
 
+IMPORTED = "imported"
+"""The mode for replies of others, which name what they chose in category 5."""
+
 
 @dataclass(frozen=True, slots=True)
 class LocomoAnswer(SetMatcher):
@@ -17,7 +20,7 @@ class LocomoAnswer(SetMatcher):
 
     dataset: ClassVar[str] = "locomo"
     version: ClassVar[int] = 2
-    columns: ClassVar[tuple[str, ...]] = ("official", "open", "strict")
+    columns: ClassVar[tuple[str, ...]] = ("official", "open", "strict", "judge")
     kinds: ClassVar[Mapping[str, str]] = CATEGORIES
     apart: ClassVar[frozenset[str]] = frozenset((ADVERSARIAL,))
 
@@ -27,7 +30,7 @@ class LocomoAnswer(SetMatcher):
     id: str = ""
     """The question's id, for comparing runs with prediction files."""
     mode: str = "official"
-    """`official` or `strict`; `open` is `official` for runs that ask category 5 without options."""
+    """`official`, `strict` or `imported`; `open` is `official` for runs that ask category 5 without options."""
     options: tuple[str, ...] = ()
     """The options of category 5, (a) and (b); empty if none were offered."""
 
@@ -49,7 +52,10 @@ class LocomoAnswer(SetMatcher):
         return Verdict(Outcome.WRONG, 0.0, f"nothing for {scorer}")
 
     def _said(self, reply: str) -> str:
-        return chosen(reply[:READ], self.options) if self.options else reply[:READ]
+        said = (
+            reply if self.mode == IMPORTED else reply[:READ]
+        )  # published figures count all of a reply that loops
+        return chosen(said, self.options) if self.options else said
 
     def _strict(self, said: str) -> float:
         """Return the strict score; 0 for both options at once."""
@@ -71,7 +77,8 @@ class LocomoAnswer(SetMatcher):
     def scores(self, reply: str) -> Mapping[str, float]:
         """Return both scores. Without options, the one of category 5 is not the published one, but `open`."""
         said = self._said(reply)
-        as_asked = "open" if self.category == ADVERSARIAL and not self.options else "official"
+        offered = self.options or self.mode == IMPORTED
+        as_asked = "official" if offered or self.category != ADVERSARIAL else "open"
         return {
             as_asked: best(official, said, self.gold, self.category),
             "strict": self._strict(said),
@@ -101,7 +108,7 @@ def locomo_answer(
         gold: The answer in the set, or several that are accepted.
         category: The question's category, `1` to `5`.
         id: The question's id.
-        mode: `official`, `open` or `strict`.
+        mode: `official`, `open`, `imported` or `strict`.
         options: The two options, (a) first, where the question is a choice.
     """
     return LocomoAnswer(kept(gold), category, id, mode, tuple(options))

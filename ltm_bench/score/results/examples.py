@@ -21,11 +21,11 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from ltm_bench.core.messages import Outcome, Verdict
+from ltm_bench.datasets.marks import SetQuestion
 from ltm_bench.score.audits.judgements import BlindReading, Opinion, Override
 from ltm_bench.score.results.guessing import Guessed
 from ltm_bench.score.results.ingestion import Ingestion
 from ltm_bench.score.results.retrieval import Ranking, Retrieval
-from ltm_bench.score.results.sets import SetQuestion
 from ltm_bench.score.results.written import Written
 from ltm_bench.score.statistics.intervals import Interval
 

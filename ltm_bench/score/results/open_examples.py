@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.datasets.marks import set_question
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.log.events import Ended, Sent
 from ltm_bench.score.audits.blind import verdict_by_reading
@@ -16,7 +17,6 @@ from ltm_bench.score.audits.unread import is_for_reader
 from ltm_bench.score.results.examples import BLIND, EXACT, SCORER, TEXT, ExampleResult, Needle, Question
 from ltm_bench.score.results.headline import decide, example_score, gated
 from ltm_bench.score.results.ingestion import Taking
-from ltm_bench.score.results.sets import set_question
 from ltm_bench.score.results.written import Examined
 
 SHOWN = 4000
@@ -90,8 +90,9 @@ class AskedQuestion:
             question = decide(self._read(question, reading), judgement, override)
         changes: dict[str, Any] = {}
         if isinstance(self.expect, SetMatcher):
-            told = self.words, question.expected, question.reply, question.opinions
-            changes["published"] = set_question(self.expect, *told)
+            told = self.words, question.expected, question.reply
+            judged = [opinion.scores for opinion in question.opinions if opinion.scores]
+            changes["published"] = set_question(self.expect, *told, judged)
         if question.matched is not None:
             # The words decided for the matcher; a judge gives a reason, and is not explained by them.
             changes["decisive"] = ()

@@ -1,13 +1,20 @@
-"""The published figures for the public sets in a run."""
+"""The replies of runs to questions of public sets, with the published scores."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ltm_bench.datasets.marks import AnswerMark, Sheet
+from ltm_bench.core.messages import Outcome
+from ltm_bench.datasets.marks import SetQuestion, SetReplies
+from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.datasets.predictions import Prediction
+from ltm_bench.log.events import Event, Sent
+from ltm_bench.log.manifest import IMPORTED, Manifest
+from ltm_bench.log.reader import read_questions
+from ltm_bench.plugins.matchers import load
+from ltm_bench.score.audits.judgements import Judgement, Opinion, reply_hash
 from ltm_bench.score.results.examples import ExampleResult, Question
 from ltm_bench.score.results.run import Results
-from ltm_bench.score.results.sets import SetFigures, SetQuestion
-from ltm_bench.score.statistics.published import Compared, compare_files, file_figures
+from ltm_bench.score.statistics.published import Compared, SetFigures, compare_sets, figures_of
 
 BEGINNING = 3
 """Messages with which a history begins; the first is the same for all."""
@@ -15,9 +22,12 @@ BEGINNING = 3
 
 def set_figures(run: str, examples: Sequence[ExampleResult]) -> list[SetFigures]:
     """Return the published figures of each public set in a run; [] without any."""
-    scenarios = dict.fromkeys(example.scenario for example in examples)
-    found = (_of_scenario(run, name, [e for e in examples if e.scenario == name]) for name in scenarios)
-    return [each for each in found if each is not None]
+    found = []
+    for name in dict.fromkeys(example.scenario for example in examples):
+        own = [example for example in examples if example.scenario == name]
+        if (replies := replies_in(run, own)) is not None:
+            found.append(figures_of(replies, name, [of for _, _, of in _asked(own)]))
+    return found
 
 
 def compared_sets(runs: Sequence[Results]) -> list[Compared]:
@@ -27,18 +37,66 @@ def compared_sets(runs: Sequence[Results]) -> list[Compared]:
     """
     found: list[Compared] = []
     for name in dict.fromkeys(each.scenario for run in runs for each in run.sets):
-        sheets = [_sheet(run.run, [e for e in run.examples if e.scenario == name]) for run in runs]
-        found += compare_files([sheet for sheet in sheets if sheet is not None])
+        own = (replies_in(run.run, [e for e in run.examples if e.scenario == name]) for run in runs)
+        found += compare_sets([replies for replies in own if replies is not None])
     return found
 
 
-def _asked(examples: Sequence[ExampleResult]) -> list[tuple[str, Question, SetQuestion]]:
-    return [
-        (_history(example), question, question.published)
-        for example in examples
-        for question in example.questions
-        if question.published is not None and question.published.id
-    ]
+def replies_in(run: str, examples: Sequence[ExampleResult]) -> SetReplies | None:
+    """Return the replies to a set's questions in some examples of a run; None if none of them has a score."""
+    asked = list(_asked(examples))
+    columns = tuple(dict.fromkeys(column for _, _, of in asked for column in of.scores))
+    if not columns:
+        return None
+    judges = dict.fromkeys(judge for _, question, _ in asked for judge in _judges(question))
+    return SetReplies(
+        run,
+        columns,
+        [(history, of) for history, _, of in asked if of.scores],
+        [of.id for _, _, of in asked if not of.scores],
+        ", ".join(judges) or None,
+    )
+
+
+def predictions_in(run: Path, results: Results, matcher: type[SetMatcher]) -> Iterator[Prediction]:
+    """Yield a run's replies to the questions of one set, with what judges gave them."""
+    told = {
+        (question.turn, of.id): (history, question, of) for history, question, of in _asked(results.examples)
+    }
+    for sent, reply in read_questions(run):
+        expect = load(sent.expect or {})
+        if isinstance(expect, matcher) and (sent.turn, expect.id) in told:
+            history, question, of = told[sent.turn, expect.id]
+            judged = {column: score for column, score in of.scores.items() if column in expect.judged}
+            yield Prediction(history, sent.asked, expect, reply, judged, ", ".join(_judges(question)) or None)
+
+
+def verdicts_in(log: Iterable[Manifest | Event], predictions: Iterable[Prediction]) -> Iterator[Judgement]:
+    """Yield what judges gave the replies of an imported run, whose log this is."""
+    judged = {each.expect.id: each for each in predictions if each.judged}
+    for sent in log:
+        if isinstance(sent, Sent) and (each := judged.get((sent.expect or {})["id"])) is not None:
+            score = next(each.judged[column] for column in each.expect.columns if column in each.judged)
+            opinion = Opinion(
+                judge=(each.judge or "its file").encode("utf-8", "replace").decode(),
+                key=IMPORTED,
+                rubric=IMPORTED,
+                prompt="",
+                answer="",
+                outcome=Outcome.CORRECT if score >= 1 else Outcome.PARTIAL if score > 0 else Outcome.WRONG,
+                score=score,
+                scores=dict(each.judged),
+                reason="stored with the reply",
+            )
+            said = reply_hash(each.reply or "")
+            yield Judgement(example=sent.example or "", turn=sent.turn, reply=said, opinions=(opinion,))
+
+
+def _asked(examples: Sequence[ExampleResult]) -> Iterator[tuple[str, Question, SetQuestion]]:
+    for example in examples:
+        for question in example.questions:
+            if question.published is not None and question.published.id:
+                yield _history(example), question, question.published
 
 
 def _history(example: ExampleResult) -> str:
@@ -46,36 +104,5 @@ def _history(example: ExampleResult) -> str:
     return "\n".join(needle.text for needle in example.needles[:BEGINNING]) or example.id
 
 
-def _sheet(run: str, examples: Sequence[ExampleResult]) -> Sheet | None:
-    """Return the marks of a run's questions of one public set; None if none of them has a score."""
-    asked = _asked(examples)
-    columns = tuple(dict.fromkeys(column for _, _, of in asked for column in of.scores))
-    if not columns:
-        return None
-    marks = tuple(
-        AnswerMark(of.id, of.type, history, of.scores, of.unanswerable, bool(of.wrong_key), of.asked)
-        for history, _, of in asked
-        if of.scores
-    )
-    judges = dict.fromkeys(o.judge for _, question, _ in asked for o in question.opinions if o.scores)
-    return Sheet(
-        Path(run),
-        columns,
-        marks,
-        tuple(of.id for _, _, of in asked if not of.scores),
-        frozenset(of.type for _, _, of in asked if of.apart),
-        ", ".join(judges) or None,
-    )
-
-
-def _of_scenario(run: str, name: str, examples: Sequence[ExampleResult]) -> SetFigures | None:
-    sheet = _sheet(run, examples)
-    if sheet is None:
-        return None
-    asked = [of for _, _, of in _asked(examples)]
-    return SetFigures(
-        **dict(file_figures(sheet)),
-        scenario=name,
-        types={of.type: of.named for of in asked if of.named},
-        wrong={of.id: of.wrong_key for of in asked if of.wrong_key},
-    )
+def _judges(question: Question) -> list[str]:
+    return [each.judge for each in question.opinions if each.scores]

@@ -22,11 +22,11 @@ from ltm_bench.score.results.ladder import LadderResult
 from ltm_bench.score.results.operations import Operation
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.retrieval import Ranking
-from ltm_bench.score.results.sets import SetFigures
 from ltm_bench.score.results.timings import Latency
 from ltm_bench.score.results.written import Writing
 from ltm_bench.score.statistics.intervals import Interval
 from ltm_bench.score.statistics.power import against_unknown, size_of, smallest_difference
+from ltm_bench.score.statistics.published import SetFigures
 
 SCHEMA = 2
 """Version of the format of results.json."""

@@ -1,11 +1,11 @@
-"""The figures of prediction files: means with intervals, by type, without wrong keys, and file against file."""
+"""The figures of public sets in runs and files: means with intervals, by type, without wrong keys, and in pairs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from pydantic import BaseModel
 
-from ltm_bench.datasets.marks import AnswerMark, Sheet
+from ltm_bench.datasets.marks import SetQuestion, SetReplies
 from ltm_bench.score.statistics.intervals import Interval, Paired, clustered_sum_interval, paired
 
 OVERALL, AVERAGED, ABSTENTION = "overall", "averaged over types", "abstention"
@@ -30,8 +30,8 @@ class Line(BaseModel, frozen=True):
     figures: Mapping[str, Figure]
 
 
-class FileFigures(BaseModel, frozen=True):
-    """All figures of a file."""
+class SetFigures(BaseModel, frozen=True):
+    """The published figures of a public set in a run or a file."""
 
     file: str
     n: int
@@ -44,6 +44,12 @@ class FileFigures(BaseModel, frozen=True):
     judge: str | None
     columns: tuple[str, ...]
     lines: tuple[Line, ...]
+    scenario: str
+    """Empty for a file."""
+    types: dict[str, str]
+    """Descriptions of types whose names are not enough."""
+    wrong: dict[str, str]
+    """Why keys are known to be wrong, by the ids of the questions that were asked."""
 
 
 class Compared(BaseModel, frozen=True):
@@ -55,104 +61,110 @@ class Compared(BaseModel, frozen=True):
     difference: Paired
 
 
-def file_figures(sheet: Sheet) -> FileFigures:
-    """Return the figures of a file."""
-    return FileFigures(
-        file=str(sheet.path),
-        n=len(sheet.marks),
-        histories=len({mark.history for mark in sheet.marks}),
-        missing=sheet.missing,
-        wrong_keys=sum(mark.wrong_key for mark in sheet.marks),
-        judge=sheet.judge,
-        columns=sheet.columns,
-        lines=tuple(_lines(sheet)),
+Asked = Sequence[tuple[str, SetQuestion]]
+"""Questions with the names of their histories."""
+
+
+def figures_of(replies: SetReplies, scenario: str = "", asked: Iterable[SetQuestion] = ()) -> SetFigures:
+    """Return the figures of a run or a file.
+
+    Args:
+        replies: Its replies.
+        scenario: The scenario that asked the questions in a run.
+        asked: The questions that it asked, if the replies do not tell them all.
+    """
+    named = [*asked] or [each for _, each in replies.asked]
+    return SetFigures(
+        file=replies.file,
+        n=len(replies.asked),
+        histories=len({history for history, _ in replies.asked}),
+        missing=tuple(replies.missing),
+        wrong_keys=sum(bool(each.wrong_key) for _, each in replies.asked),
+        judge=replies.judge,
+        columns=tuple(replies.columns),
+        lines=tuple(_lines(replies)),
+        scenario=scenario,
+        types={each.type: each.named for each in named if each.named},
+        wrong={each.id: each.wrong_key for each in named if each.wrong_key},
     )
 
 
-def _lines(sheet: Sheet) -> Iterator[Line]:
-    overall = sheet.overall
-    yield _line(OVERALL, overall, sheet.columns)
-    types = list(dict.fromkeys(mark.type for mark in sheet.marks))
-    types.sort(key=lambda name: (not name.isdigit(), name))
-    by_type = [_line(name, [m for m in sheet.marks if m.type == name], sheet.columns) for name in types]
+def _lines(replies: SetReplies) -> Iterator[Line]:
+    overall, columns = replies.overall, replies.columns
+    yield _line(OVERALL, overall, columns)
+    types = {of.type: of.apart for _, of in replies.asked}
+    order = sorted(types, key=lambda name: (not name.isdigit(), name))
+    by_type = [
+        _line(name, [each for each in replies.asked if each[1].type == name], columns) for name in order
+    ]
     if len(by_type) > 1:
-        yield _averaged([line for line in by_type if line.name not in sheet.apart], sheet)
+        yield _averaged([line for line in by_type if not types[line.name]], replies)
         yield from by_type
-    unanswerable = [mark for mark in sheet.marks if mark.unanswerable]
-    if unanswerable:
-        yield _line(ABSTENTION, unanswerable, sheet.columns)
-    wrong = [mark for mark in overall if mark.wrong_key]
-    if wrong:
-        yield _line(WITHOUT_ERRATA, [mark for mark in overall if not mark.wrong_key], sheet.columns)
-        yield _line(ERRATA, wrong, sheet.columns)
+    if unanswerable := [each for each in replies.asked if each[1].unanswerable]:
+        yield _line(ABSTENTION, unanswerable, columns)
+    if wrong := [each for each in overall if each[1].wrong_key]:
+        yield _line(WITHOUT_ERRATA, [each for each in overall if not each[1].wrong_key], columns)
+        yield _line(ERRATA, wrong, columns)
 
 
-def _line(name: str, marks: Sequence[AnswerMark], columns: Iterable[str]) -> Line:
-    figures = {column: _figure([m for m in marks if column in m.scores], column) for column in columns}
-    return Line(name=name, n=len(marks), figures={key: found for key, found in figures.items() if found})
+def _line(name: str, asked: Asked, columns: Iterable[str]) -> Line:
+    figures = {}
+    for column in columns:
+        values = [(history, of.scores[column]) for history, of in asked if column in of.scores]
+        if values:
+            mean = sum(value for _, value in values) / len(values)
+            figures[column] = _figure(len(values), mean, clustered_sum_interval(_by_history(values)))
+    return Line(name=name, n=len(asked), figures=figures)
 
 
-def _figure(marks: Sequence[AnswerMark], column: str) -> Figure | None:
-    if not marks:
-        return None
-    scores = [mark.scores[column] for mark in marks]
-    interval = clustered_sum_interval(list(_by_history([(mark, mark.scores[column]) for mark in marks])))
-    return _as_figure(len(scores), sum(scores) / len(scores), interval)
-
-
-def _averaged(lines: Sequence[Line], sheet: Sheet) -> Line:
+def _averaged(lines: Sequence[Line], replies: SetReplies) -> Line:
     """Return the mean of the types' means, which weighs small types as much as large ones."""
     figures = {}
-    for column in sheet.columns:
-        types = [line.name for line in lines if column in line.figures]
-        marks = [mark for mark in sheet.marks if mark.type in types and column in mark.scores]
-        if not types:
-            continue
+    for column in replies.columns:
+        means = {line.name: line.figures[column].mean for line in lines if column in line.figures}
         clusters: dict[str, dict[str, list[float]]] = {}
-        for mark in marks:
-            clusters.setdefault(mark.history, {}).setdefault(mark.type, []).append(mark.scores[column])
-        mean = sum(line.figures[column].mean for line in lines if line.name in types) / len(types)
-        whole = clustered_sum_interval(list(clusters.values()))
-        part = whole and Interval(low=whole.low / len(types), high=whole.high / len(types))
-        figures[column] = _as_figure(len(marks), mean, part)
+        n = 0
+        for history, of in replies.asked:
+            if of.type in means and column in of.scores:
+                clusters.setdefault(history, {}).setdefault(of.type, []).append(of.scores[column])
+                n += 1
+        if means:
+            whole = clustered_sum_interval(list(clusters.values()))
+            part = whole and Interval(low=whole.low / len(means), high=whole.high / len(means))
+            figures[column] = _figure(n, sum(means.values()) / len(means), part)
     return Line(name=AVERAGED, n=sum(line.n for line in lines), figures=figures)
 
 
-def _as_figure(n: int, mean: float, interval: Interval | None) -> Figure:
+def _figure(n: int, mean: float, interval: Interval | None) -> Figure:
     low, high = (interval.low, interval.high) if interval else (None, None)
     return Figure(n=n, mean=mean, low=low, high=high)
 
 
-def _by_history(pairs: Sequence[tuple[AnswerMark, float]]) -> Iterator[Mapping[str, Sequence[float]]]:
-    """Yield the values of each history, as one stratum; all at once if every history has one question."""
+def _by_history(values: Sequence[tuple[str, float]]) -> list[Mapping[str, Sequence[float]]]:
+    """Return the values of each history, as one stratum; all at once if every history has one question."""
     found: dict[str, list[float]] = {}
-    for mark, value in pairs:
-        found.setdefault(mark.history, []).append(value)
-    if len(found) == len(pairs):
-        yield {"": [value for values in found.values() for value in values]}
-        return
-    for values in found.values():
-        yield {"": values}
+    for history, value in values:
+        found.setdefault(history, []).append(value)
+    if len(found) == len(values):
+        return [{"": [value for _, value in values]}]
+    return [{"": each} for each in found.values()]
 
 
-def compare_files(sheets: Sequence[Sheet]) -> list[Compared]:
-    """Compare every two files that share a column, on the questions that both answer: of equal id, and equal words."""
+def compare_sets(replies: Sequence[SetReplies]) -> list[Compared]:
+    """Compare every two that share a column, on the questions that both answer: of equal id, and equal words."""
     found = []
-    for first, second in combinations(sheets, 2):
-        others = {mark.id: mark for mark in second.overall}
+    for first, second in combinations(replies, 2):
+        others = {of.id: of for _, of in second.overall}
         for column in first.columns:
             pairs = [
-                (mark, mark.scores[column] - others[mark.id].scores[column])
-                for mark in first.overall
-                if mark.id in others and column in mark.scores and column in others[mark.id].scores
-                if mark.asked == others[mark.id].asked or "" in (mark.asked, others[mark.id].asked)
+                (history, of.scores[column] - others[of.id].scores[column])
+                for history, of in first.overall
+                if of.id in others and column in of.scores and column in others[of.id].scores
+                if of.asked == others[of.id].asked or "" in (of.asked, others[of.id].asked)
             ]
-            if not pairs:
-                continue
-            clusters = list(_by_history(pairs))
-            found.append(
-                Compared(
-                    first=str(first.path), second=str(second.path), column=column, difference=paired(clusters)
+            if pairs:
+                difference = paired(_by_history(pairs))
+                found.append(
+                    Compared(first=first.file, second=second.file, column=column, difference=difference)
                 )
-            )
     return found

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltm_bench.core.messages import Outcome
+from ltm_bench.datasets.marks import SetQuestion
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.comparison.thin import Thinner
 from ltm_bench.score.results.published_runs import set_figures
-from ltm_bench.score.results.sets import SetQuestion
 
 if TYPE_CHECKING:
     from tests.made import Made
