@@ -179,7 +179,6 @@ def _names(item: str, menu: Sequence[str]) -> list[list[str]]:
     return names
 
 
-@lru_cache(maxsize=1024)  # each item of a menu is told from all others of it
 def _head(item: str) -> list[str]:
     return _words(_GARNISH.split(_plain(item), maxsplit=1)[0]) or _words(item)
 
