@@ -122,8 +122,11 @@ def test_no_file_of_any_size_takes_more_than_its_share(finished: "Finished", tmp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "shape"), [("configs/mine.toml", "sparse"), ("scenarios/town.py", "lists")])
-def test_a_suite_and_a_scenario_of_any_size_take_no_more_than_their_share(
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [("configs/mine.toml", "sparse"), ("scenarios/town.py", "lists"), ("reports/r/timings.jsonl", "sparse")],
+)
+def test_a_suite_a_scenario_and_a_side_file_of_any_size_take_no_more_than_their_share(
     finished: "Finished", tmp_path: Path, name: str, shape: str
 ) -> None:
     run = finished("parrot", suite="smoke", examples=1)
