@@ -126,11 +126,10 @@ def main() -> None:
         if (blamed := dropins.blame(error)) is not None:
             complain(str(blamed))
             sys.exit(blamed.exit_code)
+        if str(error).startswith("Symlink loop from "):  # a RuntimeError of pathlib's, before Python 3.13
+            error = OSError(f"{error}: remove the link, or have it lead somewhere")
         if isinstance(error, OSError | ModuleNotFoundError):
             complain(_of_the_system(error) if isinstance(error, OSError) else dependency(error))
-            sys.exit(1)
-        if str(error).startswith("Symlink loop from "):  # a RuntimeError of pathlib's, before Python 3.13
-            complain(f"{error}: remove the link, or have it lead somewhere")
             sys.exit(1)
         sys.exit(_caught(error))
     if code == _INTERRUPTED:

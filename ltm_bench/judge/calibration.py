@@ -75,9 +75,8 @@ def _summed(
     """Count outcomes by the kind of reply, each given with whether such replies are right."""
     costs = [opinion.dollars for opinion in opinions]
     # without what the answer says, which differs from one to the next
-    lost = Counter(
-        _QUOTED.split(each.reason)[0][:150] for each in opinions if each.outcome is Outcome.JUDGE_ERROR
-    )
+    failed = (each.reason for each in opinions if each.outcome is Outcome.JUDGE_ERROR)
+    lost = Counter(_QUOTED.split(reason)[0][:150] for reason in failed)
     return Calibration(
         judge=judge.name,
         key=judge.key_with(rubric),

@@ -58,8 +58,7 @@ def read_asked(run: Path) -> AskedFor | None:
             raise ValueError("it has no format")
         return asked
     except (OSError, ValueError) as error:
-        said = (
-            first_problem(error) if isinstance(error, ValidationError) else getattr(error, "strerror", None)
-        )
+        said = getattr(error, "strerror", None) or error
+        said = first_problem(error) if isinstance(error, ValidationError) else said
         advice = "mend it, or move it away to continue with what the command says alone"
-        raise LogError(f"{path}: {said or error}; {advice}") from error
+        raise LogError(f"{path}: {said}; {advice}") from error

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from pydantic_core import to_json
 
 from ltm_bench.core.errors import LogError
-from ltm_bench.core.limits import BODY, is_ordinary, json_of, lines_of
+from ltm_bench.core.limits import BODY, TooLarge, is_ordinary, json_of, lines_of
 
 LINE = 8 * BODY
 """Bytes of a line: a reply of `BODY` bytes, for each of which JSON can take six."""
@@ -32,13 +32,16 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists() or not is_ordinary(path):
         return
     with path.open("rb") as file:
-        for line in lines_of(file, LINE):
-            try:
-                record = json_of(line)
-            except ValueError:
-                continue
-            if isinstance(record, dict):
-                yield record
+        try:
+            for line in lines_of(file, LINE):
+                try:
+                    record = json_of(line)
+                except ValueError:
+                    continue
+                if isinstance(record, dict):
+                    yield record
+        except TooLarge as error:
+            raise LogError(f"{path}: {error}") from error
 
 
 def check_ordinary(path: Path) -> None:

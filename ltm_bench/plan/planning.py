@@ -397,9 +397,7 @@ def plan_of(run: Path, calls: Mapping[str, Any] | None = None) -> Plan:
     target = manifest.agent.target and target_of(adapter, manifest.agent.settings)
     if target == UNKNOWN != manifest.agent.target:
         name = manifest.agent.settings.get("target")
-        raise ConfigError(
-            f"{run}: {name!r:.200} cannot be imported here: its module is missing; put it on PYTHONPATH"
-        )
+        raise ConfigError(f"{run}: {name!r:.200} cannot be imported here: its module is missing")
     today = manifest.model_copy(
         update={
             "suite": suite,

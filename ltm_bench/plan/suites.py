@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from filecmp import cmp
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def suites(folders: Iterable[Path]) -> Mapping[str, Path]:
         if path.stem == PRESETS:
             continue
         other = found.setdefault(path.stem, path)
-        if other.read_bytes() != path.read_bytes():
+        if other != path and not cmp(other, path, shallow=False):
             raise ConfigError(f"two suites are called {path.stem!r}: {other} and {path}; rename yours")
     return found
 

@@ -23,7 +23,7 @@ else:
     from attacks import complaint
 
 CASES = 40
-MOST = 1400
+MOST = 2000
 """MB that a command may take: a file of the largest size that is read, some times over."""
 SECONDS = 60
 SIZE = 60 << 20
@@ -119,3 +119,15 @@ def test_no_file_of_any_size_takes_more_than_its_share(finished: "Finished", tmp
     run = finished("parrot", suite="smoke", examples=1)
     found = [fault(run, tmp_path / str(at), *case) for at, case in enumerate(chosen())]
     assert list(filter(None, found)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [("configs/mine.toml", "sparse"), ("scenarios/town.py", "lists"), ("reports/r/timings.jsonl", "sparse")],
+)
+def test_a_suite_a_scenario_and_a_side_file_of_any_size_take_no_more_than_their_share(
+    finished: "Finished", tmp_path: Path, name: str, shape: str
+) -> None:
+    run = finished("parrot", suite="smoke", examples=1)
+    assert fault(run, tmp_path / "place", name, shape) == ""

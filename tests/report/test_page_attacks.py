@@ -106,6 +106,8 @@ class Page(HTMLParser):
         self._raw = tag if tag in ("script", "style") else ""
         if MARK in tag or tag in ("iframe", "base", "object", "embed"):
             self.found.append(f"<{tag}>")
+        if tag == "meta" and MARK in str(attrs) and "http-equiv" in dict(attrs):
+            self.found.append("<meta http-equiv>")
         for name, value in attrs:
             address = (value or "").strip().lower()
             if MARK in name or (name.startswith("on") and MARK in address):
