@@ -188,8 +188,8 @@ def test_attempts_need_no_listener() -> None:
 RUN = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--agent", "openai_chat")
 
 
-def records(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "timings.jsonl").read_text("utf-8").splitlines()]
+def records(folder: Path, name: str = "timings.jsonl") -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
 
 
 def test_a_second_run_with_the_cache_asks_nobody_and_has_the_same_log(
@@ -227,7 +227,8 @@ def test_every_attempt_is_in_the_timings_even_for_a_reply_that_never_came(
     server.fail("error", status=429)
     assert command("resume", "a", "--max-retries", "3").exit_code == 0  # under other connections
     said = records(tmp_path / "reports" / "a")
-    assert [record for record in said if "doubtful" in record] == [{"turn": 0, "doubtful": True}]
+    marks = records(tmp_path / "reports" / "a", "calls.jsonl")
+    assert [record for record in marks if "doubtful" in record] == [{"turn": 0, "doubtful": True}]
     second, third, *_ = [record for record in said if "seconds" in record]
     assert [attempt["status"] for attempt in second["attempts"]] == [429, 200]
     assert [attempt["status"] for attempt in third["attempts"]] == [200]

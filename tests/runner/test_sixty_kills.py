@@ -108,7 +108,7 @@ class Place:
     def logs(self) -> dict[str, bytes]:
         run = self.home / "reports" / "r"
         found = (*run.glob("events.jsonl"), *run.glob("isolated/*.jsonl"), *run.glob("controls/**/*.jsonl"))
-        kept = (each for each in found if "timings" not in each.name and each.name != "gateway.jsonl")
+        kept = (each for each in found if each.name not in ("timings.jsonl", "calls.jsonl"))
         return {each.relative_to(run).as_posix(): each.read_bytes() for each in sorted(kept)}
 
     def score(self) -> Any:

@@ -73,7 +73,7 @@ def check(monkeypatch: pytest.MonkeyPatch, span: str, seeds: range, suite: str =
             stale[message.turn] = tuple(getattr(line.expect, "stale", ()))
         return briefed(message, line, example)
 
-    monkeypatch.setattr(references, "briefed", noting)
+    monkeypatch.setattr("ltm_bench.runner.play.briefed", noting)
     for seed in seeds:
         plan = make_plan(Request(agent="perfect", span=span, suite=suite, seed=seed))
         stale.clear()
