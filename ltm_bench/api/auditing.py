@@ -7,10 +7,11 @@ from ltm_bench.api.publication import publish
 from ltm_bench.api.running import check_price
 from ltm_bench.api.runs import Run
 from ltm_bench.judge.audit import commission_judge, drawn_from, have_read, unread
-from ltm_bench.judge.interview import Interview
+from ltm_bench.judge.interview import interviewing
 from ltm_bench.judge.judges import find_judges
 from ltm_bench.judge.opinions import FILE, OpinionStore
 from ltm_bench.judge.rubric import prompt
+from ltm_bench.log.calls import read_calls
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.log.recorder import locked
 
@@ -36,9 +37,9 @@ async def audit(folder: Path, judge: str, options: Options, *, sample: int, seed
     with locked(folder):
         with OpinionStore(folder.parent / FILE) as memory:
             by = commission_judge(asked, sample, seed, memory)
-            drawn = drawn_from(folder, manifest, by)
-            left = unread(folder, by, drawn)
-            interview = Interview(memory, options.budget)
+        drawn = drawn_from(folder, manifest, by)
+        left = unread(folder, by, drawn)
+        with interviewing(folder, read_calls(folder), "judge", options.budget) as interview:
             price = interview.quote(asked, ((prompt(each.case), 1) for each in left))
             options.notify(f"{len(drawn)} verdicts are audited by {judge}: {price}")
             check_price(asked.make(), options.budget.limit, judge)

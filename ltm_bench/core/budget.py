@@ -7,7 +7,7 @@ neither an HTTP error nor a usage is charged everything it reserved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -46,8 +46,8 @@ class Budget:
     held: Decimal = field(default_factory=Decimal)
     """The most that pending attempts could cost."""
 
-    keys: set[str] = field(default_factory=set, repr=False, compare=False)
-    """Of answers that are stored, and counted in `spent`."""
+    keys: dict[str, Decimal] = field(default_factory=dict, repr=False, compare=False)
+    """What of `spent` was counted for stored answers, by key; nothing for those whose calls were counted."""
 
     lock: RLock = field(default_factory=RLock, repr=False, compare=False)
 
@@ -120,8 +120,22 @@ class Budget:
         """Count what a stored answer has cost, unless it was counted or paid for here before."""
         with self.lock:
             if key not in self.keys:
-                self.keys.add(key)
-                self.spent += Decimal(str(price or 0))
+                self.keys[key] = Decimal(str(price or 0))
+                self.spent += self.keys[key]
+
+    def count_calls(self, of: str, calls: Iterable[tuple[str | None, Decimal]]) -> None:
+        """Count the calls that a folder records, unless that was done; the answers that came do not count besides.
+
+        Args:
+            of: The folder.
+            calls: Each with the key of its answer, None if none came, and what it cost.
+        """
+        with self.lock:
+            for key, price in calls if of not in self.keys else ():
+                # Of several runs with one budget, another may have found the answer stored, and counted it.
+                self.spent += price - self.keys.get(key or "", NOTHING)
+                self.keys[key or ""] = NOTHING
+            self.keys[of] = NOTHING
 
     def charge(self, price: Decimal, held: Decimal = NOTHING) -> None:
         """Count what may have been billed although no usage came back; release its reservation."""

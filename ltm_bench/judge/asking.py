@@ -15,9 +15,8 @@ from ltm_bench.core.clock import stamp
 from ltm_bench.core.messages import Outcome
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.judge import rubric
-from ltm_bench.judge.interview import Brief, Interview
+from ltm_bench.judge.interview import Brief, interviewing
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.opinions import FILE, OpinionStore
 from ltm_bench.judge.rubric import Case, Earlier
 from ltm_bench.judge.vague import sampled, vague_reply
 from ltm_bench.log.events import Replied, Sent
@@ -139,8 +138,8 @@ async def have_judged(
     if ours:
         notify(f"{_replies(ours)} to be judged by {names} …")
     run, every = fold.files.folder, [*published, *ours, *vague]
-    with OpinionStore(run.parent / FILE) as answers:
-        opinions = await Interview(answers, budget).opinions(judges, [each.asked for each in every])
+    with interviewing(run, fold.files.calls, "judge", budget) as interview:
+        opinions = await interview.opinions(judges, [each.asked for each in every])
     said = [each.judgement(of) for each, of in zip([*published, *ours], opinions, strict=False)]
     trials = [
         VagueTrial(question=each.of.question.text, reply=each.reply, opinion=opinion)
@@ -149,8 +148,7 @@ async def have_judged(
     ]
     append(run, [*trials, *said])
     fold.hear(said, trials)
-    failed = sum(opinion.outcome is Outcome.JUDGE_ERROR for each in said for opinion in each.opinions)
-    if failed:
+    if failed := sum(opinion.outcome is Outcome.JUDGE_ERROR for each in said for opinion in each.opinions):
         notify(f"{failed} answers of judges were missing or unreadable; rescore asks for them again")
 
 

@@ -9,15 +9,20 @@ import asyncio
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ltm_bench.adapters.chat import ChatModel
-from ltm_bench.core.budget import Budget
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.budget import NOTHING, Budget, Mark
+from ltm_bench.core.clock import wall
 from ltm_bench.core.errors import AgentError, BudgetReached
 from ltm_bench.core.keys import cleaned, known_values, scrubbed
 from ltm_bench.core.limits import answers_of
@@ -26,7 +31,9 @@ from ltm_bench.core.pricing import dollars, total
 from ltm_bench.core.servers import without_thinking
 from ltm_bench.datasets.matching import Inquiry, Judged
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.opinions import AnswerFile, JudgeAnswer, OpinionStore
+from ltm_bench.judge.opinions import FILE, AnswerFile, JudgeAnswer, OpinionStore, key_of
+from ltm_bench.log.calls import LOST, Call, KeptCalls, Role, SideFiles, line_of
+from ltm_bench.plan.agents import server_of
 from ltm_bench.runner.guarding import guarded, unusable
 from ltm_bench.score.audits.judgements import FIGURES, Opinion
 
@@ -37,6 +44,9 @@ CONCURRENT = 8
 """Maximum concurrent calls."""
 
 T = TypeVar("T")
+
+Schema = Mapping[str, Any] | None
+Note = Callable[[Call, Agent | None], None]
 
 ANSWER = 60
 """Tokens of a typical answer: a sentence and a word, as JSON."""
@@ -94,6 +104,7 @@ class Interview:
         answers: Where answers are kept; those that are there are not asked for again. None: the caller keeps them.
         budget: What may be spent. What a kept answer has cost counts in it once.
         on_answer: Called with each answer that was not known, also where it failed.
+        note: Called with the key of each call, the call, and whom it went to; None if calls are not recorded.
     """
 
     def __init__(
@@ -101,8 +112,9 @@ class Interview:
         answers: OpinionStore | AnswerFile | None,
         budget: Budget,
         on_answer: Callable[[JudgeAnswer], None] = lambda _: None,
+        note: Callable[[str, Call, Agent | None], None] | None = None,
     ) -> None:
-        self._answers, self._budget, self._on_answer = answers, budget, on_answer
+        self._answers, self._budget, self._on_answer, self._note = answers, budget, on_answer, note
         self._places = asyncio.Semaphore(CONCURRENT)
         self._turns = defaultdict[str, asyncio.Lock](asyncio.Lock)
         self._sent: dict[str, JudgeAnswer] = {}
@@ -122,7 +134,7 @@ class Interview:
         inquiry: Generator[str, str, T | None] | None,
         *,
         time: int = 1,
-        schema: Mapping[str, Any] | None = None,
+        schema: Schema = None,
     ) -> Interviewed[T]:
         """Put an inquiry to a judge. Raises BudgetReached; any other failure is an answer that `failed`.
 
@@ -162,31 +174,50 @@ class Interview:
         found = await together(one(each, judge) for each in asked for judge in judges)
         return [found[i : i + len(judges)] for i in range(0, len(found), len(judges))]
 
-    async def _ask(self, judge: Judge, text: str, time: int, schema: Mapping[str, Any] | None) -> JudgeAnswer:
-        key = _key(judge, text, time)
+    async def _ask(self, judge: Judge, text: str, time: int, schema: Schema) -> JudgeAnswer:
+        key = key_of(judge, text, time)
         async with self._turns[key]:
             if key not in self._sent:
                 if (known := self.known(judge, text, time)) is not None:
                     self._budget.count_once(key, known.dollars)
                     return known
+                note = None if self._note is None else partial(self._note, key)
                 async with self._places:
-                    self._sent[key] = await say(judge, text, self._budget, schema)
-                self._budget.keys.add(key)
+                    self._sent[key] = await say(judge, text, self._budget, schema, note)
+                self._budget.keys.setdefault(key, NOTHING)
                 self._on_answer(self._sent[key])
             return self._sent[key]
 
     def _keep(self, judge: Judge, time: int, text: str, said: JudgeAnswer) -> None:
-        if self._answers is not None and _key(judge, text, time) in self._sent:
+        if self._answers is not None and key_of(judge, text, time) in self._sent:
             self._answers.put(judge, text, time, said)
 
 
-def _key(judge: Judge, text: str, time: int) -> str:
-    return f"{judge.key_with(text)} {time}"
+@contextmanager
+def interviewing(run: Path, kept: KeptCalls, role: Role, budget: Budget) -> Iterator[Interview]:
+    """Open an interview about a run: its folder keeps a line for each call, the one beside it the answers.
+
+    Args:
+        run: The run folder.
+        kept: The calls that it keeps; gets the new ones.
+        role: Who is asked.
+        budget: As for an interview. What the kept calls cost counts in it once.
+    """
+    came = ((each.key if each.ending == Finish.STOP else None, each.price or NOTHING) for each in kept.asked)
+    budget.count_calls(str(run), came)
+    with OpinionStore(run.parent / FILE) as answers, SideFiles(run, perf_counter) as files:
+
+        def note(key: str, call: Call, agent: Agent | None) -> None:
+            server = None if agent is None else server_of(agent)
+            line = line_of(replace(call, key=key, role=role, at=wall()), server)
+            files.calls.put(line)
+            files.calls.sync()  # as with an agent's: a charge that a power failure took back would be spent again
+            kept.take(line)
+
+        yield Interview(answers, budget, note=note)
 
 
-async def say(
-    judge: Judge, text: str, budget: Budget, schema: Mapping[str, Any] | None = None
-) -> JudgeAnswer:
+async def say(judge: Judge, text: str, budget: Budget, schema: Schema, note: Note | None) -> JudgeAnswer:
     """Send a text to a fresh judge. Any failure is an answer that `failed`, except BudgetReached, which is raised.
 
     Args:
@@ -194,15 +225,22 @@ async def say(
         text: The text.
         budget: What may be spent.
         schema: A JSON schema for the answer, for judges that can be held to one.
+        note: Called with each call; what one that failed may have cost, its answer does not say then.
     """
-    message = Message(text, AT, 0)
+    message, noted, lost = Message(text, AT, 0), note or (lambda *_: None), list[Decimal]()
+
+    def mark(each: Mark, price: Decimal | None) -> None:
+        if each == LOST:
+            lost.append(price or NOTHING)
+            noted(Call(dollars=price, ending=LOST), agent)
+
     with tempfile.TemporaryDirectory() as home:
         agent = None
         try:
             agent = judge.make()
             if isinstance(agent, ChatModel):
                 agent.schema = schema
-            with budget.paying(agent, message) as payment:
+            with budget.paying(agent, message, mark) as payment:
                 await agent.open(Path(home))
                 payment.calling()
                 with answers_of(agent.max_bytes):
@@ -213,11 +251,14 @@ async def say(
         except BudgetReached:
             raise
         except Exception as error:  # a judge's adapter can raise anything
-            return JudgeAnswer(scrubbed(f"{type(error).__name__}: {error}"), failed=True)
+            if not lost:
+                noted(Call(dollars=NOTHING, ending="failed"), agent)
+            return JudgeAnswer(scrubbed(f"{type(error).__name__}: {error}"), None, note and 0.0, failed=True)
         finally:
             if agent is not None:
                 await agent.close()
     price = Decimal(0) if agent.free else dollars(reply.usage) if reply.usage else None
+    noted(Call(dollars=payment.charged - sum(lost) or price, usage=reply.usage, ending=reply.finish), agent)
     problem = _unsaid(reply)
     text = f"{problem}: {reply.text[:200]!r}" if problem else reply.text
     return JudgeAnswer(text, reply.usage, None if price is None else float(price), failed=bool(problem))
@@ -232,13 +273,9 @@ def _unsaid(reply: Reply) -> str:
 
 async def together(tasks: Iterable[Awaitable[T]]) -> list[T]:
     """Await tasks concurrently. Raises the first of their errors after all have ended: the others are paid for."""
-    found = await asyncio.gather(*tasks, return_exceptions=True)
-    results: list[T] = []
-    for each in found:
-        if isinstance(each, BaseException):
-            raise each
-        results.append(each)
-    return results
+    futures = [asyncio.ensure_future(each) for each in tasks]
+    await asyncio.gather(*futures, return_exceptions=True)
+    return [each.result() for each in futures]
 
 
 def opinion_of(judge: Judge, rubric: str, heard: Interviewed[Judged]) -> Opinion:

@@ -181,7 +181,7 @@ class OpinionStore:
 
     def get(self, judge: Judge, text: str, time: int) -> JudgeAnswer | None:
         """Return a judge's earlier answer, also from a folder in which opinions by our rubric were kept apart."""
-        found = self._get("answers", _key(judge, text, time), _StoredAnswer)
+        found = self._get("answers", key_of(judge, text, time), _StoredAnswer)
         if found is not None:
             return found.said
         old = json.dumps([judge.key, text, *([time] if time > 1 else [])])
@@ -190,7 +190,7 @@ class OpinionStore:
 
     def put(self, judge: Judge, text: str, time: int, said: JudgeAnswer) -> None:
         """Keep an answer."""
-        self._put("answers", _key(judge, text, time), _StoredAnswer(said=said))
+        self._put("answers", key_of(judge, text, time), _StoredAnswer(said=said))
 
     def calibration(self, key: str) -> Calibration | None:
         """Return a judge's last calibration, if any."""
@@ -201,7 +201,7 @@ class OpinionStore:
         self._put("calibrations", calibration.key, calibration)
 
 
-def _key(judge: Judge, text: str, time: int) -> str:
+def key_of(judge: Judge, text: str, time: int) -> str:
     """Return the key of an answer: a prompt that is sent for the n-th time has one of its own."""
     return judge.key_with(text if time == 1 else f"{time}\n{text}")
 

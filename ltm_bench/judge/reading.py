@@ -14,9 +14,8 @@ from ltm_bench.core.servers import without_thinking
 from ltm_bench.core.tokens import counter
 from ltm_bench.datasets.matching import Judged
 from ltm_bench.judge import blind
-from ltm_bench.judge.interview import Interview, Interviewed, opinion_of, together
+from ltm_bench.judge.interview import Interview, Interviewed, interviewing, opinion_of, together
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.opinions import FILE, OpinionStore
 from ltm_bench.score.audits.forms import FOR_JUDGES, form_of
 from ltm_bench.score.audits.judgements import BlindReading, Opinion, append, reply_hash
 from ltm_bench.score.audits.unread import is_for_reader
@@ -161,8 +160,7 @@ async def have_read_blind(
     if not cases:
         return
     run = fold.files.folder
-    with OpinionStore(run.parent / FILE) as answers:
-        interview = Interview(answers, budget)
+    with interviewing(run, fold.files.calls, "reader", budget) as interview:
         replies = "1 reply" if len(cases) == 1 else f"{len(cases)} replies"
         price = interview.quote(reader, prompts_of(cases))
         notify(f"{replies} to be read by {reader.name}, which is not told the right answers: {price} …")

@@ -61,6 +61,8 @@ class Call:
     """Whether it was charged without an answer: it was cut off, or the process died."""
     passed: bool = False
     """Whether it went through the gateway."""
+    key: str | None = None
+    """Of a judge's or a reader's: a hash of who was asked, and what."""
 
     @property
     def price(self) -> Decimal | None:
@@ -76,6 +78,8 @@ class KeptCalls:
     def __init__(self) -> None:
         self._ended: list[Call] = []
         self._passed: dict[str, Call] = {}
+        self.asked: list[Call] = []
+        """Those to judges and readers, which are in no other figure here."""
         self.opened: set[Place] = set()
         """Turns and forks that were asked while the gateway saw the agent's calls."""
         self._replied: set[Place] = set()
@@ -95,8 +99,9 @@ class KeptCalls:
         elif isinstance(call, str) and call in self._passed:
             self._passed[call] = _ended(self._passed[call], record)
         elif call is None and (isinstance(record.get("ending"), str) or price_in(record, "dollars")):
-            self._ended.append(_ended(Call(None, conversation, turn), record))
-            if place is not None and not self._ended[-1].lost:
+            ended = _ended(Call(None, conversation, turn), record)
+            (self.asked if ended.role in ("judge", "reader") else self._ended).append(ended)
+            if place is not None and not ended.lost:
                 self._replied.add(place)
         if place is not None:
             self._open[place] = self._open.get(place, Doubt()).after(record)
@@ -115,7 +120,7 @@ class KeptCalls:
 
     @property
     def calls(self) -> list[Call]:
-        """All of them."""
+        """All of them but those to judges and readers."""
         return [*self._passed.values(), *self._ended]
 
     @property
@@ -180,7 +185,7 @@ def line_of(call: Call, server: str | None = None) -> dict[str, Any]:
         "usage": call.usage and usage_data(call.usage, timed=False),
         "dollars": None if call.dollars is None else float(call.dollars),
         "at": call.at and call.at.isoformat(),
-        **({} if call.sent is None else {"sent": call.sent}),
+        **{name: each for name, each in (("sent", call.sent), ("key", call.key)) if each is not None},
     }
 
 
@@ -199,7 +204,7 @@ def _ended(call: Call, record: Mapping[str, Any]) -> Call:
         # No call costs more than was reserved for it, but for reasoning that no limit covers.
         known = [each for each in (most, dollars(used) if used is not None else None) if each is not None]
         price = min(price, max(known, default=price))
-    ending, role, sent = record.get("ending"), record.get("role"), record.get("sent")
+    ending, role, sent, key = (record.get(name) for name in ("ending", "role", "sent", "key"))
     return replace(
         call,
         model=call.model if used is None else call.model or used.model,
@@ -210,6 +215,7 @@ def _ended(call: Call, record: Mapping[str, Any]) -> Call:
         at=moment(record.get("at")),
         sent=sent if isinstance(sent, int) else None,
         lost=ending == LOST or record.get("lost") is True or record.get("doubtful") is True,
+        key=key if isinstance(key, str) else None,
     )
 
 

@@ -12,6 +12,7 @@ from ltm_bench import Finish, Outcome
 from ltm_bench.judge.opinions import FILE
 from ltm_bench.judge.rubric import prompt
 from ltm_bench.judge.trials import KINDS, trials
+from ltm_bench.log.calls import CALLS
 from ltm_bench.score.audits.judgements import Opinion, majority
 
 if TYPE_CHECKING:
@@ -176,6 +177,71 @@ def test_what_a_judge_has_cost_counts_towards_the_limit_of_the_same_sweep_again(
     assert (place / "asked.txt").read_text("utf-8") == "paid\n" * 2
     assert command(*words, "0.04").exit_code == 0  # each answer counts once
     assert (place / "asked.txt").read_text("utf-8") == "paid\n" * 4
+
+
+SAYS = """return Reply('{"reason": "why not", "verdict": "right"}', self.reserve(message))"""
+LATE = f"""if not Path("up.txt").exists():
+            raise AgentError("the judge did not answer within 60 s")
+        {SAYS}"""
+
+
+def calls(place: Path) -> list[dict[str, Any]]:
+    """Return the lines of calls to judges and readers."""
+    said = (place / "reports/r" / CALLS).read_text("utf-8").splitlines()
+    return [each for each in map(json.loads, said) if each.get("role") in ("judge", "reader")]
+
+
+def test_what_a_judges_lost_calls_may_have_cost_counts_again_and_is_in_its_sum(
+    place: Path, command: "Command"
+) -> None:
+    (place / "agents" / "paid.py").write_text(PAID.format(name="paid", body=LATE), "utf-8")
+    command(*RUN, "--judge", "paid", "--max-cost", "0.02")
+    assert [(each["ending"], each["dollars"]) for each in calls(place)] == [("lost", 0.01)] * 2
+    assert results(place)["costs"]["judge_dollars"] == 0.02
+    (place / "up.txt").touch()
+    stopped = command("resume", "r")
+    assert (stopped.exit_code, len(calls(place))) == (4, 2)
+    assert "$0.0200 spent" in stopped.err
+    assert command("resume", "r", "--max-cost", "0.04").exit_code == 0
+    first, second, *again = calls(place)
+    assert [(each["ending"], each["dollars"]) for each in again] == [("stop", 0.01)] * 2
+    assert {each["key"] for each in again} == {first["key"], second["key"]}
+    found = results(place)
+    assert (found["costs"]["judge_dollars"], found["costs"]["dollars"]) == (0.04, 0)
+    assert [each for each in found["remarks"] if "no answer" in each] == [
+        "2 of the calls to judges and readers got no answer, and may have been billed: each is counted as the most "
+        "that was reserved for it"
+    ]
+
+
+def test_a_call_that_was_refused_has_a_line_and_costs_nothing(place: Path, command: "Command") -> None:
+    refused = 'async def open(self, home: Path) -> None:\n        raise AgentError("refused")\n\n    async def reply'
+    text = PAID.format(name="paid", body=SAYS).replace("async def reply", refused)
+    (place / "agents" / "paid.py").write_text(text, "utf-8")
+    command(*RUN, "--judge", "paid")
+    assert [(each["ending"], each["dollars"]) for each in calls(place)] == [("failed", 0)] * 2
+    assert results(place)["costs"]["judge_dollars"] == 0
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_kept_answer_counts_once_whether_its_call_is_recorded_or_not(
+    place: Path, command: "Command", recorded: bool
+) -> None:
+    for name in ("paid", "other"):
+        (place / "agents" / f"{name}.py").write_text(PAID.format(name=name, body=SAYS), "utf-8")
+    assert command(*RUN, "--judge", "paid").exit_code == 0
+    costs, remarks = (results(place)[name] for name in ("costs", "remarks"))
+    assert (costs["judge_dollars"], costs["dollars"], len(calls(place))) == (0.02, 0, 2)
+    file = place / "reports/r" / CALLS
+    if not recorded:  # as in a folder of an earlier release
+        kept = [line for line in file.read_bytes().splitlines(keepends=True) if b'"judge"' not in line]
+        file.write_bytes(b"".join(kept))
+        assert command("rescore", "r").exit_code == 0
+        assert (results(place)["costs"], results(place)["remarks"]) == (costs, remarks)
+    both = ("rescore", "r", "--judge", "paid", "--judge", "other", "--max-cost")
+    assert command(*both, "0.03").exit_code == 4
+    assert command(*both, "0.04").exit_code == 0
+    assert results(place)["costs"]["judge_dollars"] == 0.04
 
 
 def test_a_judges_answers_are_kept_and_cost_nothing_again(place: Path, command: "Command") -> None:

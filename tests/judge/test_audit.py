@@ -9,6 +9,7 @@ import pytest
 
 from ltm_bench.judge.rubric import prompt
 from ltm_bench.judge.trials import trials
+from ltm_bench.log.calls import read_calls
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -192,6 +193,8 @@ def test_a_budget_stops_before_it_is_exceeded_and_a_larger_one_continues(
     assert enough.exit_code == 0, enough.output
     assert f"{12 - some} calls, {some} answered earlier" in enough.err
     assert len(asked(place)) == 12
+    calls = read_calls(place / "reports/r").asked
+    assert [(each.role, each.ending) for each in calls] == [("judge", "stop")] * 12
 
 
 def test_an_uncalibrated_or_worthless_judge_is_refused_before_it_is_asked(

@@ -2,10 +2,12 @@
 
 import asyncio
 import hashlib
+import itertools
 import json
 import sqlite3
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -273,6 +275,22 @@ def test_answers_of_an_old_folder_count_and_are_not_asked_for(tmp_path: Path) ->
         (reading,) = asyncio.run(read_blind([READ], bench.judge, Interview(answers, budget)))
     assert (reading.span, reading.said, bench.asked) == ("Lima", "Lima", [])
     assert float(budget.spent) == 0.02
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(("asked", "lost", "stored"))))
+def test_what_runs_of_one_budget_have_cost_does_not_depend_on_their_order(order: tuple[str, ...]) -> None:
+    budget = Budget()
+    recorded: dict[str, list[tuple[str | None, Decimal]]] = {
+        "asked": [(None, Decimal(4)), ("a", Decimal(1)), ("b", Decimal(2))],
+        "lost": [(None, Decimal(8))],
+    }
+    for run in (*order, *order):
+        if run == "stored":
+            budget.count_once("a", 1)
+            budget.count_once("c", 1)  # nothing records its call
+        else:
+            budget.count_calls(run, recorded[run])
+    assert budget.spent == 4 + 1 + 2 + 8 + 1
 
 
 def old_line(bench: Bench, text: str, answer: str) -> str:

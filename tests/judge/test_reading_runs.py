@@ -11,6 +11,7 @@ from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.audit import drawn_from
 from ltm_bench.judge.calibration import blind_trials
+from ltm_bench.log.calls import read_calls
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.score.audits.records import Commission, write_down
 
@@ -173,6 +174,8 @@ def test_it_is_asked_once_and_what_it_read_stays(place: Path, command: "Command"
     for words in (("rescore", "r", "--reader", "reads"), ("rescore", "r"), ("report", "r"), RUN):
         assert command(*words).exit_code == 0
     assert asked(place) == texts
+    calls = read_calls(place / "reports/r").asked
+    assert [(each.role, each.ending) for each in calls] == [("reader", "stop")] * len(texts)
     assert (place / "reports/r/blind.jsonl").read_bytes() == log
     assert results(place)["decided_by"] == {"blind reader": 2}
 

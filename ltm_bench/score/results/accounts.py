@@ -9,8 +9,7 @@ from pydantic import BaseModel, Field, computed_field
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import price_list, total
 from ltm_bench.log.calls import CALLS, Call
-from ltm_bench.score.audits.judgements import FIGURES
-from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.audits.judgements import FIGURES, Opinion
 
 
 def tokens_in(usage: Mapping[str, int] | None) -> int | None:
@@ -22,7 +21,7 @@ class Account(BaseModel, frozen=True):
     """One model's usage in a run, for one purpose."""
 
     purpose: str
-    """`agent`, `beside the agent` (an embedder, say), or `judge` and its name."""
+    """`agent`, `beside the agent` (an embedder, say), `judge` and its name; without one, what got no answer."""
     model: str | None
     """None if the adapter does not report it."""
     calls: int = 0
@@ -117,10 +116,15 @@ _AT_MOST = "each is counted as the most that was reserved for it"
 
 
 class Bookkeeping:
-    """Adds up a run's calls: the one place where tokens and dollars become sums."""
+    """Adds up a run's calls: the one place where tokens and dollars become sums.
 
-    def __init__(self, *, free: bool) -> None:
-        self._free = free
+    Args:
+        free: Whether the agent costs nothing.
+        asked: Calls to judges and readers. What they cost is known by their opinions, but for those without an answer.
+    """
+
+    def __init__(self, *, free: bool, asked: Sequence[Call] = ()) -> None:
+        self._free, self._asked = free, asked
         self._all = _Sum()
         self._accounts: dict[tuple[str, str | None], _Sum] = {}
         self._calls: list[Call] = []
@@ -153,8 +157,9 @@ class Bookkeeping:
         if unread and not self._free:
             cost = "what they cost is unknown" if None in (each.dollars for each in unread) else _AT_MOST
             yield f"{len(unread):,} {of} have no usage that can be read, and can be true: {cost}"
-        if lost := sum(each.lost and not each.passed and each.dollars != 0 for each in self._calls):
-            yield f"{lost:,} {of} got no answer, and may have been billed: {_AT_MOST}"
+        for calls, whose in ((self._calls, of), (self._asked, "of the calls to judges and readers")):
+            if lost := sum(each.lost and not each.passed and each.dollars != 0 for each in calls):
+                yield f"{lost:,} {whose} got no answer, and may have been billed: {_AT_MOST}"
         if cut := [each for each in self._calls if each.sent is not None and each.usage is not None]:
             counted = max((each.sent or 0, each.usage.prompt) for each in cut if each.usage is not None)
             yield (
@@ -169,20 +174,21 @@ class Bookkeeping:
             )
             yield f"the calls of {unkept:,} of {self.replies:,} replies {why}"
 
-    def costs(self, examples: Sequence[ExampleResult]) -> Costs:
-        """Return the sums, including the judges' cost."""
-        opinions = [opinion for e in examples for q in e.questions for opinion in q.asked_of]
-        judges, judged = dict[tuple[str, str | None], _Sum](), _Sum()
+    def costs(self, opinions: Iterable[Opinion]) -> Costs:
+        """Return the sums, including the cost of judges and readers, whose opinions these are."""
+        judges = dict[tuple[str, str | None], _Sum]()
         for each in opinions:
             price = None if each.dollars is None else Decimal(str(each.dollars))
-            for of in (judges.setdefault((f"judge {each.judge}", each.model), _Sum()), judged):
-                of.add(each.used, price)
+            judges.setdefault((f"judge {each.judge}", each.model), _Sum()).add(each.used, price)
+        for call in (each for each in self._asked if each.lost and each.dollars != 0):
+            judges.setdefault((call.role, None), _Sum()).add(None, call.dollars)
+        judged = total(of.dollars for of in judges.values())
         spent = self._all.dollars if self._free or self._all.calls else None  # or there is none to know yet
         return Costs(
             calls=self.replies,
             usage=self._all.figures,
             dollars=None if spent is None else round(float(spent), 6),
-            judge_dollars=None if judged.dollars is None else round(float(judged.dollars), 6),
+            judge_dollars=None if judged is None else round(float(judged), 6),
             price_list=price_list(*(each.at for each in self._calls if each.at is not None)),
             accounts=[of.account(*key) for key, of in (self._accounts | judges).items()],
             gateway=self._gateway,

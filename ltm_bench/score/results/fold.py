@@ -97,7 +97,7 @@ class Fold:
         self.time = timedelta()
         self.users: dict[str, None] = {}
         self.hearing = Hearing(manifest)
-        self.books = Bookkeeping(free=self._free)
+        self.books = Bookkeeping(free=self._free, asked=files.calls.asked)
         self.books.add(files.calls.calls)
         self._calls = files.calls.turns()
         self.unkept = 0

@@ -109,7 +109,7 @@ def results_of(
             ),
             *fold.books.remarks(fold.unkept, kept=calls_kept(files.environment)),
         ],
-        costs=fold.books.costs(examples),
+        costs=fold.books.costs(opinions),
         latency=files.timings.latency,
         writing=summed([each.examined for each in fold.examples.values() if each.examined is not None]),
         aspects=aspects(examples),
