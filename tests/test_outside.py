@@ -52,6 +52,9 @@ REVIEWED = {
         "* :: * :: self._process.read",
         "* :: * :: place.read",
         "* :: * :: shared.read",
+        "* :: * :: set_files.read",
+        "* :: * :: calls.read",
+        "ltm_bench/log/calls.py :: read_calls :: found.read",
     ),
     "a block, a line or an element at a time, with a limit": (
         "ltm_bench/datasets/streaming.py :: read_elements :: file.read",

@@ -5,6 +5,7 @@ The log is read once: the transcript is written while the results are summed. Wh
 """
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -153,7 +154,7 @@ def replace_file(path: Path, content: bytes) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a derived file, to be replaced when the block ends without an error. Raises ConfigError as above."""
-    draft = path.with_name(f".{path.name}.new")
+    draft = path.with_name(f".{path.name}.{os.getpid()}.new")  # another process may write one, too
     try:
         if path.exists() and not is_ordinary(path):
             raise ConfigError(
