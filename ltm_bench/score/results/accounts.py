@@ -156,7 +156,7 @@ class Bookkeeping:
         unread = [each for each in self._calls if not each.lost and each.usage is None and each.dollars != 0]
         if unread and not self._free:
             cost = "what they cost is unknown" if None in (each.dollars for each in unread) else _AT_MOST
-            yield f"{len(unread):,} {of} have no usage that can be read, and can be true: {cost}"
+            yield f"{len(unread):,} {of} state no usage, or one that cannot be true: {cost}"
         for calls, whose in ((self._calls, of), (self._asked, "of the calls to judges and readers")):
             if lost := sum(each.lost and not each.passed and each.dollars != 0 for each in calls):
                 yield f"{lost:,} {whose} got no answer, and may have been billed: {_AT_MOST}"
