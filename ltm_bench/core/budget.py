@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from pathlib import Path
 from threading import RLock
 from typing import Literal
 
@@ -48,6 +49,9 @@ class Budget:
 
     keys: dict[str, Decimal] = field(default_factory=dict, repr=False, compare=False)
     """What of `spent` was counted for stored answers, by key; nothing for those whose calls were counted."""
+
+    folders: set[Path] = field(default_factory=set, repr=False, compare=False)
+    """Those whose calls were counted."""
 
     lock: RLock = field(default_factory=RLock, repr=False, compare=False)
 
@@ -123,7 +127,7 @@ class Budget:
                 self.keys[key] = Decimal(str(price or 0))
                 self.spent += self.keys[key]
 
-    def count_calls(self, of: str, calls: Iterable[tuple[str | None, Decimal]]) -> None:
+    def count_calls(self, of: Path, calls: Iterable[tuple[str | None, Decimal]]) -> None:
         """Count the calls that a folder records, unless that was done; the answers that came do not count besides.
 
         Args:
@@ -131,11 +135,15 @@ class Budget:
             calls: Each with the key of its answer, None if none came, and what it cost.
         """
         with self.lock:
-            for key, price in calls if of not in self.keys else ():
-                # Of several runs with one budget, another may have found the answer stored, and counted it.
-                self.spent += price - self.keys.get(key or "", NOTHING)
-                self.keys[key or ""] = NOTHING
-            self.keys[of] = NOTHING
+            if of in self.folders:
+                return
+            self.folders.add(of)
+            for key, price in calls:
+                self.spent += price
+                if key is not None:
+                    # Of several runs with one budget, another may have found the answer stored, and counted it.
+                    self.spent -= self.keys.get(key, NOTHING)
+                    self.keys[key] = NOTHING
 
     def charge(self, price: Decimal, held: Decimal = NOTHING) -> None:
         """Count what may have been billed although no usage came back; release its reservation."""

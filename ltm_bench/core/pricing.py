@@ -3,18 +3,22 @@
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import version
 
 from ltm_bench.core.messages import Usage
 
 
-@lru_cache  # `version` parses a file
 def price_list(*times: datetime) -> str:
     """Name the price list, and the first and last day of the calls whose prices are used, for the record."""
     days = sorted({each.date().isoformat() for each in times})
     span = f", prices of {' to '.join(days[:: max(1, len(days) - 1)])}" if days else ""
-    return f"genai-prices {version('genai-prices')}{span}"
+    return f"genai-prices {_release()}{span}"
+
+
+@cache  # it parses a file
+def _release() -> str:
+    return version("genai-prices")
 
 
 def dollars(usage: Usage, on: datetime | None = None) -> Decimal | None:

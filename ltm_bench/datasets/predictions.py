@@ -32,6 +32,8 @@ class Prediction(NamedTuple):
     """The scores that a judge gave, if it was asked."""
     judge: str | None = None
     """The judge's name, if the file has it."""
+    asked: bool = False
+    """Whether the judge was asked now; else its scores are the file's."""
 
     @property
     def is_open(self) -> bool:
@@ -45,7 +47,11 @@ class Prediction(NamedTuple):
 
     def heard(self, judge: str, said: Judged | None) -> "Prediction":
         """Return it with what a judge said of it now, if anything; a stored verdict stays."""
-        return self if said is None or not self.is_open else self._replace(judged=said.scores, judge=judge)
+        return (
+            self
+            if said is None or not self.is_open
+            else self._replace(judged=said.scores, judge=judge, asked=True)
+        )
 
 
 Data = Sequence[tuple[str, HistoryQuestion]]

@@ -41,7 +41,7 @@ class _Environment(BaseModel):
 
 
 class _Charged(BaseModel):
-    """A line of timings.jsonl or calls.jsonl."""
+    """A line of timings.jsonl."""
 
     turn: Annotated[int, Field(strict=True)] | None = None
     conversation: str | None = None
@@ -53,10 +53,23 @@ class _Charged(BaseModel):
     operations: list[tuple[str, _Number, list[Any]]] = []
 
 
+class _Called(_Charged):
+    """A line of calls.jsonl."""
+
+    role: str | None = None
+    server: str | None = None
+    ending: str | None = None
+    usage: dict[str, Any] | None = None
+    at: AwareDatetime | None = None
+    key: str | None = None
+    sent: Annotated[int, Field(strict=True)] | None = None
+
+
 _FORMS: Mapping[str, TypeAdapter[Any]] = {
     "environment.json": TypeAdapter(_Environment),
     ASKED: TypeAdapter(AskedFor),
-    **dict.fromkeys(("timings.jsonl", CALLS), TypeAdapter(_Charged)),
+    "timings.jsonl": TypeAdapter(_Charged),
+    CALLS: TypeAdapter(_Called),
     **dict.fromkeys(
         ("results.json", JUDGEMENTS, BLIND, OVERRIDES, VAGUE, AUDIT), TypeAdapter(dict[str, Any])
     ),

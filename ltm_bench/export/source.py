@@ -47,7 +47,7 @@ class Source:
             of_turn = timings.seconds(name)
             for turn in read_turns(path, forks=True):
                 place = (name, turn.message.turn)
-                every = [*calls.get(place, ()), *kept.logged(place, turn.reply.usage, self.started)]
+                every = [*calls.get(place, ()), *kept.take_reply(place, turn.reply.usage, self.started)]
                 yield Timed(turn, of_turn.get(turn.message.turn), total(each.price for each in every))
 
 

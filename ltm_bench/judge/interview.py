@@ -32,7 +32,8 @@ from ltm_bench.core.servers import without_thinking
 from ltm_bench.datasets.matching import Inquiry, Judged
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import FILE, AnswerFile, JudgeAnswer, OpinionStore, key_of
-from ltm_bench.log.calls import LOST, Call, KeptCalls, Role, SideFiles, line_of
+from ltm_bench.log.calls import CALLS, LOST, Call, KeptCalls, Role, line_of
+from ltm_bench.log.journal import Journal
 from ltm_bench.plan.agents import server_of
 from ltm_bench.runner.guarding import guarded, unusable
 from ltm_bench.score.audits.judgements import FIGURES, Opinion
@@ -204,14 +205,14 @@ def interviewing(run: Path, kept: KeptCalls, role: Role, budget: Budget) -> Iter
         budget: As for an interview. What the kept calls cost counts in it once.
     """
     came = ((each.key if each.ending == Finish.STOP else None, each.price or NOTHING) for each in kept.asked)
-    budget.count_calls(str(run), came)
-    with OpinionStore(run.parent / FILE) as answers, SideFiles(run, perf_counter) as files:
+    budget.count_calls(run.resolve(), came)
+    with OpinionStore(run.parent / FILE) as answers, Journal(run / CALLS, perf_counter) as calls:
 
         def note(key: str, call: Call, agent: Agent | None) -> None:
             server = None if agent is None else server_of(agent)
             line = line_of(replace(call, key=key, role=role, at=wall()), server)
-            files.calls.put(line)
-            files.calls.sync()  # as with an agent's: a charge that a power failure took back would be spent again
+            calls.put(line)
+            calls.sync()  # as with an agent's: a charge that a power failure took back would be spent again
             kept.take(line)
 
         yield Interview(answers, budget, note=note)
@@ -258,9 +259,12 @@ async def say(judge: Judge, text: str, budget: Budget, schema: Schema, note: Not
             if agent is not None:
                 await agent.close()
     price = Decimal(0) if agent.free else dollars(reply.usage) if reply.usage else None
-    noted(Call(dollars=payment.charged - sum(lost) or price, usage=reply.usage, ending=reply.finish), agent)
     problem = _unsaid(reply)
+    ending = "empty" if problem and reply.finish is Finish.STOP else reply.finish
+    noted(Call(dollars=payment.charged - sum(lost) or price, usage=reply.usage, ending=ending), agent)
     text = f"{problem}: {reply.text[:200]!r}" if problem else reply.text
+    if problem and note:  # its call says what it cost, also when another answer has taken its place
+        return JudgeAnswer(text, None, 0.0, failed=True)
     return JudgeAnswer(text, reply.usage, None if price is None else float(price), failed=bool(problem))
 
 

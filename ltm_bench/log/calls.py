@@ -1,4 +1,4 @@
-"""The side file `calls.jsonl`: every call to a model, what it used and cost. Every sum of money is made of these.
+"""The side file `calls.jsonl`: every call to a model, what it used and cost. Sums of money are made of these.
 
 A call that has ended has a line with its `ending`. What is said before serves whoever finds no such line: an agent's
 call has marks with its turn (`sending`, with what is reserved; `refused`, `failed`); one through the gateway has a
@@ -137,16 +137,20 @@ class KeptCalls:
                 found.setdefault(place, []).append(call)
         return found
 
-    def logged(self, place: Place, usage: Usage | None, on: datetime | None = None) -> list[Call]:
+    def take_reply(
+        self, place: Place, usage: Usage | None, on: datetime | None = None, *, rung: bool = False
+    ) -> list[Call]:
         """Take a reply of the log; return its calls, as far as the log alone knows them.
 
         Args:
             place: Where it stands.
             usage: What the log says that it used.
             on: The time whose prices apply to calls whose own time is unknown.
+            rung: Whether it is a rung's, whose turn the gateway knows under its conversation's name.
         """
         self._open.pop(place, None)
-        if place in self._replied or (self._passed and usage is None):  # or else the gateway saw them
+        seen = usage is None and bool(self._passed) and (rung or place in self.opened)
+        if seen or place in self._replied:
             return []
         return calls_of(usage, Call(None, *place, at=on))
 

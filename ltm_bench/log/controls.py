@@ -147,19 +147,19 @@ def read_ladder(run: Path) -> LadderLog | None:
         raise LogError(f"{path}: {error}; `ltm-bench control {run.name} --ladder` writes it again") from error
     replies: dict[tuple[str, int], dict[str, Turn]] = {}
     calls = list[Call]()
-    for log, asked in _talks(path.parent, calls):
+    for log, asked in _talks(path.parent, calls, rungs=True):
         _, turn, rung = log.stem.rsplit("-", 2)
         replies.setdefault((asked.example or "", int(turn)), {})[rung] = asked
     return LadderLog(scope, replies, calls)
 
 
-def _talks(folder: Path, calls: list[Call]) -> Iterator[tuple[Path, Turn]]:
+def _talks(folder: Path, calls: list[Call], *, rungs: bool = False) -> Iterator[tuple[Path, Turn]]:
     """Yield the turns in the logs of a folder, each with its log; `calls` gets all calls behind them."""
     known = read_calls(folder)
     calls += known.calls
     for path in sorted((folder / "isolated").glob("*.jsonl")):
         for turn in read_turns(path):
-            unkept = known.logged((path.stem, turn.message.turn), turn.reply.usage)
+            unkept = known.take_reply((path.stem, turn.message.turn), turn.reply.usage, rung=rungs)
             calls += unkept if turn.answered == "agent" else ()
             yield path, turn
     calls += known.owed()

@@ -48,7 +48,7 @@ def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
             turns = ((event.turn, event.usage) for event in read_events(path) if isinstance(event, Replied))
             forks = ((number, answered.usage) for number, answered in answers_in(path).items())
             for number, usage in chain(turns, forks):
-                alone = found.logged((name, number), usage)
+                alone = found.take_reply((name, number), usage)
                 calls += alone
                 unkept += bool(alone) and usage is not None
     calls += found.owed()

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import pytest
 
@@ -23,6 +23,11 @@ from ltm_bench.export.source import source_of
 from ltm_bench.report.words import figure
 from ltm_bench.score.results import fold
 from ltm_bench.score.results.examples import FIELDS as QUESTION
+
+if TYPE_CHECKING:
+    from tests.undecided import SCENARIO
+else:
+    from undecided import SCENARIO
 
 VALUES: Mapping[Any, Callable[[str, float], Any]] = {
     Outcome: lambda name, luck: Outcome.MALFORMED,
@@ -134,20 +139,6 @@ def test_every_field_of_a_verdict_is_in_every_export(distinct: Run, form: str) -
             value = " ".join(map(str, value)) if isinstance(value, list) else str(value)
         assert value in [each.get(name) for each in verdicts], name
 
-
-SCENARIO = '''"""Joke: one joke is told and asked for."""
-
-from ltm_bench import Ask, Dice, Script, Tell, retells, scenario
-
-JOKE = "My dentist plays the trombone in a brass band. He says it is all about the right extraction of sound."
-OTHER = "A snail was mugged by two tortoises. Everything went so fast."
-
-
-@scenario(skills={"recall"})
-def joke(dice: Dice) -> Script:
-    yield Tell(f"{JOKE} No. {dice.integer(1, 999)}", at=0.0)
-    yield Ask("Which joke did I tell you?", expect=retells(JOKE, among=(JOKE, OTHER)), at=1.0)
-'''
 
 AGENT = '''"""{name}: always says the same."""
 

@@ -330,3 +330,43 @@ def test_verdicts_on_kept_files_are_audited(command: "Command", home: Path) -> N
     done = command("audit", "factconsolidation-a", "--judge", "auditor")
     assert done.exit_code == 0, done.err
     assert "3 contradicted" in " ".join(done.output.split())
+
+
+def test_files_of_one_name_are_kept_beside_each_other(command: "Command", home: Path) -> None:
+    for folder in ("x", "y"):
+        Path(folder).mkdir()
+        Path(folder, "results.json").write_text(json.dumps(locomo(0)))
+    assert command("score", "locomo", "x/results.json", "y/results.json", "--keep").exit_code == 0
+    assert {each.name for each in (home / "reports").iterdir() if each.is_dir()} == {
+        "locomo-x-results",
+        "locomo-y-results",
+    }
+
+
+def test_a_file_whose_keeping_was_killed_is_kept_the_next_time(
+    command: "Command", home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("a.json").write_text(json.dumps(locomo(0)))
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ltm_bench.score.audits.judgements.append", killed)
+        command("score", "locomo", "a.json", "--keep")
+    assert not (home / "reports" / "locomo-a").exists()
+    assert command("score", "locomo", "a.json", "--keep").exit_code == 0
+    assert [each.name for each in (home / "reports").iterdir() if each.is_dir()] == ["locomo-a"]
+    assert (home / "reports" / "locomo-a" / "judgements.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [("beam", "--wrong"), ("factconsolidation", "--wrong"), ("gatemem", "--errors")]
+)
+def test_an_option_for_which_a_set_has_no_use_is_refused(
+    command: "Command", home: Path, name: str, option: str
+) -> None:
+    Path("a.json").write_text("[]")
+    done = command("score", name, "a.json", option, "a.json")
+    assert done.exit_code == 1
+    assert f"{option} a.json: the figures of {name} have no use for it; leave it out" in done.err

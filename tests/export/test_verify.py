@@ -256,6 +256,9 @@ SIDE = [
     ("timings.jsonl", b'{"turn":0,"seconds":"fast"}\n', "timings.jsonl:1: seconds: Input should be a valid"),
     ("timings.jsonl", b"[1]\n", "timings.jsonl:1: : Input should be"),
     ("timings.jsonl", b"\xff\n", "timings.jsonl:1: "),
+    ("calls.jsonl", b'{"turn":0,"ending":[]}\n', "calls.jsonl:1: ending: Input should be a valid string"),
+    ("calls.jsonl", b'{"turn":0,"usage":5}\n', "calls.jsonl:1: usage: Input should be a valid dict"),
+    ("calls.jsonl", b'{"at":"2026-01-01T00:00:00"}\n', "calls.jsonl:1: at: Input should have timezone"),
     (
         "environment.json",
         b'{"started":["yesterday"]}',

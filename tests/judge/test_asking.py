@@ -17,20 +17,10 @@ from ltm_bench.score.audits.judgements import Opinion, majority
 
 if TYPE_CHECKING:
     from tests.conftest import Command
+    from tests.undecided import SCENARIO
+else:
+    from undecided import SCENARIO
 
-SCENARIO = '''"""Joke: one joke is told and asked for."""
-
-from ltm_bench import Ask, Dice, Script, Tell, retells, scenario
-
-JOKE = "My dentist plays the trombone in a brass band. He says it is all about the right extraction of sound."
-OTHER = "A snail was mugged by two tortoises. Everything went so fast."
-
-
-@scenario(skills={"recall"})
-def joke(dice: Dice) -> Script:
-    yield Tell(f"{JOKE} No. {dice.integer(1, 999)}", at=0.0)
-    yield Ask("Which joke did I tell you?", expect=retells(JOKE, among=(JOKE, OTHER)), at=1.0)
-'''
 
 AGENT = '''"""Vague: tells it in other words."""
 
@@ -212,6 +202,27 @@ def test_what_a_judges_lost_calls_may_have_cost_counts_again_and_is_in_its_sum(
         "2 of the calls to judges and readers got no answer, and may have been billed: each is counted as the most "
         "that was reserved for it"
     ]
+
+
+CUT = f"""if not Path("up.txt").exists():
+            return Reply("I think", self.reserve(message), Finish.LENGTH)
+        {SAYS}"""
+
+
+def test_what_a_judges_cut_answers_cost_stays_in_its_sum_when_others_take_their_place(
+    place: Path, command: "Command"
+) -> None:
+    text = PAID.format(name="paid", body=CUT).replace(
+        "import Agent, AgentError,", "import Agent, AgentError, Finish,"
+    )
+    (place / "agents" / "paid.py").write_text(text, "utf-8")
+    command(*RUN, "--judge", "paid")
+    assert [(each["ending"], each["dollars"]) for each in calls(place)] == [("length", 0.01)] * 2
+    assert results(place)["costs"]["judge_dollars"] == 0.02
+    (place / "up.txt").touch()
+    assert command("rescore", "r", "--judge", "paid").exit_code == 0
+    assert [(each["ending"], each["dollars"]) for each in calls(place)[2:]] == [("stop", 0.01)] * 2
+    assert results(place)["costs"]["judge_dollars"] == 0.04
 
 
 def test_a_call_that_was_refused_has_a_line_and_costs_nothing(place: Path, command: "Command") -> None:

@@ -289,7 +289,7 @@ def test_what_runs_of_one_budget_have_cost_does_not_depend_on_their_order(order:
             budget.count_once("a", 1)
             budget.count_once("c", 1)  # nothing records its call
         else:
-            budget.count_calls(run, recorded[run])
+            budget.count_calls(Path(run), recorded[run])
     assert budget.spent == 4 + 1 + 2 + 8 + 1
 
 

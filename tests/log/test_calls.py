@@ -241,6 +241,18 @@ def test_what_was_reserved_to_tell_the_agent_something_is_no_cost_once_it_is_tol
     assert float(cost_of(Path("reports/r")).total) == pytest.approx(total)
 
 
+def test_a_reply_without_a_usage_from_before_the_gateway_came_is_of_unknown_cost(tmp_path: Path) -> None:
+    (tmp_path / CALLS).write_bytes(
+        to_line({"turn": 5, "opened": True})
+        + to_line({"call": "a", "model": "gpt-4o", "turn": 5, "reserved": 20.0})
+        + to_line({"call": "a", "status": 200, "dollars": 10.0})
+    )
+    found = read_calls(tmp_path)
+    (before,) = found.take_reply((None, 2), None)
+    assert before.price is None
+    assert found.take_reply((None, 5), None) == []  # the gateway saw it
+
+
 def test_calls_that_earlier_releases_kept_elsewhere_are_read_as_they_were(tmp_path: Path) -> None:
     used = {"output": 1_000_000, "model": "gpt-4o", "provider": "openai"}
     (tmp_path / "gateway.jsonl").write_bytes(

@@ -68,7 +68,7 @@ def owed(folder: Path, replied: set[Place]) -> float:
     found = read_calls(folder)
     calls = found.calls
     for place in replied:
-        found.logged(place, None)
+        found.take_reply(place, None)
     return float(spent_on([*calls, *found.owed()]))
 
 

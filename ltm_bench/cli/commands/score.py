@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +17,7 @@ from ltm_bench.cli.options import Json, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.cli.scored_rows import print_rows, print_set_rows, row_of_file, rows_of_run, usable, without
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import CannotCombine, ConfigError
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.request import MaxCost
 
@@ -136,6 +138,14 @@ def _score(name: str, about: str, *examples: str) -> None:
         asker = judge if set_files.asks else None
         if judge != asker:  # the environment may name one for runs
             _complain(f"--judge {judge}: nobody is asked: the program of {name} asks no judge")
+        for option, path, works in (
+            ("--wrong", wrong, "judge" in set_files.matcher.columns),
+            ("--errors", errors, set_files.rows is None),
+        ):
+            if path and not works:
+                raise CannotCombine(
+                    f"{option} {path}: the figures of {name} have no use for it; leave it out"
+                )
         asked = list(set_files.questions(data, _complain)) if data else []
         grading = Grading(asker, max_cost, _complain)
         said: dict[str, Sequence[Prediction]] = {}
@@ -149,7 +159,9 @@ def _score(name: str, about: str, *examples: str) -> None:
             scored = replies_of(set_files, path, found, asked, known)
             said[str(path)] = found
             if keep and graded and not path.is_dir():
-                _keep(name, path, found, data)
+                named = Counter(_stem(each) for each in files)
+                parent = f"{path.resolve().parent.name}-" if named[_stem(path)] > 1 else ""
+                _keep(name, found, data, parent + _stem(path))
             return scored
 
         passed = _passed(wrong, replies(wrong, graded=False)) if wrong else None
@@ -177,7 +189,11 @@ def _run(path: Path, files: PredictionFiles) -> Sequence[Prediction]:
     return found
 
 
-def _keep(name: str, path: Path, predictions: Sequence[Prediction], data: Path | None) -> None:
+def _stem(path: Path) -> str:
+    return re.sub(r"(?:\.jsonl?|\.gz)+$", "", path.name)
+
+
+def _keep(name: str, predictions: Sequence[Prediction], data: Path | None, agent: str) -> None:
     """Write a file's replies as a run, unless there is one; of the set whose file the data is, if it is known."""
     import asyncio
 
@@ -189,7 +205,6 @@ def _keep(name: str, path: Path, predictions: Sequence[Prediction], data: Path |
     from ltm_bench.score.audits.judgements import append
     from ltm_bench.score.results.published_runs import verdicts_in
 
-    agent = re.sub(r"(?:\.jsonl?|\.gz)+$", "", path.name)
     run = REPORTS / run_name(name, agent)
     if run.exists():
         _complain(f"{run} exists already and is left as it is; delete it to import it again")
@@ -197,8 +212,12 @@ def _keep(name: str, path: Path, predictions: Sequence[Prediction], data: Path |
     known = {(each.dataset, each.file): each.name for each in public_sets().values()}
     suite = known.get((name, data.name if data else ""), name)
     log = list(imported(suite, agent, predictions, counter()))
-    write_log(run, log)
-    append(run, list(verdicts_in(log, predictions)))
+    draft = run.with_name(f".{run.name}.new")  # so that a run is whole, or is not there
+    shutil.rmtree(draft, ignore_errors=True)
+    if not write_log(draft, log):
+        return
+    append(draft, list(verdicts_in(log, predictions)))
+    draft.rename(run)
     asyncio.run(publish(run))
     _complain(f"{run} is written")
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from pydantic import BaseModel, Field, computed_field
 
-from ltm_bench.core.messages import Usage
+from ltm_bench.core.messages import Finish, Usage
 from ltm_bench.core.pricing import price_list, total
 from ltm_bench.log.calls import CALLS, Call
 from ltm_bench.score.audits.judgements import FIGURES, Opinion
@@ -180,8 +180,9 @@ class Bookkeeping:
         for each in opinions:
             price = None if each.dollars is None else Decimal(str(each.dollars))
             judges.setdefault((f"judge {each.judge}", each.model), _Sum()).add(each.used, price)
-        for call in (each for each in self._asked if each.lost and each.dollars != 0):
-            judges.setdefault((call.role, None), _Sum()).add(None, call.dollars)
+        for call in self._asked:
+            if call.ending != Finish.STOP and call.dollars != 0:  # no opinion holds what it cost
+                judges.setdefault((call.role, None), _Sum()).add(call.usage, call.dollars)
         judged = total(of.dollars for of in judges.values())
         spent = self._all.dollars if self._free or self._all.calls else None  # or there is none to know yet
         return Costs(

@@ -242,7 +242,7 @@ class Fold:
 
     def _unkept(self, sent: Sent, replied: Replied) -> Sequence[Call]:
         """Return the calls of a reply that the log alone knows; one that was observed settles its calls, too."""
-        return self.files.calls.logged((self._stem, sent.turn), replied.usage, self.files.begun)
+        return self.files.calls.take_reply((self._stem, sent.turn), replied.usage, self.files.begun)
 
     def _called(self, sent: Sent, replied: Replied, unkept: Sequence[Call]) -> _Used:
         """Take the cost of a reply, and return it; what the side file has of it is in the books already."""

@@ -86,7 +86,7 @@ def verdicts_in(log: Iterable[Manifest | Event], predictions: Iterable[Predictio
                 outcome=Outcome.CORRECT if score >= 1 else Outcome.PARTIAL if score > 0 else Outcome.WRONG,
                 score=score,
                 scores=dict(each.judged),
-                reason="stored with the reply",
+                reason="judged when it was imported" if each.asked else "stored with the reply",
             )
             said = reply_hash(each.reply or "")
             yield Judgement(example=sent.example or "", turn=sent.turn, reply=said, opinions=(opinion,))
