@@ -215,7 +215,7 @@ PUT: dict[str, Callable[[Path], None]] = {
 
 RUN_FILES = (
     "events.jsonl events.jsonl results.json asked.json timings.jsonl environment.json verdicts.jsonl "
-    "judgements.jsonl overrides.jsonl audit.jsonl blind.jsonl gateway.jsonl"
+    "judgements.jsonl overrides.jsonl audit.jsonl blind.jsonl gateway.jsonl calls.jsonl"
 ).split()
 RUN_COMMANDS: tuple[tuple[str, ...], ...] = (
     ("report", "r"),
@@ -254,6 +254,9 @@ SIDE: dict[str, dict[str, Any]] = {
     "blind.jsonl": {**ABOUT, "opinions": [SAID], "form": "names", "version": 1},
     "audit.jsonl": {**ABOUT, "line": "reading", "auditor": "z", "key": "k", "outcome": "correct", "reason": "y"},
     "gateway.jsonl": {"call": 1, "conversation": "r", "model": "gpt-6-luna", "reserved": 0.1, "status": 200},
+    "calls.jsonl": {
+        "turn": 3, "role": "agent", "ending": "stop", "usage": {"output": 5, "model": "m"}, "dollars": 0.1, "sent": 9
+    },
 }  # fmt: skip
 ANSWERS = [
     {
