@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import ValidationError
@@ -24,7 +25,9 @@ from ltm_bench.plan.declaring import arguments, spelled
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.planning import Plan, check_keys
 from ltm_bench.plan.request import UNKEPT, Conduct
-from ltm_bench.runner.sweep import Job
+
+if TYPE_CHECKING:
+    from ltm_bench.runner.sweep import Job
 
 KEPT = {name: each for name, each in arguments(Conduct).items() if name not in UNKEPT}
 """The options that are kept, by their names in Python."""
@@ -155,7 +158,7 @@ def resuming(folder: Path, options: Options, failure: BaseException | None = Non
     return f"ltm-bench resume {shlex.quote(folder.name if folder.parent == REPORTS else str(folder))}{said}"
 
 
-def together(jobs: Sequence[Job], options: Options) -> tuple[list[Job], Options]:
+def together(jobs: "Sequence[Job]", options: Options) -> "tuple[list[Job], Options]":
     """Return the runs of a sweep or a race with what is asked of them, and the options for all. Raises ConfigError."""
     for job in jobs:
         options = continued(options, job.folder, several=True)

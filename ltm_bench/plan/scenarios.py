@@ -211,6 +211,8 @@ def filled(scenario: Scenario, parameters: Mapping[str, Any], span: int) -> dict
 
 def own_tasks(parameters: Mapping[str, Any], span: int) -> Own | None:
     """Return what a row asks about a user's own documents, if it names any. Raises ConfigError if no task fits."""
+    if not (parameters.get("data") and parameters.get("tasks")):
+        return None
     from ltm_bench.datasets.swim import suite
 
     try:

@@ -26,8 +26,9 @@ def outlook(plan: Plan, found: Estimate | None, today: date | None = None) -> st
         found: Its estimate; None if it is too long to simulate quickly.
         today: The current day, by default.
     """
-    known = presets(config_folders())
     model = plan.agents.sample.usage_model()
+    modelless = model is None and not {"model", "core"} & plan.manifest.agent.settings.keys()
+    known = {} if modelless else presets(config_folders())
     said = () if model is None else _of_window(plan, model, found, known)
     day = today or datetime.now(UTC).date()  # noqa: TID251  # models are shut down on days of the real calendar
     return "; ".join((*said, *_of_end(plan, known, day)))

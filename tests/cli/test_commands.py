@@ -342,11 +342,15 @@ HEAVY = {
     "importlib.resources",
     "jinja2",
     "json_repair",
+    "ltm_bench.datasets.predictions",
+    "ltm_bench.datasets.swim",
+    "ltm_bench.runner.sweep",
     "numpy",
     "openai",
     "pydantic",
     "rapidfuzz",
     "rich",
+    "sqlite3",
     "tiktoken",
 }
 

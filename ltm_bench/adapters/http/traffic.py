@@ -7,10 +7,9 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from ltm_bench.adapters.http.answers import keep
 from ltm_bench.core.budget import payment
 from ltm_bench.core.keys import cleaned
 
@@ -20,8 +19,7 @@ _SHOWN = 40
 _log = logging.getLogger("ltm_bench")
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One request, sent or answered from the cache."""
 
     seconds: float
@@ -73,7 +71,10 @@ def listening() -> Iterator[Traffic]:
     token = _listening.set(heard)
     try:
         yield heard
-        keep(heard.answers)
+        if heard.answers:
+            from ltm_bench.adapters.http.answers import keep  # imports SQLite
+
+            keep(heard.answers)
     finally:
         _listening.reset(token)
 
@@ -93,7 +94,7 @@ def begin() -> None:
 def tell(attempt: Attempt) -> None:
     """Report an attempt to the listener and its payment, if any, and to the log."""
     attempt = cleaned(attempt)
-    attempt = replace(attempt, retry_after=attempt.retry_after[:_SHOWN])  # only now: half a key would stay
+    attempt = attempt._replace(retry_after=attempt.retry_after[:_SHOWN])  # only now: half a key would stay
     said = "no answer" if attempt.status is None else f"HTTP {attempt.status}"
     what = "answered from the cache" if attempt.cached else f"{said} {attempt.error}".strip()
     _log.debug("request: %s after %.3f s", what, attempt.seconds)

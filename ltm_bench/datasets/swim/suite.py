@@ -32,10 +32,8 @@ class Own(NamedTuple):
         return len(self.kept.tasks) * self.variants
 
 
-def own(parameters: Mapping[str, Any], span: int) -> Own | None:
-    """Return what a row asks about a user's own documents, if it names any. Raises ValueError if no task fits."""
-    if not (parameters.get("data") and parameters.get("tasks")):
-        return None
+def own(parameters: Mapping[str, Any], span: int) -> Own:
+    """Return what a row asks about a user's own documents. Raises ValueError if no task fits."""
     tasks = Path(parameters["tasks"])
     kept = keep(read_documents(str(parameters["data"])), read_tasks(tasks), room(span))
     if not kept.tasks:

@@ -1,12 +1,14 @@
 """The replies of runs to questions of public sets, with the published scores."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.datasets.marks import SetQuestion, SetReplies
 from ltm_bench.datasets.matching import SetMatcher
-from ltm_bench.datasets.predictions import Prediction
 from ltm_bench.log.events import Event, Sent
 from ltm_bench.log.manifest import IMPORTED, Manifest
 from ltm_bench.log.reader import read_questions
@@ -15,6 +17,9 @@ from ltm_bench.score.audits.judgements import Judgement, Opinion, reply_hash
 from ltm_bench.score.results.examples import ExampleResult, Question
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.published import Compared, SetFigures, compare_sets, figures_of
+
+if TYPE_CHECKING:
+    from ltm_bench.datasets.predictions import Prediction
 
 BEGINNING = 3
 """Messages with which a history begins; the first is the same for all."""
@@ -60,6 +65,8 @@ def replies_in(run: str, examples: Sequence[ExampleResult]) -> SetReplies | None
 
 def predictions_in(run: Path, results: Results, matcher: type[SetMatcher]) -> Iterator[Prediction]:
     """Yield a run's replies to the questions of one set, with what judges gave them."""
+    from ltm_bench.datasets.predictions import Prediction
+
     told = {
         (question.turn, of.id): (history, question, of) for history, question, of in _asked(results.examples)
     }
