@@ -8,10 +8,10 @@ import hashlib
 import json
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ltm_bench.adapters.files import write_whole
 from ltm_bench.core.errors import CannotResume
@@ -34,8 +34,7 @@ def name_in(home: Path) -> str:
     return kept.read_text("utf-8").strip()
 
 
-@dataclass(frozen=True, slots=True)
-class HeardTurn:
+class HeardTurn(NamedTuple):
     """A turn that the memory has heard completely."""
 
     turn: int

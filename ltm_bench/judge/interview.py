@@ -210,7 +210,7 @@ def interviewing(run: Path, kept: KeptCalls, role: Role, budget: Budget) -> Iter
 
         def note(key: str, call: Call, agent: Agent | None) -> None:
             server = None if agent is None else server_of(agent)
-            line = line_of(replace(call, key=key, role=role, at=wall()), server)
+            line = line_of(call._replace(key=key, role=role, at=wall()), server)
             calls.put(line)
             calls.sync()  # as with an agent's: a charge that a power failure took back would be spent again
             kept.take(line)

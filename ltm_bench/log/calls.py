@@ -11,12 +11,12 @@ the log.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from ltm_bench.core.clock import moment
 from ltm_bench.core.keys import scrubbed
@@ -39,8 +39,7 @@ Place = tuple[str | None, int]
 """A turn or a fork: its conversation, if the run has several, and its number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One call to a model."""
 
     model: str | None = None
@@ -173,10 +172,10 @@ def calls_of(usage: Usage | None, known: Call) -> list[Call]:
     if usage is None:
         return [known]
     own = [
-        replace(known, model=each.model, usage=replace(each, besides=(), parts=()), at=each.at or known.at)
+        known._replace(model=each.model, usage=replace(each, besides=(), parts=()), at=each.at or known.at)
         for each in usage.parts or (usage,)
     ]
-    beside = replace(known, role="memory", sent=None)
+    beside = known._replace(role="memory", sent=None)
     return own + [call for each in usage.besides for call in calls_of(each, beside)]
 
 
@@ -209,8 +208,7 @@ def _ended(call: Call, record: Mapping[str, Any]) -> Call:
         known = [each for each in (most, dollars(used) if used is not None else None) if each is not None]
         price = min(price, max(known, default=price))
     ending, role, sent, key = (record.get(name) for name in ("ending", "role", "sent", "key"))
-    return replace(
-        call,
+    return call._replace(
         model=call.model if used is None else call.model or used.model,
         dollars=price,
         usage=used,

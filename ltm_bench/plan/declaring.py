@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from functools import cache
 from inspect import Parameter
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -11,8 +11,7 @@ FORMER = {"backend": "executor", "on": "executor", "setting": "agent-arg", "para
 """Spellings of flags that are still accepted, in the terminal and in files, and shown nowhere."""
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """What there is to say about an argument besides name, type and default. Stands in its `Annotated` type."""
 
     help: str

@@ -28,7 +28,7 @@ class Grid:
 
     agents: Annotated[Sequence[str], _ONE["agent"].option] = ()
     spans: Annotated[Sequence[str], _ONE["span"].option] = ()
-    seeds: Annotated[Sequence[Seed], replace(_ONE["seed"].option, parse=parse_seeds)] = ()
+    seeds: Annotated[Sequence[Seed], _ONE["seed"].option._replace(parse=parse_seeds)] = ()
     suites: Annotated[Sequence[str], _ONE["suite"].option] = ()
 
     def requests(self, common: Request, repeats: int = 1) -> Iterator[Request]:

@@ -1,7 +1,6 @@
 """A message on its way to the agent: what is known of it before the call, and the result of the call."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -12,8 +11,7 @@ from ltm_bench.core.messages import Message, Reply
 from ltm_bench.runner.tracing import Found
 
 
-@dataclass(frozen=True, slots=True)
-class CallResult:
+class CallResult(NamedTuple):
     """The result of asking the agent."""
 
     reply: Reply

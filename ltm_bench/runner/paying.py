@@ -6,7 +6,6 @@ Of every call `timings.jsonl` notes how long it took, and `calls.jsonl` what it 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from itertools import chain
@@ -100,10 +99,10 @@ class Notes:
         """Note the calls behind the reply to a turn or fork, which went to a server."""
         reply, charged = answer.reply, answer.charged
         own = Call(role=self._role, ending=reply.finish.value, at=wall(), sent=answer.traffic.sent)
-        found = [replace(each, dollars=each.price) for each in calls_of(reply.usage, own)]
+        found = [each._replace(dollars=each.price) for each in calls_of(reply.usage, own)]
         if charged is not None:  # for all of them together
             first, *rest = found
-            found = [replace(first, dollars=charged), *(replace(each, dollars=NOTHING) for each in rest)]
+            found = [first._replace(dollars=charged), *(each._replace(dollars=NOTHING) for each in rest)]
         # At once: whoever finds one of them takes the reply for paid.
         self._calls.put(*(self._where(turn) | line_of(each, server) for each in found))
 

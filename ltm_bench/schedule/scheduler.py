@@ -7,7 +7,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import cast
+from typing import NamedTuple, cast
 
 from ltm_bench.core.clock import Clock, later
 from ltm_bench.core.dice import Dice
@@ -21,8 +21,7 @@ from ltm_bench.script.scenario import Example, Script
 from ltm_bench.script.sealed import SealedReply, is_beside
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(NamedTuple):
     """Send a message of an example."""
 
     example: Example
@@ -36,8 +35,7 @@ class Send:
     """Length of the text; None if no rehearsal has counted it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(NamedTuple):
     """Ask a question of an example beside the conversation: it adds no tokens and no time, and nobody waits for it."""
 
     id: int
@@ -54,30 +52,26 @@ class Fork:
     """Length of the text; None if no rehearsal has counted it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fill:
+class Fill(NamedTuple):
     """Send about this many tokens of filler, message and reply together."""
 
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(NamedTuple):
     """Move the benchmark's clock forward."""
 
     to: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class AllSaid:
+class AllSaid(NamedTuple):
     """Everything has been said."""
 
 
 Decision = Send | Fork | Fill | Jump | AllSaid
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(NamedTuple):
     """An example has said its last message."""
 
     example: Example

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from ltm_bench.matchers.reading.json_values import embedded
 from ltm_bench.matchers.reading.text import answer, flat
@@ -19,8 +19,7 @@ Form = StrEnum("Form", "PROSE HEADING BULLET CELL QUOTE JSON")
 """What a block of a reply is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A line of a reply, a cell of a table, or a value within JSON."""
 
     text: str
