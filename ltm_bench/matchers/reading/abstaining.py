@@ -80,15 +80,17 @@ _OTHER_LANGUAGE = frozenset(
     "el los las una y es con en por lo yo usted tu era il gli della di che è sono nel".split()
 )
 _OURS = frozenset("the is was you i it of and to in a your that my at for on this are not it's".split())
-_IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff\u0600-\u06ff]")
+_IDEOGRAPH = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff\u0600-\u06ff]"
+"""Compiled by the first reply that is not plain English, since that takes long."""
 
 
 def is_foreign(reply: str) -> bool:
     """Whether a reply is in a language that the matchers do not read: what it says is undecided, not wrong."""
     said = words(reply)[:200]
-    other = sum(word in _OTHER_LANGUAGE for word in said)
-    ours = sum(word in _OURS for word in said)
-    return other > max(1, 2 * ours) or (not ours and _IDEOGRAPH.search(reply) is not None)
+    other = len([word for word in said if word in _OTHER_LANGUAGE])
+    ours = len([word for word in said if word in _OURS])
+    foreign = not ours and not reply.isascii() and re.search(_IDEOGRAPH, reply) is not None
+    return other > max(1, 2 * ours) or foreign
 
 
 _KEPT_BACK = (

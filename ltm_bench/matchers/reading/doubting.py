@@ -24,7 +24,7 @@ from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
 from ltm_bench.matchers.reading.mention import Mention, Time
 from ltm_bench.matchers.reading.stance import mentions, places
 from ltm_bench.matchers.reading.structure import read
-from ltm_bench.matchers.reading.surplus import Span, recites, told_words
+from ltm_bench.matchers.reading.surplus import Span, may_recite, recites, told_words
 from ltm_bench.matchers.reading.text import COMMON, answer, flat, known_words, sentences, shown, words
 from ltm_bench.matchers.sameness import same_word, singular
 
@@ -87,7 +87,8 @@ class DoubtingMatcher(Matcher):
         if not seen.strip():
             return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         verdict = self.judge(seen, turns)
-        if verdict.outcome not in _UNREAD and recites(seen, turns, self.used(seen)):
+        recited = verdict.outcome not in _UNREAD and may_recite(seen, turns)
+        if recited and recites(seen, turns, self.used(seen)):
             return verdict if verdict.outcome in _FLAT else RECITAL
         if verdict.score and self.single and self._names_all(seen):
             return RECITAL

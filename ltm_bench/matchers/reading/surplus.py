@@ -41,6 +41,12 @@ def recites(reply: str, turns: Sequence[Turn], used: Sequence[Span] = ()) -> boo
     return len(said) >= least and _repeated(said, told_words(turns), least) >= _WHOLLY
 
 
+def may_recite(reply: str, turns: Sequence[Turn]) -> bool:
+    """Whether a reply could recite, wherever its answer stands, which takes longer to find out."""
+    said = words(reply)
+    return len(said) > GENEROUS or _repeated(said, told_words(turns), _OWN) >= _WHOLLY
+
+
 def told_words(turns: Sequence[Turn]) -> list[list[str]]:
     """Return the words of each message of an example; every reply, and many a part of one, is compared with them."""
     return [message_words(turn.message.text) for turn in turns]
@@ -56,5 +62,6 @@ def hardly_adds(reply: str, turns: Sequence[Turn]) -> bool:
 def _repeated(said: Sequence[str], told: Sequence[Sequence[str]], least: int) -> float:
     """Return the share of a reply's words that repeat whole texts that were told, one of so many words at least."""
     joined = f" {' '.join(said)} "
-    whole = [len(each) for each in told if len(each) >= _OWN and f" {' '.join(each)} " in joined]
+    some = (each for each in told if _OWN <= len(each) <= len(said))
+    whole = [len(each) for each in some if f" {' '.join(each)} " in joined]
     return sum(whole) / len(said) if max(whole, default=0) >= least else 0.0

@@ -29,6 +29,7 @@ _PAIRS = [each.split("=") for each in _BRITISH]
 _SPELLING = {american + ending: british + ending for american, british in _PAIRS for ending in ("", "s")}
 
 
+@lru_cache(maxsize=32)  # as for words
 def answer(reply: str) -> str:
     """Return the part of a reply that is read: nothing that was only thought, and at most `READ` characters."""
     return without_thinking(reply)[:READ]

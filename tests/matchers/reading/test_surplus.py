@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ltm_bench import Message, Reply, Turn
-from ltm_bench.matchers.reading.surplus import recites
+from ltm_bench.matchers.reading.surplus import may_recite, recites
 
 TOLD = "My aunt in Bremen has painted her garden fence in a deep ocean blue this spring."
 ASKED = "What colour is the fence?"
@@ -39,3 +39,11 @@ REPLIES = [
 @pytest.mark.parametrize(("reply", "expected", "why"), REPLIES, ids=[why for *_, why in REPLIES])
 def test_a_heap_and_a_repeated_message_recite(reply: str, expected: bool, why: str) -> None:
     assert recites(reply, TURNS, where(reply)) is expected
+
+
+@pytest.mark.parametrize("reply", [TOLD, ASKED, f"{TOLD} {ASKED}", *(reply for reply, *_ in REPLIES)])
+def test_what_recites_with_any_answer_may_recite(reply: str) -> None:
+    ends = [0, len(reply) // 3, len(reply) // 2, len(reply)]
+    answers = [[], *([(start, end)] for start in (-1, 3) for end in ends if end > start)]
+    assert any(recites(reply, TURNS, used) for used in answers) <= may_recite(reply, TURNS)
+    assert not may_recite(f"Well, {reply[:60]}", TURNS)  # most replies are neither long nor a message again
