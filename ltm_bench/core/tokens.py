@@ -7,6 +7,7 @@ the same rules. Other encodings use tiktoken's own loader, under a deadline.
 
 import re
 import threading
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
@@ -105,15 +106,15 @@ def _encoding(name: str) -> "Encoding":
 
 def knows(text: str) -> bool:
     """Whether a text is one token in the shipped table."""
-    return text.encode("utf-8", "replace") in _ranks()
+    return _rank(text.encode("utf-8", "replace")) is not None
 
 
 @cache
 def _tokens(piece: str) -> int:
     """Return the number of tokens of a piece: its neighbours are joined, the most common pair first."""
-    ranks, encoded = _ranks(), piece.encode()
-    parts = [encoded] if encoded in ranks else [encoded[i : i + 1] for i in range(len(encoded))]
-    while joint := [(ranks[a + b], i) for i, (a, b) in enumerate(pairwise(parts)) if a + b in ranks]:
+    encoded = piece.encode()
+    parts = [encoded] if _rank(encoded) is not None else [encoded[i : i + 1] for i in range(len(encoded))]
+    while joint := [(r, i) for i, (a, b) in enumerate(pairwise(parts)) if (r := _rank(a + b)) is not None]:
         first = min(joint)[1]
         parts[first : first + 2] = [parts[first] + parts[first + 1]]
     return len(parts)
@@ -146,18 +147,24 @@ def keep_table(folder: Path) -> None:
 
 @cache
 def _ranks() -> Mapping[bytes, int]:
-    """Return the rank of every token of the shipped table: the number of its line."""
-    from binascii import a2b_base64
+    """Return the rank of every token of the shipped table, the number of its line, by the token in base64.
 
+    A run asks for few tokens, and decoding all of them takes long.
+    """
     tokens = _shipped_table().split()[::2]
-    return dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
+    return dict(zip(tokens, range(len(tokens)), strict=True))
+
+
+def _rank(token: bytes) -> int | None:
+    return _ranks().get(b2a_base64(token, newline=False))
 
 
 def _shipped_cl100k() -> "Encoding":
     import tiktoken
 
+    ranks = {a2b_base64(token): rank for token, rank in _ranks().items()}
     return tiktoken.Encoding(
-        DEFAULT, pat_str=_CL100K_PATTERN, mergeable_ranks=dict(_ranks()), special_tokens=_CL100K_SPECIAL
+        DEFAULT, pat_str=_CL100K_PATTERN, mergeable_ranks=ranks, special_tokens=_CL100K_SPECIAL
     )
 
 
