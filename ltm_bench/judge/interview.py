@@ -209,22 +209,19 @@ def interviewing(run: Path, kept: KeptCalls, role: Role, budget: Budget) -> Iter
         budget: As for an interview. What the kept calls cost counts in it once.
     """
     asked = [each for each in kept.asked if each.ending != KEPT]  # which count when their answers are needed
-    budget.count_calls(
-        run.resolve(), ((each.key if each.came else None, each.price or NOTHING) for each in asked)
-    )
+    came = ((each.key if each.came else None, each.price or NOTHING) for each in asked)
+    budget.count_calls(run.resolve(), came)
     lined = {each.key for each in kept.asked if each.came}
     with OpinionStore(run.parent / FILE) as answers, Journal(run / CALLS, perf_counter) as calls:
 
-        def put(line: dict[str, Any], *, ended: bool = True) -> None:
+        def put(line: dict[str, Any]) -> None:
             calls.put(line)
-            if ended:
-                calls.sync()  # as with an agent's: a charge that a power failure took back would be spent again
+            calls.sync()  # as with an agent's: a charge that a power failure took back would be spent again
             kept.take(line)
 
         def note(key: str, name: str, call: Call, agent: Agent | None) -> None:
             if call.ending in ("sending", "refused"):
-                mark = mark_of(call.ending, call.dollars)
-                put({"key": key, "role": role, "name": name} | mark, ended=False)
+                put({"key": key, "role": role, "name": name} | mark_of(call.ending, call.dollars))
             elif call.ending != KEPT or key not in lined:
                 lined.add(key)
                 server = None if agent is None else server_of(agent)
@@ -252,9 +249,7 @@ async def say(judge: Judge, text: str, budget: Budget, schema: Schema, note: Not
             lost.append(price or NOTHING)
         elif agent is None or agent.free:
             return
-        ending = (
-            "refused" if each == "failed" else each
-        )  # whether it was heard makes no difference to a judge
+        ending = "refused" if each == "failed" else each  # a judge may hear it twice
         noted(Call(dollars=payment.price if each == "sending" else price, ending=ending), agent)
 
     with tempfile.TemporaryDirectory() as home:

@@ -84,9 +84,14 @@ class Call:
 
 
 class KeptCalls:
-    """The calls of a run, record by record. Nonsense is ignored: it is evidence, not truth."""
+    """The calls of a run, record by record. Nonsense is ignored: it is evidence, not truth.
 
-    def __init__(self) -> None:
+    Args:
+        rungs: Whether they are of rungs, whose turns the gateway knows under their conversations' names.
+    """
+
+    def __init__(self, *, rungs: bool = False) -> None:
+        self._rungs = rungs
         self._ended: list[Call] = []
         self._passed: dict[str, Call] = {}
         self._asked: list[Call] = []
@@ -174,13 +179,7 @@ class KeptCalls:
         return found
 
     def take_reply(
-        self,
-        place: Place,
-        usage: Usage | None,
-        on: datetime | None = None,
-        *,
-        rung: bool = False,
-        itself: bool = True,
+        self, place: Place, usage: Usage | None, on: datetime | None = None, *, itself: bool = True
     ) -> list[Call]:
         """Take a reply of the log; return all its calls.
 
@@ -188,11 +187,10 @@ class KeptCalls:
             place: Where it stands.
             usage: What the log says that it used.
             on: The time whose prices apply to calls whose own time is unknown.
-            rung: Whether it is a rung's, whose turn the gateway knows under its conversation's name.
             itself: Whether the agent was asked, so that it counts even if the log alone knows of it.
         """
         self._open.pop(place, None)
-        seen = usage is None and bool(self._passed) and (rung or place in self.opened)
+        seen = usage is None and bool(self._passed) and (self._rungs or place in self.opened)
         if itself and not seen and place not in self._replied:
             self.alone[place] = calls_of(usage, Call(None, *place, at=on))
         return [*self.turns.get(place, ()), *self.alone.get(place, ())]
@@ -241,9 +239,9 @@ def mark_of(mark: str, price: Decimal | None) -> dict[str, Any]:
     return {mark: True} | ({"reserved": float(price)} if mark == "sending" and price else {})
 
 
-def read_calls(folder: Path) -> KeptCalls:
-    """Read a folder's calls, those that earlier releases kept elsewhere too."""
-    found = KeptCalls()
+def read_calls(folder: Path, *, rungs: bool = False) -> KeptCalls:
+    """Read a folder's calls, those that earlier releases kept elsewhere too; `rungs` as for `KeptCalls`."""
+    found = KeptCalls(rungs=rungs)
     for record in records(folder / "timings.jsonl"):
         found.take(record)
     return found.read(folder)

@@ -155,10 +155,10 @@ def read_ladder(run: Path) -> LadderLog | None:
 
 def _talks(folder: Path, calls: list[Call], *, rungs: bool = False) -> Iterator[tuple[Path, Turn]]:
     """Yield the turns in the logs of a folder, each with its log; `calls` gets all calls behind them."""
-    known = read_calls(folder)
+    known = read_calls(folder, rungs=rungs)
     for path in sorted((folder / "isolated").glob("*.jsonl")):
         for turn in read_turns(path):
             place, itself = (path.stem, turn.message.turn), turn.answered == "agent"
-            known.take_reply(place, turn.reply.usage, rung=rungs, itself=itself)
+            known.take_reply(place, turn.reply.usage, itself=itself)
             yield path, turn
     calls += known.every
