@@ -233,6 +233,7 @@ EMBEDDINGS: Mapping[str, Edit] = {
     "`data` is null": lambda body: body | {"data": None},
     "fewer vectors than texts": lambda body: body | {"data": body["data"][:-1]},
     "vectors of several lengths": _each(lambda each, n: each | {"embedding": each["embedding"][n:]}),
+    "empty vectors": _each(lambda each, _: each | {"embedding": []}),
     "null in a vector": _each(lambda each, n: each | {"embedding": [*each["embedding"][1:], None]}),
     "an error within a success": lambda _: {
         "error": {"message": "The upstream is rate-limited.", "code": 429}
