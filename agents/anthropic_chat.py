@@ -227,29 +227,12 @@ class AnthropicChat(Inheriting, SdkChatModel):
     def used(self, answer: Any) -> Usage | None:
         """Return an answer's usage; None if it does not report any."""
         spent = answer.usage
-        # The usage of writing a summary is reported separately, and is not in the totals.
-        parts = [
-            spent,
-            *(
-                one
-                for one in getattr(spent, "iterations", None) or ()
-                if getattr(one, "type", None) == "compaction"
-            ),
-        ]
-        model, total = (
-            answer.model or self.model,
-            Usage(model=answer.model or self.model, provider=self.provider),
-        )
-        for part in parts:
-            used = usage_in(part, "messages", model=model, provider=self.provider)
-            if used is None:
-                return None
-            if self._ttl == "1h" and getattr(part, "cache_creation", None) is None:
-                used = replace(
-                    used, cache_write_1h=used.cache_write
-                )  # servers that do not tell do as they are asked
-            total += used
-        return total
+        used = usage_in(spent, "messages", model=answer.model or self.model, provider=self.provider)
+        if used is None or self._ttl != "1h" or getattr(spent, "cache_creation", None) is not None:
+            return used
+        # Servers that do not tell do as they are asked.
+        parts = tuple(replace(each, cache_write_1h=each.cache_write) for each in used.parts)
+        return replace(used, cache_write_1h=used.cache_write, parts=parts)
 
     def describe(self, model: Any) -> list[Finding]:
         """Report how long the server will offer the model, and how large its window is."""

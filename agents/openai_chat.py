@@ -135,8 +135,9 @@ class OpenAIChat(Inheriting, SdkChatModel):
         try:
             if not isinstance(answer, ChatCompletion):
                 raise TypeError(f"it is not JSON: {answer!r}")
-            choice = answer.choices[0]
-            text, refusal, word = spoken(choice.message.content), choice.message.refusal, choice.finish_reason
+            choice, word = answer.choices[0], answer.choices[0].finish_reason
+            said = choice.message  # which is left out where nothing was said
+            text, refusal = ("", None) if said is None and word else (spoken(said.content), said.refusal)
             if not isinstance(refusal, str | None):
                 raise TypeError("the refusal is not a string")
             usage = self.used(answer)

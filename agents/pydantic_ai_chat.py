@@ -42,7 +42,7 @@ from ltm_bench.adapters import (
     provider_at,
     retrying,
     tell,
-    usage_of,
+    usage_in,
 )
 
 # Upper bound of a model's tokens per token of our counter (cl100k_base), for any model.
@@ -214,7 +214,7 @@ class PydanticAIChat(Inheriting, ChatModel):
             raise RuntimeError("open() was not called")
         errors = self._errors
         try:
-            return self._read(await self._request(prompt))
+            return await self._once_more(lambda: self._request(prompt), self._read, [])
         except AgentError:
             raise
         except errors.UserError as error:
@@ -296,15 +296,16 @@ class PydanticAIChat(Inheriting, ChatModel):
         spent = answer.usage
         if spent.unmeasured_requests or not (spent.input_tokens or spent.output_tokens):
             return None
-        return usage_of(
-            prompt=spent.input_tokens,
-            output=spent.output_tokens,
-            cache_read=spent.cache_read_tokens,
-            cache_write=spent.cache_write_tokens,
-            reasoning=spent.output_reasoning_tokens,
-            model=answer.model_name or self.model,
-            provider=self.provider,
-        )
+        reported = {
+            "prompt_tokens": spent.input_tokens,
+            "completion_tokens": spent.output_tokens,
+            "prompt_tokens_details": {
+                "cached_tokens": spent.cache_read_tokens,
+                "cache_write_tokens": spent.cache_write_tokens,
+            },
+            "completion_tokens_details": {"reasoning_tokens": spent.output_reasoning_tokens},
+        }
+        return usage_in(reported, "chat", model=answer.model_name or self.model, provider=self.provider)
 
 
 def _takes_httpx2(provider: type[Any]) -> bool:

@@ -1,17 +1,19 @@
 """Plays every row of the table of servers: what the provider sends by it, and what that must come to.
 
-A new row is played without a word here; a new kind of row needs a player.
+A new row is played without a word here, but for one of embeddings; a new kind of row needs a player.
 """
 
 import json
 import re
+import struct
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.adapters.testing import Fault, Provider
 from ltm_bench.core.messages import Usage
-from ltm_bench.core.servers import KINDS, rows
+from ltm_bench.core.servers import rows
 from tests.core.test_thinking import FORMS
 
 PROTOCOLS = ("chat", "responses", "messages")
@@ -29,7 +31,8 @@ class Play(NamedTuple):
     row: str
     protocol: str
     means: str
-    """stop, length, refusal, overflow; fails or unknown: asked for again; money, rejected: not asked for again."""
+    """stop, length, refusal, overflow; fails or unknown: asked for again; money, rejected: not asked for again; empty:
+    asked for once more, and then a reply that says nothing; silent: nothing but thinking, as far as the limit went."""
     edit: Edit | None = None
     fault: Fault | None = None
     usage: Usage | None = None
@@ -38,12 +41,14 @@ class Play(NamedTuple):
     @property
     def outcome(self) -> str:
         """The finish of a reply, or that there is none."""
+        if self.means == "empty":
+            return "stop"
         return self.means if self.means in ("stop", "length", "refusal", "overflow") else "error"
 
     @property
     def tried(self) -> int:
         """The number of attempts where one retry is allowed."""
-        return 2 if self.means in ("fails", "unknown") else 1
+        return 2 if self.means in ("fails", "unknown", "empty") else 1
 
     def on(self, server: Provider, times: int = 9) -> None:
         """Make the provider play it."""
@@ -187,6 +192,55 @@ def _thinks(opens: str, closes: str) -> Edit:
     return texts(lambda said: f"{opens}Perhaps another.{closes}{said}")
 
 
+def _pauses(row: Mapping[str, Any]) -> Iterator[Play]:
+    header, unit = row["header"], row["unit"]
+    said = {header: {"seconds": "0.01", "milliseconds": "10", "reset": "10ms"}[unit]}
+    if unit == "reset":
+        said[header.replace("reset", "remaining")] = "0"
+    for protocol in PROTOCOLS:
+        yield Play(header, protocol, "fails", fault=Fault(status=429, message="Slow down.", headers=said))
+
+
+def _empties(row: Mapping[str, Any]) -> Iterator[Play]:
+    place = {"chat": "choices", "responses": "output", "messages": "content"}[row["protocol"]]
+    means = "silent" if row["means"] == "length" else row["means"]
+    yield Play(row["reply"], row["protocol"], means, _put(place, json.loads(row["reply"])))
+
+
+def _put(place: str, what: Any) -> Edit:
+    return lambda body: body | {place: what}
+
+
+def _each(change: Callable[[Body, int], Body]) -> Edit:
+    """Return an edit of every vector of an answer, and of its place."""
+    return lambda body: body | {"data": [change(each, n) for n, each in enumerate(body["data"])]}
+
+
+def _base64(each: Body, n: int) -> Body:
+    numbers = struct.pack(f"<{len(each['embedding'])}f", *each["embedding"])
+    return each | {"embedding": b64encode(numbers).decode()}
+
+
+EMBEDDINGS: Mapping[str, Edit] = {
+    "vectors in another order than their `index`": lambda body: body | {"data": body["data"][::-1]},
+    "no `index`": _each(lambda each, _: {name: value for name, value in each.items() if name != "index"}),
+    "the same `index` for all": _each(lambda each, _: each | {"index": 0}),
+    "base64": _each(_base64),
+    "no usage": lambda body: body | {"usage": None},
+    "`total_tokens` alone": lambda body: body | {"usage": {"total_tokens": body["usage"]["total_tokens"]}},
+    "a usage that is no number": lambda body: body | {"usage": {"prompt_tokens": "many", "total_tokens": -1}},
+    "no data": lambda body: body | {"data": []},
+    "`data` is null": lambda body: body | {"data": None},
+    "fewer vectors than texts": lambda body: body | {"data": body["data"][:-1]},
+    "vectors of several lengths": _each(lambda each, n: each | {"embedding": each["embedding"][n:]}),
+    "empty vectors": _each(lambda each, _: each | {"embedding": []}),
+    "null in a vector": _each(lambda each, n: each | {"embedding": [*each["embedding"][1:], None]}),
+    "an error within a success": lambda _: {
+        "error": {"message": "The upstream is rate-limited.", "code": 429}
+    },
+}
+"""By what a row says that an answer has."""
+
 PLAYERS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Play]]] = {
     "endings": _endings,
     "figures": _figures,
@@ -196,7 +250,10 @@ PLAYERS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Play]]] = {
     "too_long_codes": _coded,
     "not_too_long": _worded,
     "thoughts": _thoughts,
+    "pauses": _pauses,
+    "empties": _empties,
 }
+"""By kind; rows of embeddings and of cuts are no plays of a reply."""
 
 UNKNOWN = [
     *(
@@ -211,4 +268,4 @@ UNKNOWN = [
 
 def played() -> list[tuple[str, int, list[Play]]]:
     """Return the plays of every row: its kind, its number, and how it shows."""
-    return [(kind, n, list(PLAYERS[kind](row))) for kind in KINDS for n, row in enumerate(rows(kind))]
+    return [(kind, n, list(PLAYERS[kind](row))) for kind in PLAYERS for n, row in enumerate(rows(kind))]

@@ -9,7 +9,9 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
+from email.utils import format_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +20,17 @@ import httpx2
 import openai
 import pytest
 
+from ltm_bench.adapters import EmbeddingModel
 from ltm_bench.adapters.http.answers import caching
 from ltm_bench.adapters.http.traffic import listening
-from ltm_bench.adapters.testing import Provider
+from ltm_bench.adapters.testing import Fault, Provider
 from ltm_bench.adapters.testing.server import serving
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.clock import wall
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Message, ReplyForm, Usage
 from ltm_bench.core.pricing import dollars
+from ltm_bench.core.servers import KINDS, rows
 from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.longmemeval.scorer import inquiry
 from ltm_bench.judge.interview import AT, Interview
@@ -35,7 +40,7 @@ from ltm_bench.judge.reading import BlindCase
 from ltm_bench.plugins.agents import make_agent
 from ltm_bench.runner.standing import cost_of
 from tests.adapters.test_gateway import OWN, Behind
-from tests.rows import PROTOCOLS, UNKNOWN, Play, off, played
+from tests.rows import EMBEDDINGS, PROTOCOLS, UNKNOWN, Play, off, played
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -110,6 +115,10 @@ def test_every_row_is_played_in_every_way(record_property: Callable[[str, object
     record_property(
         "rows by ways", f"{len(ROWS)} by 7"
     )  # agents, cache, judge, reader, gateway, killed, resumed
+    assert {kind for kind, _, _ in ROWS} == KINDS.keys() - {
+        "embeddings",
+        "cuts",
+    }  # which have tests of their own
     assert [f"{kind} {n}" for kind, n, plays in ROWS if not plays] == []
     assert {(kind, n) for kind, n, plays in ROWS for play in plays if play in SOME} == {
         (kind, n) for kind, n, _ in ROWS
@@ -164,6 +173,155 @@ def test_a_cache_keeps_a_reply_and_nothing_else(server: Provider, tmp_path: Path
         for play in SOME
     }
     assert differing(found, {name: int(not kept) for name, kept in whole.items()}) == {}
+
+
+WAITS: dict[str, list[tuple[str, float | None]]] = {
+    "seconds": [
+        ("3", 3), ("0.5", 0.5), ("0", None), ("-7", None), ("4200000", 7), ("inf", 7), ("nan", None), ("soon", None),
+        ("", None), ("{date:+4}", 4), ("{date:-60}", None), ("{date:+99999}", 7),
+    ],
+    "milliseconds": [("3000", 3), ("250", 0.25), ("0", None), ("-5", None), ("4200000000", 7), ("x", None)],
+    "reset": [
+        ("3s", 3), ("1.5s", 1.5), ("120ms", 0.12), ("0h0m2s", 2), ("6m0s", None), ("4", 4), ("0", None), ("-1", None),
+        ("{instant:+4}", 4), ("{instant:-9}", None), ("{instant:+90000}", None), ("", None), ("never", None),
+    ],
+}  # fmt: skip
+"""What servers say in each unit, and the seconds that are waited then; None: the SDK's own pause."""
+
+
+def timed(text: str) -> str:
+    """Return a header with a date that is due in so many seconds."""
+    if (found := re.fullmatch(r"\{(date|instant):(.+)\}", text)) is None:
+        return text
+    at = wall() + timedelta(seconds=float(found[2]))
+    return format_datetime(at, usegmt=True) if found[1] == "date" else at.isoformat().replace("+00:00", "Z")
+
+
+PAUSES = [(row["header"], said, due) for row in rows("pauses") for said, due in WAITS[row["unit"]]]
+
+
+@pytest.mark.parametrize("adapter", ["openai_chat", "anthropic_chat"])
+def test_a_pause_is_as_long_as_any_server_says_and_no_longer_than_an_attempt_may_take(
+    server: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adapter: str
+) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    async def all_of() -> list[Any]:
+        wrong = list[Any]()
+        url = server.url if adapter == "anthropic_chat" else server.openai_url
+        agent = make_agent(adapter, {"model": "m", "base_url": url, "max_retries": 1, "timeout": 7.0})
+        await agent.open(tmp_path)
+        monkeypatch.setattr("anyio.sleep", sleep)
+        for turn, (header, said, due) in enumerate([*PAUSES, ("x-nothing", "1", None)]):
+            headers = {header: timed(said), header.replace("reset", "remaining"): "0"} | {header: timed(said)}
+            waited.clear()
+            server.faults.append(Fault(status=429, message="Slow down.", headers=headers))
+            await agent.reply(Message("Hello!", AT, turn))
+            [pause] = waited
+            if abs(pause - due) > 1.1 if due is not None else pause > 0.01:
+                wrong.append((header, said, due, pause))
+        await agent.close()
+        return wrong
+
+    assert asyncio.run(all_of()) == []
+
+
+def test_a_limit_of_which_something_is_left_is_not_waited_for(
+    server: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    async def all_of() -> None:
+        agent = make_agent("openai_chat", settings(server, "chat"))
+        await agent.open(tmp_path)
+        monkeypatch.setattr("anyio.sleep", sleep)
+        for status, left in ((429, "7"), (429, "-1"), (500, "0")):
+            headers = {"x-ratelimit-reset-requests": "5s", "x-ratelimit-remaining-requests": left}
+            server.faults.append(Fault(status=status, message="No.", headers=headers))
+            await agent.reply(Message("Hello!", AT, len(waited)))
+        both = {"x-ratelimit-reset-tokens": "5s", "x-ratelimit-remaining-tokens": "0", "retry-after": "2"}
+        server.faults.append(Fault(status=429, message="No.", headers=both))
+        await agent.reply(Message("Hello!", AT, 9))
+        await agent.close()
+
+    asyncio.run(all_of())
+    assert [pause > 0.01 for pause in waited] == [False, False, False, True]
+    assert waited[-1] == 2
+
+
+def test_every_row_of_embeddings_is_played() -> None:
+    assert [row["sends"] for row in rows("embeddings")] == list(EMBEDDINGS)
+
+
+@pytest.mark.parametrize("row", rows("embeddings"), ids=lambda row: str(row["sends"]))
+def test_vectors_are_read_as_every_server_sends_them_and_counted_if_it_says_how_many(
+    server: Provider, monkeypatch: pytest.MonkeyPatch, row: dict[str, str]
+) -> None:
+    texts, plain = ["My boat is called Undine.", "I like rain.", "And snow."], Provider.embeddings
+
+    async def embedded() -> tuple[Any, int | None]:
+        model = EmbeddingModel("some-model", server.openai_url, max_retries=1)
+        try:
+            return await model.embed(texts), model.tokens
+        finally:
+            await model.close()
+
+    rows_, tokens = asyncio.run(embedded())
+    server.requests.clear()
+    monkeypatch.setattr(
+        Provider, "embeddings", lambda self, body: EMBEDDINGS[row["sends"]](plain(self, body))
+    )
+    if row["means"] == "fails":
+        with pytest.raises(AgentError, match=r"^some-model at 127\.0\.0\.1: ") as raised:
+            asyncio.run(embedded())
+        again = row["sends"] == "an error within a success"
+        assert len(server.requests) == 1 + again
+        assert "HTTP 429" in str(raised.value) if again else "could not be read" in str(raised.value)
+        return
+    found, counted = asyncio.run(embedded())
+    assert all(
+        abs(a - b) < 1e-6 for x, y in zip(found, rows_, strict=True) for a, b in zip(x, y, strict=True)
+    )
+    assert counted == (tokens if row["means"] == "vectors" else None)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("row", rows("cuts"), ids=lambda row: str(row["counts"]))
+def test_a_prompt_that_a_server_cut_without_a_word_is_noted_and_said_once(
+    server: Provider, tmp_path: Path, protocol: str, row: dict[str, str]
+) -> None:
+    counts = int(row["counts"])
+    names = (
+        ("prompt_tokens", "completion_tokens") if protocol == "chat" else ("input_tokens", "output_tokens")
+    )
+    server.edit = lambda body: (
+        body | {"usage": dict(zip(names, (min(counts, server.spent[-1].prompt), 7), strict=True))}
+    )
+
+    async def told() -> list[int | None]:
+        agent = make_agent(ADAPTERS[protocol], settings(server, protocol) | {"window": 100_000})
+        await agent.open(tmp_path)
+        noted = list[int | None]()
+        for turn, words in enumerate((50, 1500, 20_000, 20_000)):
+            with listening() as traffic:
+                await agent.reply(Message("word " * words, AT, turn))
+            noted.append(traffic.sent)
+        await agent.close()
+        return noted
+
+    with pytest.warns(UserWarning, match="it cuts prompts") as warned:
+        small, fits, cut, again = asyncio.run(told())
+    assert (small, fits) == (None, None)
+    assert cut is not None
+    assert again is not None
+    assert again > cut > 20_000 > 2 * counts
+    assert len(warned) == 1
 
 
 PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}
@@ -258,7 +416,7 @@ def test_a_judgement_that_did_not_end_well_is_none_is_not_kept_and_is_asked_for_
         return {named(play): await drive(n, play) for n, play in enumerate(SOME)}
 
     def due(play: Play) -> list[tuple[bool, int, int]]:
-        if play.outcome == "stop":
+        if play.means == "stop":
             return [(True, calls, calls), (True, 0, calls), (True, 0, calls)]
         return [(False, play.tried, 0), (True, calls, calls), (True, 0, calls)]
 
@@ -388,7 +546,7 @@ def test_a_run_that_met_every_row_goes_on_wherever_it_was_killed_and_shows_what_
             "--base-url",
             url,
         )
-        fatal = [play.row for play in plays if play.means in ("money", "rejected")]
+        fatal = [play.row for play in plays if play.means in ("money", "rejected", "silent")]
         assert finish(("run", *words, "--name", "r")) == len(fatal)
         assert sorted(set(server.heard)) == list(range(len(plays)))
         whole = logged(run)

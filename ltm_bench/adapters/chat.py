@@ -5,7 +5,8 @@ into the system message, so that the provider's prompt cache holds.
 """
 
 import warnings
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ltm_bench.adapters.endpoint import Endpoint
@@ -15,7 +16,7 @@ from ltm_bench.adapters.text import stamped
 from ltm_bench.adapters.window import KEPT, Prompt, Window
 from ltm_bench.core.agent import Agent, UsageModel
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
-from ltm_bench.core.servers import Ending, Protocol
+from ltm_bench.core.servers import Ending, Protocol, without_thinking
 from ltm_bench.core.tokens import counter
 
 SYSTEM = (
@@ -134,6 +135,16 @@ class ChatModel(Agent):
             stacklevel=2,
         )
 
+    async def _once_more(
+        self, send: Callable[[], Awaitable[Any]], read: Callable[[Any], Reply], spent: list[Usage | None]
+    ) -> Reply:
+        """Send a request and read the reply; if that says nothing, once more, and then it has said nothing."""
+        reply = read(await send())
+        if without_thinking(reply.text).strip() or reply.finish is not Finish.STOP:
+            return reply
+        spent.append(reply.usage)
+        return summed(spent, read(await send()))
+
     async def ask_next(self, prompt: Prompt) -> Reply:
         """Send the request whose reply becomes a part of the conversation; those of forks only go through `ask`."""
         return await self.ask(prompt)
@@ -212,3 +223,10 @@ class ChatModel(Agent):
 
     def _refusal(self) -> Reply:
         return Reply("", self._unused(), Finish.REFUSAL)
+
+
+def summed(spent: Sequence[Usage | None], reply: Reply) -> Reply:
+    """Return a reply whose usage includes the requests before it; unknown if that of any of them is."""
+    calls = [*spent, reply.usage]
+    known = [each for each in calls if each is not None]
+    return replace(reply, usage=Usage.of(known) if len(known) == len(calls) else None)

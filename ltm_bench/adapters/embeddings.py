@@ -13,6 +13,7 @@ from ltm_bench.adapters import hashing, wordllama
 from ltm_bench.adapters.endpoint import Endpoint
 from ltm_bench.adapters.ledger import Tally
 from ltm_bench.adapters.sdk_chat import sdk_client
+from ltm_bench.adapters.usage import usage_in
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import BODY, answers_of
 from ltm_bench.core.messages import Usage
@@ -127,17 +128,16 @@ class EmbeddingModel:
                 raise
             self._most = len(texts) // 2
             return await self._batch(texts[: self._most])
-        places = [getattr(item, "index", None) for item in answer.data]
+        places = [getattr(item, "index", None) for item in answer.data or ()]
         if len(places) != len(texts):
             raise ValueError(f"{len(places)} vectors for {len(texts)} texts")
-        self._count(answer)
+        spent = usage_in(getattr(answer, "usage", None), "chat", model=None, provider=None, replies=False)
+        self.tokens = None if self.tokens is None or spent is None else self.tokens + spent.prompt
         found = list(map(_numbers, answer.data))
-        # Some servers leave out the places; then the vectors are in order.
-        return found if None in places else [found[places.index(n)] for n in range(len(texts))]
-
-    def _count(self, answer: Any) -> None:
-        spent = getattr(getattr(answer, "usage", None), "prompt_tokens", None)
-        self.tokens = None if self.tokens is None or spent is None else self.tokens + spent
+        if len(sizes := {*map(len, found)}) > 1 or 0 in sizes:
+            raise ValueError(f"vectors of {' and '.join(map(str, sorted(sizes)))} numbers")
+        # Some servers leave out the places, or count each text by itself; then the vectors are in order.
+        return found if len({*places}) == 1 else [found[places.index(n)] for n in range(len(texts))]
 
     async def close(self) -> None:
         """Close the connections."""
@@ -199,7 +199,7 @@ class CountedEmbedder:
 def _numbers(item: Any) -> list[float]:
     """Return the vector of an answer; some servers send it as base64, whatever they are asked for."""
     if not isinstance(item.embedding, str):
-        return list(item.embedding)
+        return list(map(float, item.embedding))
     return [number for (number,) in iter_unpack("<f", b64decode(item.embedding, validate=True))]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ltm_bench.adapters.chat import ChatModel
+from ltm_bench.adapters.chat import ChatModel, summed
 from ltm_bench.adapters.compaction import SUMMARY, Compactions
 from ltm_bench.adapters.endpoint import EXAMINING, Endpoint, declines, told_by
 from ltm_bench.adapters.http.shared import client as shared
@@ -17,7 +17,7 @@ from ltm_bench.adapters.tools import ToolAnswer, Toolbox, ToolCall, ToolUse
 from ltm_bench.adapters.window import MESSAGE_OVERHEAD, Prompt
 from ltm_bench.core.agent import Finding, UsageModel
 from ltm_bench.core.errors import AgentError, ConfigError, nearest
-from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
+from ltm_bench.core.messages import Message, Reply, Turn, Usage
 from ltm_bench.core.tokens import counter
 
 _NOT_TOLD = (400, 404, 405, 501)
@@ -126,20 +126,16 @@ class SdkChatModel(ChatModel):
         spent: list[Usage | None] = []
         try:
             if toolbox is None:
-                reply = self.read(await self.request(self.client, prompt))
-                if reply.text.strip() or reply.finish is not Finish.STOP:
-                    return reply
-                spent.append(reply.usage)  # once more; a model that says nothing again has said nothing
-                return _summed(spent, self.read(await self.request(self.client, prompt)))
-            return _summed(spent, await self._converse(prompt, toolbox, spent))
+                return await self._once_more(lambda: self.request(self.client, prompt), self.read, spent)
+            return summed(spent, await self._converse(prompt, toolbox, spent))
         except (self.sdk_error, ValueError, ExceptionGroup) as error:  # the JSON decoder's, and anyio's
             status = getattr(error, "status_code", None)
             code, kind = (getattr(error, name, None) for name in ("code", "type"))
             told = told_by(error)
             if is_too_long(status, told, code, kind):
-                return _summed(spent, self._overflow())
+                return summed(spent, self._overflow())
             if code == "content_filter" or declines(status, told, code, kind):
-                return _summed(spent, self._refusal())
+                return summed(spent, self._refusal())
             raise self.endpoint.explain(error) from error
 
     async def answer(self, prompt: Prompt | None, toolbox: Toolbox) -> Reply:
@@ -210,13 +206,6 @@ class SdkChatModel(ChatModel):
         """Close the connections."""
         if self.client is not None:
             await self.client.close()
-
-
-def _summed(spent: Sequence[Usage | None], reply: Reply) -> Reply:
-    """Return a reply whose usage includes the requests before it; unknown if that of any of them is."""
-    calls = [*spent, reply.usage]
-    known = [each for each in calls if each is not None]
-    return replace(reply, usage=Usage.of(known) if len(known) == len(calls) else None)
 
 
 def sdk_client(client_class: type[Any], http_class: type[Any], endpoint: Endpoint) -> Any:

@@ -34,22 +34,38 @@ def usage_in(
         provider: Whose prices apply; None if unknown.
         replies: Whether there is a reply, which must have a figure; embeddings have none.
 
-    Tokens that a total has besides those of prompt and output are reasoning, and belong to the output.
+    Tokens that a total has besides those of prompt and output are reasoning, and belong to the output. The writing of
+    a summary on the way is a call of its own, which Anthropic reports beside the figures of the reply.
     """
     if hasattr(reported, "to_dict"):
         reported = reported.to_dict(warnings=False)
     if not isinstance(reported, Mapping):
         return None
+    passes = reported.get("iterations") or []
+    if not isinstance(passes, list) or not all(isinstance(each, Mapping) for each in passes):
+        return None
+    calls = [reported, *(each for each in passes if each.get("type") == "compaction")]
+    known = [_of_one(each, protocol, model, provider, replies=replies) for each in calls]
+    read = [each for each in known if each is not None]
+    return Usage.of(read) if len(read) == len(calls) else None
+
+
+def _of_one(
+    reported: Mapping[str, Any], protocol: Protocol, model: str | None, provider: str | None, *, replies: bool
+) -> Usage | None:
     try:
         found = {name: _count(figure(protocol, name, reported)) for name in _FIGURES}
     except ValueError:
         return None
     prompt, output = found["uncached" if protocol == "messages" else "prompt"], found["output"]
-    if prompt is None or (output is None and replies):
+    total = found["total"] or 0
+    if prompt is None and not replies:
+        prompt = found["total"]
+    if prompt is None or (output is None and replies and total <= prompt):  # or the total tells it
         return None
     read, written, reasoning = (found[name] or 0 for name in ("cache_read", "cache_write", "reasoning"))
     output, hour = output or 0, found["cache_write_1h"] or 0
-    if total := found["total"]:
+    if total:
         if total < prompt + output:
             return None
         output = total - prompt

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.limits import toml_in
@@ -22,14 +22,10 @@ Ending = Literal["stop", "tools", "length", "refusal", "overflow", "fails"]
 """What the word means with which a reply ends; `fails`: it broke off."""
 
 OWN = "servers.toml"
-"""A file of rows in the current folder, which come before ours; not of thoughts, on which verdicts depend."""
+"""A file of rows in the current folder, which come before ours."""
 
 KINDS: Mapping[str, Mapping[str, type | tuple[str, ...]]] = {
-    "endings": {
-        "protocol": ("chat", "responses", "messages"),
-        "words": list,
-        "means": ("stop", "tools", "length", "refusal", "overflow", "fails"),
-    },
+    "endings": {"protocol": get_args(Protocol), "words": list, "means": get_args(Ending)},
     "figures": {
         "protocol": ("chat", "messages"),
         "figure": (
@@ -44,8 +40,15 @@ KINDS: Mapping[str, Mapping[str, type | tuple[str, ...]]] = {
     "too_long_codes": {"code": str},
     "not_too_long": {"pattern": str},
     "thoughts": {"begins": str, "ends": str},
+    "pauses": {"header": str, "unit": ("seconds", "milliseconds", "reset")},
+    "empties": {"protocol": get_args(Protocol), "reply": str, "means": ("empty", "fails", "length")},
+    "embeddings": {"sends": str, "means": ("vectors", "uncounted", "fails")},
+    "cuts": {"counts": str},
 }
 """The kinds of rows; what each needs, besides `servers`, `known` and `source`."""
+
+OWN_KINDS = [kind for kind in KINDS if kind not in ("thoughts", "empties", "embeddings", "cuts")]
+"""Those of which a user may add rows; on thoughts verdicts depend, and the last three no code looks up."""
 
 KNOWN = ("seen", "types", "reported")
 """How a row is known: by us, from the types of an SDK, from a public report."""
@@ -65,8 +68,8 @@ def rows(kind: str, own: Path | None = None) -> tuple[Mapping[str, Any], ...]:
 
 def _checked(table: Mapping[str, Any], path: Path) -> Mapping[str, list[Mapping[str, Any]]]:
     for kind, found in table.items():
-        if kind not in KINDS or kind == "thoughts":
-            raise ConfigError(f"{path}: {kind!r} is no kind of row; there are {', '.join(KINDS)}")
+        if kind not in OWN_KINDS:
+            raise ConfigError(f"{path}: {kind!r} is no kind of row; there are {', '.join(OWN_KINDS)}")
         if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
             raise ConfigError(f"{path}: {kind} is no list of rows; begin each with [[{kind}]]")
         for each in found:

@@ -119,7 +119,7 @@ def read_answers(path: Path, on_bad: OnBad) -> list[Answer]:
 def _walk(value: Any, where: str, above: str | None, *, listed: bool) -> Iterator[_Row]:
     """Yield the rows in a value: what has an answer, and what has none, but a row's name or a place among rows."""
     if isinstance(value, list):
-        listed = any(_said(each) is not None for each in value)
+        listed = listed or any(_said(each) is not None for each in value)
         for number, each in enumerate(value, start=1):
             yield from _walk(each, f"{where} {number}".strip(), above, listed=listed)
         return

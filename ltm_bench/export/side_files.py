@@ -62,6 +62,7 @@ class _Called(_Charged):
     usage: dict[str, Any] | None = None
     at: AwareDatetime | None = None
     key: str | None = None
+    name: str | None = None
     sent: Annotated[int, Field(strict=True)] | None = None
 
 

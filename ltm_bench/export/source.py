@@ -9,13 +9,11 @@ from typing import NamedTuple
 
 from ltm_bench.core.messages import Turn
 from ltm_bench.core.pricing import total
-from ltm_bench.log.calls import read_calls
 from ltm_bench.log.environment import begun_in
-from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, read_manifest, read_turns
 from ltm_bench.score.results.run import Results
-from ltm_bench.score.results.timings import Timings
+from ltm_bench.score.results.timings import side_of
 
 
 class Timed(NamedTuple):
@@ -40,14 +38,12 @@ class Source:
 
     def turns(self) -> Iterator[Timed]:
         """Yield the answered turns from the event log, conversation by conversation. Raises LogError."""
-        timings, kept = Timings(records(self.folder / "timings.jsonl"), self.started), read_calls(self.folder)
-        calls = kept.turns()
+        timings, kept = side_of(self.folder, self.started)
         for path in conversations(self.folder, self.manifest):
             name = path.stem if self.manifest.suite.isolated else None
             of_turn = timings.seconds(name)
             for turn in read_turns(path, forks=True):
-                place = (name, turn.message.turn)
-                every = [*calls.get(place, ()), *kept.take_reply(place, turn.reply.usage, self.started)]
+                every = kept.take_reply((name, turn.message.turn), turn.reply.usage, self.started)
                 yield Timed(turn, of_turn.get(turn.message.turn), total(each.price for each in every))
 
 

@@ -32,7 +32,7 @@ from ltm_bench.core.servers import without_thinking
 from ltm_bench.datasets.matching import Inquiry, Judged
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import FILE, AnswerFile, JudgeAnswer, OpinionStore, key_of
-from ltm_bench.log.calls import CALLS, LOST, Call, KeptCalls, Role, line_of
+from ltm_bench.log.calls import CALLS, KEPT, LOST, Call, KeptCalls, Role, line_of, mark_of
 from ltm_bench.log.journal import Journal
 from ltm_bench.plan.agents import server_of
 from ltm_bench.runner.guarding import guarded, unusable
@@ -48,6 +48,7 @@ T = TypeVar("T")
 
 Schema = Mapping[str, Any] | None
 Note = Callable[[Call, Agent | None], None]
+"""Receives a call that has ended; before that, one whose `ending` is a mark, with what is reserved for it."""
 
 ANSWER = 60
 """Tokens of a typical answer: a sentence and a word, as JSON."""
@@ -105,7 +106,7 @@ class Interview:
         answers: Where answers are kept; those that are there are not asked for again. None: the caller keeps them.
         budget: What may be spent. What a kept answer has cost counts in it once.
         on_answer: Called with each answer that was not known, also where it failed.
-        note: Called with the key of each call, the call, and whom it went to; None if calls are not recorded.
+        note: Called with the key of each call and the judge's name, and as a `Note`; None if calls are not recorded.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class Interview:
         answers: OpinionStore | AnswerFile | None,
         budget: Budget,
         on_answer: Callable[[JudgeAnswer], None] = lambda _: None,
-        note: Callable[[str, Call, Agent | None], None] | None = None,
+        note: Callable[[str, str, Call, Agent | None], None] | None = None,
     ) -> None:
         self._answers, self._budget, self._on_answer, self._note = answers, budget, on_answer, note
         self._places = asyncio.Semaphore(CONCURRENT)
@@ -179,10 +180,13 @@ class Interview:
         key = key_of(judge, text, time)
         async with self._turns[key]:
             if key not in self._sent:
+                note = None if self._note is None else partial(self._note, key, judge.name)
                 if (known := self.known(judge, text, time)) is not None:
                     self._budget.count_once(key, known.dollars)
+                    if note is not None:
+                        price = None if known.dollars is None else Decimal(str(known.dollars))
+                        note(Call(dollars=price, usage=known.usage, ending=KEPT), None)
                     return known
-                note = None if self._note is None else partial(self._note, key)
                 async with self._places:
                     self._sent[key] = await say(judge, text, self._budget, schema, note)
                 self._budget.keys.setdefault(key, NOTHING)
@@ -204,17 +208,27 @@ def interviewing(run: Path, kept: KeptCalls, role: Role, budget: Budget) -> Iter
         role: Who is asked.
         budget: As for an interview. What the kept calls cost counts in it once.
     """
-    came = ((each.key if each.ending == Finish.STOP else None, each.price or NOTHING) for each in kept.asked)
+    asked = [each for each in kept.asked if each.ending != KEPT]  # which count when their answers are needed
+    came = ((each.key if each.came else None, each.price or NOTHING) for each in asked)
     budget.count_calls(run.resolve(), came)
+    lined = {each.key for each in kept.asked if each.came}
     with OpinionStore(run.parent / FILE) as answers, Journal(run / CALLS, perf_counter) as calls:
 
-        def note(key: str, call: Call, agent: Agent | None) -> None:
-            server = None if agent is None else server_of(agent)
-            line = line_of(call._replace(key=key, role=role, at=wall()), server)
+        def put(line: dict[str, Any]) -> None:
             calls.put(line)
             calls.sync()  # as with an agent's: a charge that a power failure took back would be spent again
             kept.take(line)
 
+        def note(key: str, name: str, call: Call, agent: Agent | None) -> None:
+            if call.ending in ("sending", "refused"):
+                put({"key": key, "role": role, "name": name} | mark_of(call.ending, call.dollars))
+            elif call.ending != KEPT or key not in lined:
+                lined.add(key)
+                server = None if agent is None else server_of(agent)
+                put(line_of(call._replace(key=key, name=name, role=role, at=wall()), server))
+
+        for each in kept.interrupted():  # or the mark of another call with its key would take its place
+            put(line_of(each._replace(at=wall())))
         yield Interview(answers, budget, note=note)
 
 
@@ -233,7 +247,10 @@ async def say(judge: Judge, text: str, budget: Budget, schema: Schema, note: Not
     def mark(each: Mark, price: Decimal | None) -> None:
         if each == LOST:
             lost.append(price or NOTHING)
-            noted(Call(dollars=price, ending=LOST), agent)
+        elif agent is None or agent.free:
+            return
+        ending = "refused" if each == "failed" else each  # a judge may hear it twice
+        noted(Call(dollars=payment.price if each == "sending" else price, ending=ending), agent)
 
     with tempfile.TemporaryDirectory() as home:
         agent = None

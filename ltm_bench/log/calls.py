@@ -1,9 +1,9 @@
 """The side file `calls.jsonl`: every call to a model, what it used and cost. Sums of money are made of these.
 
 A call that has ended has a line with its `ending`. What is said before serves whoever finds no such line: an agent's
-call has marks with its turn (`sending`, with what is reserved; `refused`, `failed`); one through the gateway has a
-line with what is reserved for it, whose `call` its ending repeats. A line with `opened` says that the gateway saw a
-turn's calls.
+call has marks with its turn (`sending`, with what is reserved; `refused`, `failed`), a judge's or a reader's with its
+key; one through the gateway has a line with what is reserved for it, whose `call` its ending repeats. A line with
+`opened` says that the gateway saw a turn's calls.
 
 Earlier releases kept this in `gateway.jsonl` and, of lost attempts alone, in `timings.jsonl`; what a reply used is in
 the log.
@@ -14,13 +14,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 from ltm_bench.core.clock import moment
 from ltm_bench.core.keys import scrubbed
-from ltm_bench.core.messages import Usage
+from ltm_bench.core.messages import Finish, Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.doubts import Doubt, price_in
 from ltm_bench.log.events import usage_data, usage_of
@@ -31,6 +32,9 @@ CALLS = "calls.jsonl"
 
 LOST = "lost"
 """The ending of a call to which no answer came, and which may have been billed all the same."""
+
+KEPT = "kept"
+"""The ending of a judge's or a reader's call that another run made, and whose answer was kept."""
 
 Role = Literal["agent", "memory", "judge", "reader", "control"]
 """Whose call it is; `memory`: of another model, beside the agent's."""
@@ -62,6 +66,13 @@ class Call(NamedTuple):
     """Whether it went through the gateway."""
     key: str | None = None
     """Of a judge's or a reader's: a hash of who was asked, and what."""
+    name: str | None = None
+    """The judge's or the reader's."""
+
+    @property
+    def came(self) -> bool:
+        """Whether a judge's or a reader's answer came, be it readable or not."""
+        return self.ending in (Finish.STOP, KEPT)
 
     @property
     def price(self) -> Decimal | None:
@@ -72,15 +83,23 @@ class Call(NamedTuple):
 
 
 class KeptCalls:
-    """The calls of a run, record by record. Nonsense is ignored: it is evidence, not truth."""
+    """The calls of a run, record by record. Nonsense is ignored: it is evidence, not truth.
 
-    def __init__(self) -> None:
+    Args:
+        rungs: Whether they are of rungs, whose turns the gateway knows under their conversations' names.
+    """
+
+    def __init__(self, *, rungs: bool = False) -> None:
+        self._rungs = rungs
         self._ended: list[Call] = []
         self._passed: dict[str, Call] = {}
-        self.asked: list[Call] = []
-        """Those to judges and readers, which are in no other figure here."""
+        self._asked: list[Call] = []
+        self._asking: dict[str, tuple[Call, Doubt]] = {}
+        """What is known of calls to judges and readers without an end, by key."""
         self.opened: set[Place] = set()
         """Turns and forks that were asked while the gateway saw the agent's calls."""
+        self.alone: dict[Place, list[Call]] = {}
+        """Those that the log alone knows, by the replies that were taken from it."""
         self._replied: set[Place] = set()
         self._open: dict[Place, Doubt] = {}
 
@@ -99,9 +118,12 @@ class KeptCalls:
             self._passed[call] = _ended(self._passed[call], record)
         elif call is None and (isinstance(record.get("ending"), str) or price_in(record, "dollars")):
             ended = _ended(Call(None, conversation, turn), record)
-            (self.asked if ended.role in ("judge", "reader") else self._ended).append(ended)
+            (self._asked if ended.role in ("judge", "reader") else self._ended).append(ended)
             if place is not None and not ended.lost:
                 self._replied.add(place)
+        if place is None and isinstance(key := record.get("key"), str):
+            doubt = self._asking[key][1] if key in self._asking else Doubt()
+            self._asking[key] = _ended(Call(), record), doubt.after(record)
         if place is not None:
             self._open[place] = self._open.get(place, Doubt()).after(record)
 
@@ -118,17 +140,36 @@ class KeptCalls:
         return self
 
     @property
+    def asked(self) -> list[Call]:
+        """Those to judges and readers, which are in no other figure here, with what `interrupted` ones may cost."""
+        return [*self._asked, *self.interrupted()]
+
+    def interrupted(self) -> list[Call]:
+        """Return the calls to judges and readers that were under way when their process died."""
+        return [
+            call._replace(dollars=doubt.reserved, ending=LOST, lost=True)
+            for call, doubt in self._asking.values()
+            if doubt.reserved is not None
+        ]
+
+    @property
     def calls(self) -> list[Call]:
         """All of them but those to judges and readers."""
         return [*self._passed.values(), *self._ended]
+
+    @property
+    def every(self) -> list[Call]:
+        """The same, once the log's replies were taken, with those that the log alone knows, and what is reserved."""
+        return [*self.calls, *chain(*self.alone.values()), *self._owed()]
 
     @property
     def spent(self) -> Decimal:
         """What all calls cost, as far as it is known."""
         return spent_on(self.calls)
 
+    @cached_property
     def turns(self) -> dict[Place, list[Call]]:
-        """Return the calls of each turn and fork; behind the gateway, if the agent was asked."""
+        """The calls of each turn and fork; behind the gateway, if the agent was asked."""
         found: dict[Place, list[Call]] = {}
         for call in self.calls:
             place = None if call.turn is None else (call.conversation, call.turn)
@@ -137,23 +178,23 @@ class KeptCalls:
         return found
 
     def take_reply(
-        self, place: Place, usage: Usage | None, on: datetime | None = None, *, rung: bool = False
+        self, place: Place, usage: Usage | None, on: datetime | None = None, *, itself: bool = True
     ) -> list[Call]:
-        """Take a reply of the log; return its calls, as far as the log alone knows them.
+        """Take a reply of the log; return all its calls.
 
         Args:
             place: Where it stands.
             usage: What the log says that it used.
             on: The time whose prices apply to calls whose own time is unknown.
-            rung: Whether it is a rung's, whose turn the gateway knows under its conversation's name.
+            itself: Whether the agent was asked, so that it counts even if the log alone knows of it.
         """
         self._open.pop(place, None)
-        seen = usage is None and bool(self._passed) and (rung or place in self.opened)
-        if seen or place in self._replied:
-            return []
-        return calls_of(usage, Call(None, *place, at=on))
+        seen = usage is None and bool(self._passed) and (self._rungs or place in self.opened)
+        if itself and not seen and place not in self._replied:
+            self.alone[place] = calls_of(usage, Call(None, *place, at=on))
+        return [*self.turns.get(place, ()), *self.alone.get(place, ())]
 
-    def owed(self) -> list[Call]:
+    def _owed(self) -> list[Call]:
         """Return the reservations for calls whose replies were not taken from the log."""
         return [
             Call(None, *place, doubt.reserved, ending=LOST, lost=True)
@@ -188,13 +229,18 @@ def line_of(call: Call, server: str | None = None) -> dict[str, Any]:
         "usage": call.usage and usage_data(call.usage, timed=False),
         "dollars": None if call.dollars is None else float(call.dollars),
         "at": call.at and call.at.isoformat(),
-        **{name: each for name, each in (("sent", call.sent), ("key", call.key)) if each is not None},
+        **{name: each for name in ("sent", "key", "name") if (each := getattr(call, name)) is not None},
     }
 
 
-def read_calls(folder: Path) -> KeptCalls:
-    """Read a folder's calls, those that earlier releases kept elsewhere too."""
-    found = KeptCalls()
+def mark_of(mark: str, price: Decimal | None) -> dict[str, Any]:
+    """Return a mark of a call that has not ended, by which it is known after a crash what it may have cost."""
+    return {mark: True} | ({"reserved": float(price)} if mark == "sending" and price else {})
+
+
+def read_calls(folder: Path, *, rungs: bool = False) -> KeptCalls:
+    """Read a folder's calls, those that earlier releases kept elsewhere too; `rungs` as for `KeptCalls`."""
+    found = KeptCalls(rungs=rungs)
     for record in records(folder / "timings.jsonl"):
         found.take(record)
     return found.read(folder)
@@ -207,7 +253,7 @@ def _ended(call: Call, record: Mapping[str, Any]) -> Call:
         # No call costs more than was reserved for it, but for reasoning that no limit covers.
         known = [each for each in (most, dollars(used) if used is not None else None) if each is not None]
         price = min(price, max(known, default=price))
-    ending, role, sent, key = (record.get(name) for name in ("ending", "role", "sent", "key"))
+    ending, role, sent, key, name = (record.get(each) for each in ("ending", "role", "sent", "key", "name"))
     return call._replace(
         model=call.model if used is None else call.model or used.model,
         dollars=price,
@@ -218,6 +264,7 @@ def _ended(call: Call, record: Mapping[str, Any]) -> Call:
         sent=sent if isinstance(sent, int) else None,
         lost=ending == LOST or record.get("lost") is True or record.get("doubtful") is True,
         key=key if isinstance(key, str) else None,
+        name=name if isinstance(name, str) else None,
     )
 
 

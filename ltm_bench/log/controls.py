@@ -155,11 +155,10 @@ def read_ladder(run: Path) -> LadderLog | None:
 
 def _talks(folder: Path, calls: list[Call], *, rungs: bool = False) -> Iterator[tuple[Path, Turn]]:
     """Yield the turns in the logs of a folder, each with its log; `calls` gets all calls behind them."""
-    known = read_calls(folder)
-    calls += known.calls
+    known = read_calls(folder, rungs=rungs)
     for path in sorted((folder / "isolated").glob("*.jsonl")):
         for turn in read_turns(path):
-            unkept = known.take_reply((path.stem, turn.message.turn), turn.reply.usage, rung=rungs)
-            calls += unkept if turn.answered == "agent" else ()
+            place, itself = (path.stem, turn.message.turn), turn.answered == "agent"
+            known.take_reply(place, turn.reply.usage, itself=itself)
             yield path, turn
-    calls += known.owed()
+    calls += known.every

@@ -19,7 +19,7 @@ from ltm_bench.core.clock import wall
 from ltm_bench.core.errors import BudgetReached
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
-from ltm_bench.log.calls import LOST, Call, Role, SideFiles, calls_of, line_of
+from ltm_bench.log.calls import LOST, Call, Role, SideFiles, calls_of, line_of, mark_of
 from ltm_bench.log.doubts import Doubt, doubt_about
 from ltm_bench.log.events import usage_data
 from ltm_bench.log.lines import records
@@ -61,10 +61,7 @@ class Notes:
 
     def mark(self, turn: int, mark: Mark, price: Decimal | None) -> None:
         """Note the state of an attempt, so that after a crash it is known what it may have cost."""
-        said: dict[str, Any] = self._lost(price) if mark == LOST else {mark: True}
-        if mark == "sending" and price:
-            said["reserved"] = float(price)
-        self._calls.put(self._where(turn) | said)
+        self._calls.put(self._where(turn) | (self._lost(price) if mark == LOST else mark_of(mark, price)))
         # A charge that a power failure took back would be spent a second time.
         if mark == LOST and price:
             self._calls.sync()

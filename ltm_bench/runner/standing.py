@@ -41,17 +41,14 @@ def cost_of(folder: Path, manifest: Manifest | None = None) -> Cost:
         LogError: A log is damaged.
     """
     manifest, found = manifest or read_manifest(folder), read_calls(folder)
-    calls, unkept = found.calls, 0
     for path in conversations(folder, manifest):
         if path.exists():
             name = path.stem if manifest.suite.isolated else None
             turns = ((event.turn, event.usage) for event in read_events(path) if isinstance(event, Replied))
             forks = ((number, answered.usage) for number, answered in answers_in(path).items())
             for number, usage in chain(turns, forks):
-                alone = found.take_reply((name, number), usage)
-                calls += alone
-                unkept += bool(alone) and usage is not None
-    calls += found.owed()
+                found.take_reply((name, number), usage)
+    calls, unkept = found.every, sum(each.usage is not None for each, *_ in found.alone.values())
     # Of a reply that says what it used, all calls are logged, unless no list has its price.
     logged = [each for each in calls if each.usage is not None and not each.passed]
     total, known = spent_on(calls), spent_on(logged)

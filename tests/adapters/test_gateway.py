@@ -439,7 +439,7 @@ def test_a_call_belongs_to_a_turn_only_if_exactly_one_is_open(behind: Start) -> 
     assert [each.turn for each in here.seen.calls] == [None, 4, 4, None]
     assert [name for name, _ in first.calls] == ["answer", "retrieve"]
     assert len(first.used("retrieve")) == 1
-    assert [len(each) for each in here.seen.turns().values()] == [2]
+    assert [len(each) for each in here.seen.turns.values()] == [2]
 
 
 def test_a_call_that_outlives_its_conversation_is_counted_as_its_file_says(

@@ -1,14 +1,19 @@
 """Providers' figures become ones that do not overlap."""
 
+from decimal import Decimal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm_bench import Usage
 from ltm_bench.adapters import usage_in, usage_of
+from ltm_bench.core.pricing import dollars
 from ltm_bench.core.servers import Protocol, rows
 
-FIELDS = [part for row in rows("figures") for field in row["fields"] for part in field.split(".")]
+FIELDS = ["iterations", "type"] + [
+    part for row in rows("figures") for field in row["fields"] for part in field.split(".")
+]
 
 
 def test_cached_tokens_are_subtracted_from_the_prompt_tokens() -> None:
@@ -50,10 +55,11 @@ CHAT = {"prompt_tokens": 100, "completion_tokens": 7}
             {"total_tokens": 2107, "completion_tokens_details": {"reasoning_tokens": 2000}},
             Usage(uncached=100, output=2007, reasoning=2000),
         ),
+        ({"completion_tokens": None, "total_tokens": 120}, Usage(uncached=100, output=20)),
         ({"prompt_tokens": 100.0, "completion_tokens": 7.0}, Usage(uncached=100, output=7)),
         ({"prompt_tokens_details": None, "completion_tokens_details": None}, Usage(uncached=100, output=7)),
     ],
-    ids=["plain", "total", "no total", "OpenAI", "DeepSeek", "Moonshot", "xAI", "floats", "nulls"],
+    ids=["plain", "total", "no total", "OpenAI", "DeepSeek", "Moonshot", "xAI", "Vertex", "floats", "nulls"],
 )  # fmt: skip
 def test_the_figures_of_every_server_are_read(more: dict[str, object], expected: Usage) -> None:
     found = usage_in(CHAT | more, "chat", model=None, provider=None)
@@ -73,7 +79,11 @@ def test_the_figures_of_every_server_are_read(more: dict[str, object], expected:
         {"completion_tokens": 10**200},
         {"completion_tokens": float("nan")},
         {"completion_tokens": float("inf")},
+        {"completion_tokens": None, "total_tokens": 100},
         {"total_tokens": 50},
+        {"iterations": 3},
+        {"iterations": ["compaction"]},
+        {"iterations": [{"type": "compaction"}]},
         {"prompt_tokens_details": {"cached_tokens": 101}},
         {"completion_tokens_details": {"reasoning_tokens": 8}},
     ],
@@ -81,6 +91,23 @@ def test_the_figures_of_every_server_are_read(more: dict[str, object], expected:
 )
 def test_a_usage_that_cannot_be_read_or_cannot_be_is_unknown(more: dict[str, object]) -> None:
     assert usage_in(CHAT | more, "chat", model=None, provider=None) is None
+
+
+def test_a_summary_on_the_way_is_a_call_of_its_own_with_its_own_price() -> None:
+    own, summary = (
+        {"input_tokens": 120_000, "output_tokens": 10},
+        {"input_tokens": 150_000, "output_tokens": 600},
+    )
+    passes = [{"type": "compaction", **summary}, {"type": "message", **own}]
+    found = usage_in(
+        own | {"iterations": passes}, "messages", model="claude-sonnet-4-5", provider="anthropic"
+    )
+    assert found is not None
+    assert (found.uncached, found.output) == (270_000, 610)
+    assert [each.uncached for each in found.parts] == [120_000, 150_000]
+    assert dollars(found) == Decimal("0.81915"), (
+        "each by itself is below the length from which prompts are dearer"
+    )
 
 
 JSON = st.recursive(

@@ -126,6 +126,18 @@ def test_an_empty_reply_is_asked_for_once_more_and_then_counts(
 
 
 @pytest.mark.parametrize("protocol", ADAPTERS)
+def test_a_reply_that_is_only_thought_is_asked_for_once_more_and_all_of_it_is_paid(
+    start: Start, server: Provider, protocol: str
+) -> None:
+    talk, answers = start(protocol), iter(["<think>Undine?", "It is called Undine."])
+    server.answer = lambda _: next(answers)
+    reply = talk.say("My boat is called Undine.")
+    assert (reply.text, len(server.chats)) == ("It is called Undine.", 2)
+    assert reply.usage is not None
+    assert [each.prompt for each in reply.usage.parts] == [each.prompt for each in server.spent]
+
+
+@pytest.mark.parametrize("protocol", ADAPTERS)
 @pytest.mark.parametrize(
     ("error", "status"),
     [

@@ -35,6 +35,27 @@ def talk(server: Provider, talk_to: Callable[..., "Talk"]) -> "Talk":
     return talk_to("pydantic_ai_chat", model="anthropic:some-model", base_url=server.url)
 
 
+CANNOT = [
+    ({"prompt_tokens_details": {"cached_tokens": 101}}, "more cached than sent"),
+    ({"prompt_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 60}}, "cached twice"),
+    ({"completion_tokens": -7}, "less than nothing"),
+    ({"completion_tokens_details": {"reasoning_tokens": 70}}, "more thought than written"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:Failed to extract usage")  # the library says so itself
+@pytest.mark.parametrize("more", [more for more, _ in CANNOT], ids=[why for _, why in CANNOT])
+def test_a_usage_that_cannot_be_is_unknown(
+    server: Provider, talk_to: Callable[..., "Talk"], more: dict[str, Any]
+) -> None:
+    talk = talk_to("pydantic_ai_chat", model="openai-chat:some-model", base_url=server.openai_url)
+    usage = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
+    server.edit = lambda body: body | {"usage": usage}
+    assert talk.say("Hello!").usage == Usage(uncached=100, output=7, model="some-model")
+    server.edit = lambda body: body | {"usage": usage | more}
+    assert talk.say("Hello again!").usage is None
+
+
 def test_usage_is_normalised(talk: "Talk", server: Provider) -> None:
     usage = {
         "input_tokens": 7,

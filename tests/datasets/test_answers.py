@@ -148,6 +148,7 @@ DROPPED: list[tuple[str, list[Any], str]] = [
     ("without its answer", [ROW, {"question_id": "q2"}], "line 2: skipped: it has no answer (question_id)"),
     ("a text", [ROW, "row"], "line 2: skipped: it has no answer ('row')"),
     ("a number", [ROW, 5], "line 2: skipped: it has no answer (5)"),
+    ("a list of none", [ROW, [5]], "line 2 1: skipped: it has no answer (5)"),
     ("null", [ROW, None], "line 2: skipped: it has no answer (None)"),
     ("of other keys", [ROW, {"a": 1}], "line 2: skipped: it has no answer (a)"),
     ("an object for an answer", [ROW, {"question_id": "q2", "hypothesis": {"a": 1}}], "line 2: skipped"),

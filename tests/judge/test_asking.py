@@ -176,9 +176,11 @@ LATE = f"""if not Path("up.txt").exists():
 
 
 def calls(place: Path) -> list[dict[str, Any]]:
-    """Return the lines of calls to judges and readers."""
+    """Return the lines of calls to judges and readers that have ended."""
     said = (place / "reports/r" / CALLS).read_text("utf-8").splitlines()
-    return [each for each in map(json.loads, said) if each.get("role") in ("judge", "reader")]
+    return [
+        each for each in map(json.loads, said) if each.get("role") in ("judge", "reader") and "ending" in each
+    ]
 
 
 def test_what_a_judges_lost_calls_may_have_cost_counts_again_and_is_in_its_sum(
@@ -225,6 +227,20 @@ def test_what_a_judges_cut_answers_cost_stays_in_its_sum_when_others_take_their_
     assert results(place)["costs"]["judge_dollars"] == 0.04
 
 
+def test_what_a_judges_unreadable_answers_cost_stays_in_its_sum_when_others_take_their_place(
+    place: Path, command: "Command"
+) -> None:
+    said = CUT.replace(", Finish.LENGTH", "")
+    (place / "agents" / "paid.py").write_text(PAID.format(name="paid", body=said), "utf-8")
+    command(*RUN, "--judge", "paid")
+    assert results(place)["costs"]["judge_dollars"] == 0.02
+    (place / "up.txt").touch()
+    assert command("rescore", "r", "--judge", "paid").exit_code == 0
+    assert [(each["ending"], each["dollars"]) for each in calls(place)] == [("stop", 0.01)] * 4
+    assert results(place)["costs"]["judge_dollars"] == 0.04
+    assert {each["name"] for each in calls(place)} == {"paid"}
+
+
 def test_a_call_that_was_refused_has_a_line_and_costs_nothing(place: Path, command: "Command") -> None:
     refused = 'async def open(self, home: Path) -> None:\n        raise AgentError("refused")\n\n    async def reply'
     text = PAID.format(name="paid", body=SAYS).replace("async def reply", refused)
@@ -248,7 +264,8 @@ def test_a_kept_answer_counts_once_whether_its_call_is_recorded_or_not(
         kept = [line for line in file.read_bytes().splitlines(keepends=True) if b'"judge"' not in line]
         file.write_bytes(b"".join(kept))
         assert command("rescore", "r").exit_code == 0
-        assert (results(place)["costs"], results(place)["remarks"]) == (costs, remarks)
+        as_recorded = "calls.jsonl has no calls to paid: what 2 opinions cost is as it was recorded with them"
+        assert (results(place)["costs"], results(place)["remarks"]) == (costs, [*remarks, as_recorded])
     both = ("rescore", "r", "--judge", "paid", "--judge", "other", "--max-cost")
     assert command(*both, "0.03").exit_code == 4
     assert command(*both, "0.04").exit_code == 0

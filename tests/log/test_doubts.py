@@ -66,10 +66,9 @@ REPLIED = ENDED | {"ending": "stop"}
 def owed(folder: Path, replied: set[Place]) -> float:
     """Return what a folder's calls may have cost, besides what the log says of replies."""
     found = read_calls(folder)
-    calls = found.calls
     for place in replied:
         found.take_reply(place, None)
-    return float(spent_on([*calls, *found.owed()]))
+    return float(spent_on(found.every))
 
 
 @pytest.mark.parametrize(

@@ -269,21 +269,11 @@ class Meter:
         """The usage; None if the answer is not whole, or does not say it, or says what cannot be."""
         if not (self.ended and self.stated):
             return None
-        parts = self.figures.get("iterations") or []
-        if not isinstance(parts, list) or not all(isinstance(each, dict) for each in parts):
-            return None
-        # Anthropic reports the writing of a summary apart, and not in the total.
-        calls = [self.figures, *(part for part in parts if part.get("type") == "compaction")]
-        known = [
-            usage_in(
-                each,
-                "messages" if self.protocol.family == "anthropic" else "chat",
-                model=self.model,
-                provider=self.provider,
-                replies=bool(self.protocol.limits),
-            )
-            for each in calls
-        ]
-        read = [each for each in known if each is not None]
-        found = Usage.of(read) if len(read) == len(known) else None
+        found = usage_in(
+            self.figures,
+            "messages" if self.protocol.family == "anthropic" else "chat",
+            model=self.model,
+            provider=self.provider,
+            replies=bool(self.protocol.limits),
+        )
         return found if found is not None and found.prompt else None  # nothing was asked without a word

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 BROKEN = "the reply broke off"
 """How the message begins of an answer whose reply did not end well."""
 
-_PATHS: Mapping[str, Protocol] = {
+_PATHS: Mapping[str, Protocol | Literal[""]] = {
     "/chat/completions": "chat",
     "/responses": "responses",
     "/messages": "messages",
+    "/embeddings": "",
 }
+"""Where a model is asked, and by which protocol it replies, if it does."""
 _BAD_GATEWAY = 502
 _OVERLOADED = 529
 
@@ -118,12 +120,12 @@ def _body(response: httpx2.Response) -> dict[str, Any] | None:
 
 
 def _failure(
-    protocol: Protocol, body: Mapping[str, Any], *, again: bool
+    protocol: Protocol | Literal[""], body: Mapping[str, Any], *, again: bool
 ) -> tuple[int, Mapping[str, object], bool]:
     """Return the status that an answer deserves, its error, and whether asking again is in vain.
 
     Args:
-        protocol: The protocol.
+        protocol: The protocol; empty if no reply is due.
         body: The answer, with HTTP 200.
         again: Whether it answers a second attempt.
     """
@@ -133,6 +135,8 @@ def _failure(
         code, kind, said = error.get("code"), error.get("type"), telling(error) or str(error)
         status = _status(said, code, kind)
         return status, {**error, "message": said}, says("money", f"{said} {code} {kind}")
+    if not protocol:
+        return 200, {}, False
     try:
         word = ended(protocol, body)
     except KeyError:

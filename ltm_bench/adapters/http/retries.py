@@ -1,8 +1,13 @@
 """Retries with growing pauses, for adapters whose SDK does not."""
 
 import asyncio
+import re
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -48,6 +53,23 @@ async def retrying(
         if before is not None:
             await before()
     return await call()
+
+
+_SPAN = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_UNITS = (3600, 60, 1, 0.001)
+
+
+def seconds_in(said: str, *, thousandths: bool = False) -> float | None:
+    """Return how long a server asks to wait: a number, a span such as `6m0s`, or a date; None if it says nothing."""
+    with suppress(ValueError):
+        number = float(said) / (1000 if thousandths else 1)
+        return number if number >= 0 else None  # nor is NaN a pause
+    if said and (span := _SPAN.fullmatch(said)):
+        return sum(float(many or 0) * unit for many, unit in zip(span.groups(), _UNITS, strict=True))
+    for dated in (parsedate_to_datetime, datetime.fromisoformat):
+        with suppress(ValueError, TypeError, OverflowError):
+            return dated(said).timestamp() - time.time()  # noqa: TID251  # a date of the server's
+    return None
 
 
 def passing(status: int) -> bool:

@@ -12,7 +12,6 @@ import time
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from email.utils import parsedate_to_datetime
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -20,10 +19,12 @@ from weakref import WeakKeyDictionary
 
 from ltm_bench.adapters.http.answers import identity, kept
 from ltm_bench.adapters.http.endings import with_true_status
+from ltm_bench.adapters.http.retries import seconds_in
 from ltm_bench.adapters.http.traffic import Attempt, heard, tell
 from ltm_bench.core.budget import payment
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import BODY, Intake, TooLarge, TooLong, answer_limit, gathered, too_long
+from ltm_bench.core.servers import rows_here
 
 if TYPE_CHECKING:
     import httpx2
@@ -207,24 +208,25 @@ async def attempt(
 
 
 def _hurry(response: httpx2.Response, most: float) -> None:
-    """Cap the pause that a server asks for at an attempt's deadline, and at LONGEST_PAUSE.
+    """Say in one header how long to wait, capped at an attempt's deadline, and at LONGEST_PAUSE.
 
-    Anthropic's SDK waits as long as it says; OpenAI's does not ask again after a longer pause.
+    Anthropic's SDK waits as long as a server says; OpenAI's does not ask again after a longer pause. When a limit is
+    reset is read where nothing else is said and nothing is left of it; one that lasts longer is not waited for.
     """
-    most = min(most, LONGEST_PAUSE)
-    for name, unit in (("retry-after", 1.0), ("retry-after-ms", 1000.0)):
-        said = response.headers.get(name)
-        if said is None:
+    headers, most = response.headers, min(most, LONGEST_PAUSE)
+    asked, until = list[float](), list[float]()
+    for row in rows_here("pauses"):
+        name, resets = row["header"], row["unit"] == "reset"
+        if resets and (response.status_code != 429 or headers.get(name.replace("reset", "remaining")) != "0"):
             continue
-        try:
-            pause = float(said) / unit
-        except ValueError:
-            try:
-                pause = parsedate_to_datetime(said).timestamp() - time.time()  # noqa: TID251  # a date of the server's
-            except (ValueError, TypeError, OverflowError):
-                continue
-        if not pause <= most:
-            response.headers[name] = f"{most * unit:g}"
+        said = seconds_in(headers.get(name, ""), thousandths=row["unit"] == "milliseconds")
+        if said is not None and not (resets and said > most):
+            (until if resets else asked).append(said)
+    pause = asked[0] if asked else max(until, default=0)
+    for name in ("retry-after", "retry-after-ms"):
+        headers.pop(name, None)
+    if pause > 0:  # the SDKs' own pause, if it names none
+        headers["retry-after"] = f"{min(pause, most):g}"
 
 
 _OF_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")

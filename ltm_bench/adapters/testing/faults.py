@@ -3,7 +3,7 @@
 import json
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 Said = dict[str, str]
@@ -33,6 +33,8 @@ class Fault:
     """When to retry: seconds, or an HTTP date. At once if neither this nor `retry_ms` is set."""
     retry_after_ms: str | None = None
     """The same in milliseconds, which the SDKs prefer."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """More of them; with any, no header says by itself when to retry."""
 
 
 class RecordedRequest(NamedTuple):

@@ -7,7 +7,7 @@ import hashlib
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 
@@ -29,6 +29,9 @@ COUNTS = "/v1/messages/count_tokens"
 """Where tokens are counted."""
 
 _TOO_MANY = f"A maximum of {BREAKPOINTS} blocks with cache_control may be provided. Found {{}}."
+
+_AT_ONCE = {"retry-after": "0", "retry-after-ms": "1"}
+"""When to retry if nothing else is said; both, since the SDKs take 0 seconds as "not given", and would wait."""
 
 PIECES = 10
 """Number of pieces of a slow answer."""
@@ -205,7 +208,11 @@ class Handler(BaseHTTPRequestHandler):
                 self._send(
                     fault.status,
                     fault.body or protocol.error(fault),
-                    later=(fault.retry_after, fault.retry_after_ms),
+                    later={
+                        "retry-after": fault.retry_after,
+                        "retry-after-ms": fault.retry_after_ms,
+                        **fault.headers,
+                    },
                 )
 
     def _send(
@@ -215,17 +222,13 @@ class Handler(BaseHTTPRequestHandler):
         kind: str = "application/json",
         *,
         seconds: float = 0.0,
-        later: tuple[str | None, str | None] = (None, None),
+        later: Mapping[str, str | None] = _AT_ONCE,
     ) -> None:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         lines = [f"HTTP/1.1 {status} -", f"Content-Type: {kind}", f"Content-Length: {len(data)}"]
         if status != 200:
-            # `retry-after-ms` besides `retry-after`: the SDKs take 0 seconds as "not given", and would wait.
-            said = ("0", "1") if later == (None, None) else later
-            names = ("retry-after", "retry-after-ms")
-            lines += [
-                f"{name}: {value}" for name, value in zip(names, said, strict=True) if value is not None
-            ]
+            said = later if any(later.values()) else _AT_ONCE
+            lines += [f"{name}: {value}" for name, value in said.items() if value is not None]
         head = "\r\n".join([*lines, "", ""]).encode()
         if not seconds:
             self.wfile.write(head + data)  # in one piece: two would run into a delayed ACK

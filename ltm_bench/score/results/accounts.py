@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Finish, Usage
 from ltm_bench.core.pricing import price_list, total
-from ltm_bench.log.calls import CALLS, Call
+from ltm_bench.log.calls import CALLS, Call, KeptCalls
 from ltm_bench.score.audits.judgements import FIGURES, Opinion
 
 
@@ -120,11 +120,11 @@ class Bookkeeping:
 
     Args:
         free: Whether the agent costs nothing.
-        asked: Calls to judges and readers. What they cost is known by their opinions, but for those without an answer.
+        kept: What the folder keeps, which gets the calls to judges and readers that are still to come.
     """
 
-    def __init__(self, *, free: bool, asked: Sequence[Call] = ()) -> None:
-        self._free, self._asked = free, asked
+    def __init__(self, *, free: bool, kept: KeptCalls | None = None) -> None:
+        self._free, self._kept = free, kept or KeptCalls()
         self._all = _Sum()
         self._accounts: dict[tuple[str, str | None], _Sum] = {}
         self._calls: list[Call] = []
@@ -145,11 +145,23 @@ class Bookkeeping:
         # An agent without a price costs nothing, even if it names a model that some price list knows.
         return total(Decimal() if self._free and not each.passed else each.price for each in calls)
 
-    def remarks(self, unkept: int, *, kept: bool) -> Iterator[str]:
+    def unlined(self, opinions: Iterable[Opinion]) -> list[Opinion]:
+        """Return the opinions of judges and readers none of whose calls was kept: what they cost is known by these."""
+        lined = {each.name for each in self._kept.asked if each.came}
+        return [each for each in opinions if each.judge not in lined]
+
+    def judged(self, opinions: Iterable[Opinion]) -> Iterator[Call]:
+        """Yield the calls of judges and readers that can have cost something, whose opinions these are."""
+        yield from (each for each in self._kept.asked if each.came or each.dollars != 0)
+        for each in self.unlined(opinions):
+            price = None if each.dollars is None else Decimal(str(each.dollars))
+            yield Call(each.model, dollars=price, usage=each.used, ending=Finish.STOP, name=each.judge)
+
+    def remarks(self, opinions: Iterable[Opinion], *, kept: bool) -> Iterator[str]:
         """Say which figures of calls cannot be, and which are not known by the calls themselves.
 
         Args:
-            unkept: Replies whose calls are known by the log alone.
+            opinions: Those of judges and readers.
             kept: Whether each call was kept from the run's start on.
         """
         of = f"of {self._all.calls:,} calls"
@@ -157,7 +169,7 @@ class Bookkeeping:
         if unread and not self._free:
             cost = "what they cost is unknown" if None in (each.dollars for each in unread) else _AT_MOST
             yield f"{len(unread):,} {of} state no usage, or one that cannot be true: {cost}"
-        for calls, whose in ((self._calls, of), (self._asked, "of the calls to judges and readers")):
+        for calls, whose in ((self._calls, of), (self._kept.asked, "of the calls to judges and readers")):
             if lost := sum(each.lost and not each.passed and each.dollars != 0 for each in calls):
                 yield f"{lost:,} {whose} got no answer, and may have been billed: {_AT_MOST}"
         if cut := [each for each in self._calls if each.sent is not None and each.usage is not None]:
@@ -166,23 +178,23 @@ class Bookkeeping:
                 f"in {len(cut):,} {of} the server counted far fewer tokens than were sent ({counted[1]:,} of about "
                 f"{counted[0]:,}): it cuts prompts, so the agent has not seen all that it was told"
             )
-        if unkept and not self._free:
+        if (unkept := len(self._kept.alone)) and not self._free:
             why = (
                 f"are missing in {CALLS}: what they cost is known by the log, what failed calls cost is lost"
                 if kept
                 else f"are from before each call was kept ({CALLS}): their sums are as they were"
             )
             yield f"the calls of {unkept:,} of {self.replies:,} replies {why}"
+        if paid := [each for each in self.unlined(opinions) if each.dollars != 0]:
+            names = ", ".join(dict.fromkeys(each.judge for each in paid))
+            yield f"{CALLS} has no calls to {names}: what {len(paid):,} opinions cost is as it was recorded with them"
 
     def costs(self, opinions: Iterable[Opinion]) -> Costs:
         """Return the sums, including the cost of judges and readers, whose opinions these are."""
         judges = dict[tuple[str, str | None], _Sum]()
-        for each in opinions:
-            price = None if each.dollars is None else Decimal(str(each.dollars))
-            judges.setdefault((f"judge {each.judge}", each.model), _Sum()).add(each.used, price)
-        for call in self._asked:
-            if call.ending != Finish.STOP and call.dollars != 0:  # no opinion holds what it cost
-                judges.setdefault((call.role, None), _Sum()).add(call.usage, call.dollars)
+        for each in self.judged(opinions):
+            key = (f"judge {each.name}", each.model) if each.came else (each.role, None)
+            judges.setdefault(key, _Sum()).add(each.usage, each.dollars)
         judged = total(of.dollars for of in judges.values())
         spent = self._all.dollars if self._free or self._all.calls else None  # or there is none to know yet
         return Costs(

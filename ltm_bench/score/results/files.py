@@ -10,12 +10,11 @@ from ltm_bench.log.asked import AskedFor, read_asked
 from ltm_bench.log.calls import KeptCalls
 from ltm_bench.log.controls import read_controls, read_ladder
 from ltm_bench.log.environment import begun_in, environment_of
-from ltm_bench.log.lines import records
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations
 from ltm_bench.score.audits import judgements as judged
 from ltm_bench.score.audits.records import read_records
-from ltm_bench.score.results.timings import Timings
+from ltm_bench.score.results.timings import Timings, side_of
 
 T = TypeVar("T")
 
@@ -69,8 +68,7 @@ class RunFiles:
 
     @cached_property
     def _side(self) -> tuple[Timings, KeptCalls]:
-        calls, timings = KeptCalls(), records(self.folder / "timings.jsonl")
-        return Timings(calls.passing(timings), self.begun), calls.read(self.folder)
+        return side_of(self.folder, self.begun)
 
     @property
     def timings(self) -> Timings:

@@ -97,11 +97,7 @@ class Fold:
         self.time = timedelta()
         self.users: dict[str, None] = {}
         self.hearing = Hearing(manifest)
-        self.books = Bookkeeping(free=self._free, asked=files.calls.asked)
-        self.books.add(files.calls.calls)
-        self._calls = files.calls.turns()
-        self.unkept = 0
-        """Replies whose calls are known by the log alone."""
+        self.books = Bookkeeping(free=self._free, kept=files.calls)
         self.course = CourseFold(isolated=manifest.suite.isolated)
         self._isolated = manifest.suite.isolated
         self._by_hand = overrides(files.ratings)
@@ -150,7 +146,7 @@ class Fold:
             for _ in first:
                 pass
             digests = {first.path: first.digest, **digests}
-        self.books.add(self.files.calls.owed())
+        self.books.add(self.files.calls.every)
         return join_digests(list(digests.values()))
 
     def _conversation(self, log: EventReader, stem: str | None) -> None:
@@ -224,9 +220,9 @@ class Fold:
         if sent.kind == "fill":
             self._guard.hear(sent.message)
             self.course.filled(sent, replied)
-        unkept = self._unkept(sent, replied)
         itself = self.hearing.add(sent, replied)
-        used = self._called(sent, replied, unkept) if itself else (replied.usage, None)
+        calls = self._calls(sent, replied, itself=itself)  # one that was observed settles its calls, too
+        used = self._called(sent, replied, calls) if itself else (replied.usage, None)
         if sent.example is None:
             return None
         # the histories of public sets are long, and published scorers ask about them
@@ -240,17 +236,15 @@ class Fold:
             example.plant(sent)
         return self._question(sent, replied, used) if sent.kind == "ask" else None
 
-    def _unkept(self, sent: Sent, replied: Replied) -> Sequence[Call]:
-        """Return the calls of a reply that the log alone knows; one that was observed settles its calls, too."""
-        return self.files.calls.take_reply((self._stem, sent.turn), replied.usage, self.files.begun)
+    def _calls(self, sent: Sent, replied: Replied, *, itself: bool = True) -> Sequence[Call]:
+        place, kept = (self._stem, sent.turn), self.files.calls
+        return kept.take_reply(place, replied.usage, self.files.begun, itself=itself)
 
-    def _called(self, sent: Sent, replied: Replied, unkept: Sequence[Call]) -> _Used:
-        """Take the cost of a reply, and return it; what the side file has of it is in the books already."""
+    def _called(self, sent: Sent, replied: Replied, calls: Sequence[Call]) -> _Used:
+        """Take the cost of a reply, and return it."""
         self.silent += replied.finish is Finish.STOP and not without_thinking(replied.reply).strip()
         self.books.replies += 1
-        self.books.add(unkept)
-        self.unkept += bool(unkept)
-        calls, usage = [*self._calls.get((self._stem, sent.turn), ()), *unkept], replied.usage
+        usage = replied.usage
         if all(each.passed or each.lost for each in calls):
             usage = used_by([each for each in calls if each.passed])  # the gateway saw it
         unpriced = usage is None and self._free
@@ -263,7 +257,7 @@ class Fold:
         self.forks += 1
         if replied is None:
             return self._question(sent, None)
-        used = self._called(sent, replied, self._unkept(sent, replied))
+        used = self._called(sent, replied, self._calls(sent, replied))
         question = self._question(sent, replied, used, forked=True)
         self.fork_tokens += sent.tokens + replied.tokens
         self._beside += sent.tokens + replied.tokens

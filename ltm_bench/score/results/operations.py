@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from ltm_bench.core.messages import Usage
+from ltm_bench.log.calls import Call
 from ltm_bench.log.events import usage_of
-from ltm_bench.score.audits.judgements import Opinion
 from ltm_bench.score.statistics.intervals import Interval, median_interval
 
 OPERATIONS = ("write", "settle", "retrieve", "answer", "judge")
@@ -148,17 +148,16 @@ def _of_sum(prices: Sequence[float]) -> Interval | None:
     return Interval(low=max(0.0, count * mean - half), high=count * mean + half)
 
 
-def judging(opinions: Sequence[Opinion]) -> Iterable[Operation]:
+def judging(calls: Sequence[Call]) -> Iterable[Operation]:
     """Yield the cost of the judges, if there were any."""
-    if opinions:
-        prices = [each.dollars for each in opinions if each.dollars is not None]
-        used = [each.used for each in opinions]
+    if calls:
+        prices = [float(each.dollars) for each in calls if each.dollars is not None]
         yield Operation(
             name="judge",
-            calls=len(opinions),
-            tokens=sum(_tokens(each) for each in used if each is not None),
-            dollars=round(sum(prices), 9) if len(prices) == len(opinions) else None,
-            dollars_interval=_of_sum(prices) if len(prices) == len(opinions) else None,
+            calls=len(calls),
+            tokens=sum(_tokens(each.usage) for each in calls if each.usage is not None),
+            dollars=round(sum(prices), 9) if len(prices) == len(calls) else None,
+            dollars_interval=_of_sum(prices) if len(prices) == len(calls) else None,
         )
 
 

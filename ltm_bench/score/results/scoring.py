@@ -107,7 +107,7 @@ def results_of(
                 environment=files.environment,
                 unasked=files.unasked,
             ),
-            *fold.books.remarks(fold.unkept, kept=calls_kept(files.environment)),
+            *fold.books.remarks(opinions, kept=calls_kept(files.environment)),
         ],
         costs=fold.books.costs(opinions),
         latency=files.timings.latency,
@@ -121,7 +121,7 @@ def results_of(
         course=fold.course.course(),
         operations=[
             *operations(files.timings.samples, fold.positions, free=manifest.agent.free),
-            *judging(opinions),
+            *judging([*fold.books.judged(opinions)]),
         ],
         environment=dict(files.environment),
         **logged(fold),

@@ -4,11 +4,14 @@ import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from ltm_bench.core.pricing import dollars
+from ltm_bench.log.calls import KeptCalls
+from ltm_bench.log.lines import records
 from ltm_bench.score.results.ingestion import Spent
 from ltm_bench.score.results.operations import Samples, read_operations
 from ltm_bench.score.statistics.intervals import Interval, median_interval, percentile
@@ -109,3 +112,9 @@ class Timings:
             retries=self._retries,
             cached=self._cached,
         )
+
+
+def side_of(folder: Path, on: datetime | None) -> tuple[Timings, KeptCalls]:
+    """Return what a run's side files say of its calls, each read once; `on` as for `Timings`."""
+    calls = KeptCalls()
+    return Timings(calls.passing(records(folder / "timings.jsonl")), on), calls.read(folder)

@@ -1,14 +1,15 @@
 """The cost of every operation of a memory."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench.core.messages import Outcome
+from ltm_bench.core.messages import Usage
 from ltm_bench.log import lines
-from ltm_bench.score.audits.judgements import Opinion
+from ltm_bench.log.calls import Call
 from ltm_bench.score.results.operations import judging, operations
 from ltm_bench.score.results.timings import Timings
 
@@ -21,12 +22,12 @@ PRICED = {"model": "gpt-4o", "provider": "openai"}
 def of(tmp_path: Path, *records: dict[str, Any], **more: Any) -> Any:
     path = tmp_path / "timings.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
-    defaults: dict[str, Any] = {"positions": {}, "opinions": (), "free": False, "on": None}
+    defaults: dict[str, Any] = {"positions": {}, "judged": (), "free": False, "on": None}
     given = defaults | more
     timings = Timings(lines.records(path), given["on"])
     found = [
         *operations(timings.samples, given["positions"], free=given["free"]),
-        *judging(given["opinions"]),
+        *judging(given["judged"]),
     ]
     return {each.name: each for each in found}
 
@@ -67,18 +68,9 @@ def test_an_unknown_price_is_unknown_unless_the_agent_is_free(tmp_path: Path) ->
 
 
 def test_judges_are_counted_beside_the_agent(tmp_path: Path) -> None:
-    opinion = Opinion(
-        judge="j",
-        key="k",
-        rubric="r",
-        prompt="p",
-        answer="a",
-        outcome=Outcome.CORRECT,
-        reason="",
-        dollars=0.01,
-        usage={"uncached": 10, "output": 2},
-    )
-    found = of(tmp_path, opinions=[opinion, opinion.model_copy(update={"dollars": 0.03})])["judge"]
+    used = Usage(uncached=10, output=2)
+    calls = [Call(dollars=Decimal(price), usage=used, role="judge") for price in ("0.01", "0.03")]
+    found = of(tmp_path, judged=calls)["judge"]
     assert (found.calls, found.tokens, found.p50) == (2, 24, None)
     assert found.dollars == pytest.approx(0.04)
 
