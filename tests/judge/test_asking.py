@@ -1,6 +1,7 @@
 """Judges: asked only if text cannot tell, from the log, cached, counted, and checked before they are trusted."""
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -37,6 +38,7 @@ class Vague(Agent):
 JUDGE = '''"""{name}: a scripted judge."""
 
 import json
+import re
 from pathlib import Path
 
 from ltm_bench import Agent, AgentError, Message, Reply, Usage
@@ -223,6 +225,43 @@ def test_what_a_judges_cut_answers_cost_stays_in_its_sum_when_others_take_their_
     assert command("rescore", "r", "--judge", "paid").exit_code == 0
     assert [(each["ending"], each["dollars"]) for each in calls(place)[2:]] == [("stop", 0.01)] * 2
     assert results(place)["costs"]["judge_dollars"] == 0.04
+
+
+MUMBLES = f"""if not Path("up.txt").exists():
+            return Reply("hm", self.reserve(message))
+        {SAYS}"""
+
+
+def test_what_unreadable_answers_cost_stays_in_the_sum_however_often_others_take_their_place(
+    place: Path, command: "Command"
+) -> None:
+    for name, body in (("paid", MUMBLES), ("other", SAYS)):
+        (place / "agents" / f"{name}.py").write_text(PAID.format(name=name, body=body), "utf-8")
+    command(*RUN, "--judge", "paid")
+    assert results(place)["costs"]["judge_dollars"] == 0.02
+    command("rescore", "r", "--judge", "paid")  # two more, word for word as before
+    assert results(place)["costs"]["judge_dollars"] == 0.04
+    (place / "up.txt").touch()
+    for judge, paid in (("paid", 0.06), ("paid", 0.06), ("other", 0.08)):
+        assert command("rescore", "r", "--judge", judge).exit_code == 0
+        assert results(place)["costs"]["judge_dollars"] == paid
+        assert sum(each["dollars"] for each in calls(place)) == pytest.approx(paid)
+        accounts = results(place)["costs"]["accounts"]
+        assert sum(each["dollars"] for each in accounts if each["purpose"] != "agent") == pytest.approx(paid)
+    assert command("verify", "r").exit_code == 0
+
+
+def test_the_sum_of_a_run_whose_opinions_do_not_say_their_calls_is_as_it_was(
+    place: Path, command: "Command"
+) -> None:
+    (place / "agents" / "paid.py").write_text(PAID.format(name="paid", body=SAYS), "utf-8")
+    assert command(*RUN, "--judge", "paid").exit_code == 0
+    file = place / "reports/r/judgements.jsonl"
+    text = file.read_text("utf-8")
+    assert '"calls":["' in text
+    file.write_text(re.sub(r',"calls":\[[^]]*\]', "", text), "utf-8")
+    assert command("rescore", "r").exit_code == 0
+    assert results(place)["costs"]["judge_dollars"] == 0.02
 
 
 def test_a_call_that_was_refused_has_a_line_and_costs_nothing(place: Path, command: "Command") -> None:

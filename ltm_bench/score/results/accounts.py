@@ -21,7 +21,7 @@ class Account(BaseModel, frozen=True):
     """One model's usage in a run, for one purpose."""
 
     purpose: str
-    """`agent`, `beside the agent` (an embedder, say), `judge` and its name; without one, what got no answer."""
+    """`agent`, `beside the agent` (an embedder, say), `judge` and its name; without one, what no verdict stands on."""
     model: str | None
     """None if the adapter does not report it."""
     calls: int = 0
@@ -120,7 +120,7 @@ class Bookkeeping:
 
     Args:
         free: Whether the agent costs nothing.
-        asked: Calls to judges and readers. What they cost is known by their opinions, but for those without an answer.
+        asked: Calls to judges and readers. What those cost whose answers count is known by their opinions.
     """
 
     def __init__(self, *, free: bool, asked: Sequence[Call] = ()) -> None:
@@ -177,11 +177,18 @@ class Bookkeeping:
     def costs(self, opinions: Iterable[Opinion]) -> Costs:
         """Return the sums, including the cost of judges and readers, whose opinions these are."""
         judges = dict[tuple[str, str | None], _Sum]()
-        for each in opinions:
+        said = {each.calls or (number,): each for number, each in enumerate(opinions)}.values()
+        held = {key for each in said for key in each.calls}
+        unnamed = any(each.prompt and not each.calls for each in said)  # which are theirs cannot be told
+        for each in said:
             price = None if each.dollars is None else Decimal(str(each.dollars))
             judges.setdefault((f"judge {each.judge}", each.model), _Sum()).add(each.used, price)
-        for call in self._asked:
-            if call.ending != Finish.STOP and call.dollars != 0:  # no opinion holds what it cost
+        for call in reversed(self._asked):
+            if call.ending == Finish.STOP and (unnamed or call.key in held):
+                held.discard(
+                    call.key
+                )  # an earlier answer to the same could not be read, and was paid for too
+            elif call.dollars != 0:  # no opinion holds what it cost
                 judges.setdefault((call.role, None), _Sum()).add(call.usage, call.dollars)
         judged = total(of.dollars for of in judges.values())
         spent = self._all.dollars if self._free or self._all.calls else None  # or there is none to know yet
