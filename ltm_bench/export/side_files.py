@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, TypeAdapter
 
 from ltm_bench.core.errors import NotVerified, first_problem
 from ltm_bench.core.keys import REMOVED
@@ -18,6 +18,7 @@ from ltm_bench.judge import blind
 from ltm_bench.judge.reading import BlindCase, cases_of, settled
 from ltm_bench.log.asked import ASKED, AskedFor
 from ltm_bench.log.calls import CALLS
+from ltm_bench.log.events import usage_of
 from ltm_bench.log.lines import LARGEST
 from ltm_bench.score.audits.blind import verdict_by_reading
 from ltm_bench.score.audits.judgements import BLIND, JUDGEMENTS, OVERRIDES, VAGUE, BlindReading
@@ -53,13 +54,19 @@ class _Charged(BaseModel):
     operations: list[tuple[str, _Number, list[Any]]] = []
 
 
+def _check_usage(data: dict[str, Any]) -> dict[str, Any]:
+    if usage_of(data) is None:
+        raise ValueError(f"no usage: {data!r:.80}; its figures are whole numbers of at least 0")
+    return data
+
+
 class _Called(_Charged):
     """A line of calls.jsonl."""
 
     role: str | None = None
     server: str | None = None
     ending: str | None = None
-    usage: dict[str, Any] | None = None
+    usage: Annotated[dict[str, Any], AfterValidator(_check_usage)] | None = None
     at: AwareDatetime | None = None
     key: str | None = None
     sent: Annotated[int, Field(strict=True)] | None = None
@@ -100,10 +107,8 @@ def check_side_files(run: Path) -> None:
                 for key, value in _numbers("", record):
                     if key != "seed" and not 0 <= value <= LARGEST:
                         raise ValueError(f"{key} is {value:g}, which is impossible")
-        except ValidationError as error:
-            raise NotVerified(f"{run.name}: {where}: {first_problem(error)}") from error
         except (OSError, ValueError) as error:
-            raise NotVerified(f"{run.name}: {where}: {error}") from error
+            raise NotVerified(f"{run.name}: {where}: {first_problem(error)}") from error
 
 
 def _records(path: Path) -> list[bytes]:
