@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -523,3 +524,45 @@ def test_a_check_says_by_kind_why_answers_came_to_nothing(
     measured = "falls short" if said == "unreadable answer" else "gave no answer, so nothing was measured"
     assert measured in done.err
     assert ("failed calibration" in done.out) is (said == "unreadable answer")
+
+
+CHOOSY = '''"""A judge that answers some questions and not others."""
+
+import json
+from pathlib import Path
+
+from ltm_bench import Agent, AgentError, Message, Reply
+
+
+class Choosy(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        if message.text in json.loads(Path("unasked.json").read_text("utf-8")):
+            raise AgentError("it does not want to")
+        return Reply('{"verdict": "wrong"}')
+'''
+
+
+def test_a_check_says_about_which_kind_of_question_answers_came_to_nothing(
+    place: Path, command: "Command"
+) -> None:
+    (place / "agents" / "choosy.py").write_text(CHOOSY, "utf-8")
+    every = trials(60)
+    of = Counter(each.about for each in every)
+    assert len(of) > 2
+    for shunned in of:
+        unasked = [prompt(each.case) for each in every if each.about == shunned]
+        (place / "unasked.json").write_text(json.dumps(unasked), "utf-8")
+        (place / "reports" / FILE).unlink(missing_ok=True)
+        done = command("judge", "check", "--judge", "choosy", "--cases", "60", "--repeats", "1")
+        assert done.exit_code == 2
+        said = " ".join(done.out.split())
+        assert (
+            f"{of[shunned]} of its answers came to nothing: failed: AgentError: it does not want to" in said
+        )
+        assert (
+            f"came to nothing, by the kind of question: {shunned}: {of[shunned]} of {of[shunned]} choosy"
+            in said
+        )
+        assert "falls short" in done.err
