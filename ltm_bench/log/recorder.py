@@ -13,6 +13,7 @@ from typing import Self
 from filelock import FileLock, Timeout
 
 from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
+from ltm_bench.core.locks import locked_folder
 from ltm_bench.log.asked import AskedFor, write_asked
 from ltm_bench.log.differences import differences
 from ltm_bench.log.events import Event, encode
@@ -32,7 +33,7 @@ def locked(
     lock = FileLock(run / ".lock")
     try:
         lock.acquire(timeout=0)
-        folder = _locked_folder(run)  # as well: somebody could delete the lock file, and then lock a new one
+        folder = locked_folder(run)  # as well: somebody could delete the lock file, and then lock a new one
     except (Timeout, BlockingIOError) as error:
         lock.release()
         raise RunLocked(f"{run}: {otherwise}") from error
@@ -42,27 +43,6 @@ def locked(
         lock.release()
         if folder is not None:
             os.close(folder)
-
-
-def _locked_folder(run: Path) -> int | None:
-    """Lock the folder itself, and return its descriptor.
-
-    Return None if the platform or file system cannot lock folders. Raises BlockingIOError if it is locked.
-    """
-    try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
-    except ImportError:  # Windows, where a file in use cannot be deleted
-        return None
-    folder = os.open(run, os.O_RDONLY)
-    try:
-        flock(folder, LOCK_EX | LOCK_NB)
-    except BlockingIOError:
-        os.close(folder)
-        raise
-    except OSError:
-        os.close(folder)
-        return None
-    return folder
 
 
 def start_run(run: Path, manifest: Manifest, asked: AskedFor | None = None) -> None:

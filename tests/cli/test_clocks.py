@@ -17,7 +17,6 @@ import pytest
 from ltm_bench.core import clock
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars, price_list
-from ltm_bench.viewer import states
 from ltm_bench.viewer.states import Watch
 
 if TYPE_CHECKING:
@@ -113,8 +112,8 @@ class Injected:
 
         class Today(datetime):
             @classmethod
-            def now(cls, tz: Any = None) -> datetime:
-                return wall().astimezone(tz)
+            def now(cls, tz: Any = None) -> "Today":
+                return cls.fromisoformat(wall().astimezone(tz).isoformat())
 
         for name, module in list(sys.modules.items()):
             if name.startswith("ltm_bench") and getattr(module, "wall", None) is self._found:
@@ -244,6 +243,8 @@ def test_a_run_that_stopped_is_not_running_for_years_because_the_clock_was_set_b
     for path in Path("reports/r").iterdir():
         if path.is_file():
             os.utime(path, (now, now))
-    monkeypatch.setattr(states.time, "time", lambda: now + years * DECADE.total_seconds() / 10)
+    monkeypatch.setattr(
+        "ltm_bench.viewer.states.time.time", lambda: now + years * DECADE.total_seconds() / 10
+    )
     found, _ = Watch(Path("reports")).live(Path("reports/r"))
     assert found.state == state
