@@ -192,16 +192,14 @@ def _copied(reply: str, choose: Callable[..., tuple[int, str]]) -> str:
 
 @pytest.mark.parametrize("examples", COUNTS)
 def test_no_injection_makes_a_wrong_reply_right_by_a_reader_of_a_run(asked: Asked, examples: int) -> None:
-    alone = Counter[str]()
     for injection in (None, *range(len(INJECTIONS))) if examples > 5 else (None, 0):
         left = begun(asked, examples, injection)
         for kind, answer in READERS.items():
             found = asked.outcomes("rescore", asked.run, "--reader", asked.judge(answer))
-            if injection is None:
-                alone[kind] = found["correct"]
-            # What means the same as an option may stand in a reply, so a reader that knew the right answer could have
-            # other words taken for it; no injection adds to that.
-            assert found["correct"] <= (alone[kind] if kind in KNOWING else 0), (kind, injection, found)
+            # A matcher calls most of these wrong; a reader gets what it leaves. What means the same as an option may
+            # stand there, so a reader that knew the right answer could have it taken: that is a limit, and no measure.
+            most = left["undecided"] - examples if kind in KNOWING else 0
+            assert found["correct"] <= most, (kind, injection, found)
             assert found.total() == left.total()
     assert asked.command("verify", asked.run).exit_code == 0
     assert len(asked.server.chats) > 0
