@@ -81,7 +81,7 @@ def child(home: Path, name: str, store: str) -> Iterator[Child]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pairs", [1, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("pairs", [1, pytest.param(20, marks=[pytest.mark.long, pytest.mark.timeout(900)])])
 @pytest.mark.parametrize("store", ["chroma", "chroma_index", "sqlite"])
 def test_a_second_process_on_a_memory_is_refused_in_one_line_and_nothing_is_lost(
     tmp_path: Path, store: str, pairs: int
