@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import CannotResume
-from ltm_bench.core.locks import locked_folder
 from ltm_bench.core.messages import Turn
+from ltm_bench.log.recorder import locked_folder
 
 _taken: dict[Path, int | None] = {}
 """The folders that agents of this process use."""
@@ -29,14 +29,12 @@ class DurableAgent(Agent):
             if self._occupied not in _taken:  # an agent of this process that was never closed is gone
                 _taken[self._occupied] = locked_folder(home)
         except BlockingIOError as error:
-            raise CannotResume(
-                f"{home}: the memory there is in use by another process; wait for it, or use another folder"
-            ) from error
+            said = "the memory there is in use by another process; wait for it, or use another folder"
+            raise CannotResume(f"{home}: {said}") from error
 
     def _vacate(self) -> None:
         """Let other processes use the folder."""
-        opened = _taken.pop(self._occupied, None)
-        if opened is not None:
+        if (opened := _taken.pop(self._occupied, None)) is not None:
             os.close(opened)
 
     async def _ready(self) -> None:

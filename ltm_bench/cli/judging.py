@@ -172,8 +172,8 @@ def print_unread(calibration: Calibration) -> None:
     """Print how many answers came to nothing, by the reason, and by the kind of question."""
     for why, many in calibration.unread.items():
         out().print(safe(f"{many} of its answers came to nothing: {why}"))
-    if of := calibration.unread_about.items():
-        kinds = "; ".join(f"{about}: {many} of {asked}" for about, (many, asked) in of)
+    kinds = "; ".join(f"{about}: {many} of {of}" for about, (many, of) in calibration.unread_about.items())
+    if kinds:
         out().print(safe(f"Answers that came to nothing, by the kind of question: {kinds}"))
 
 

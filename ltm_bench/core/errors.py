@@ -109,7 +109,7 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
 
 
-def first_problem(error: Any, *within: str) -> str:
+def first_problem(error: Any) -> str:
     """Return what is wrong first, and where, of a ValidationError of pydantic, which takes long to import.
 
     Of another error, return its text.
@@ -119,7 +119,7 @@ def first_problem(error: Any, *within: str) -> str:
     problem = error.errors()[0]
     # without the name of a class of ours, or of pydantic's
     said = re.split(r" or (?:an )?instance of ", problem["msg"].removeprefix("Value error, "))[0]
-    return f"{'.'.join(map(str, (*within, *problem['loc'])))}: {said}"
+    return f"{'.'.join(map(str, problem['loc']))}: {said}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -82,9 +82,8 @@ _VARIABLES = re.compile(
 """Names of environment variables that are no agent's to read: a place of a key or an open door is among them."""
 
 _HELD = re.compile(
-    r"\b(?:machine|login|default)\b.{0,200}?\bpassword\s+\S|-----BEGIN [A-Z ]{0,40}PRIVATE KEY"
-    r"|(?i:\b(?:password|passwd|pwd|secret|token|api[_-]?key|account_?key)\b[\"']?\s{0,9}[=:]\s{0,9}[\"']?[^\s\"'])",
-    re.DOTALL,
+    r"(?s)\b(?:machine|login|default)\b.{0,200}?\bpassword\s+\S|-----BEGIN [A-Z ]{0,40}PRIVATE KEY"
+    r"|(?i:\b(?:password|passwd|pwd|secret|token|api[_-]?key|accountkey)\b[\"']?\s{0,9}[=:]\s{0,9}[\"']?[^\s\"'])"
 )
 """How files of `curl` and `ftp`, of keys, connection strings and settings hold one, which may stand in a variable."""
 

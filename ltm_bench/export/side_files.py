@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, TypeAdapter
+from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter
 
 from ltm_bench.core.errors import NotVerified, first_problem
 from ltm_bench.core.keys import REMOVED
@@ -54,19 +54,13 @@ class _Charged(BaseModel):
     operations: list[tuple[str, _Number, list[Any]]] = []
 
 
-def _check_usage(data: dict[str, Any]) -> dict[str, Any]:
-    if usage_of(data) is None:
-        raise ValueError(f"no usage: {data!r:.80}; its figures are whole numbers of at least 0")
-    return data
-
-
 class _Called(_Charged):
     """A line of calls.jsonl."""
 
     role: str | None = None
     server: str | None = None
     ending: str | None = None
-    usage: Annotated[dict[str, Any], AfterValidator(_check_usage)] | None = None
+    usage: dict[str, Any] | None = None
     at: AwareDatetime | None = None
     key: str | None = None
     sent: Annotated[int, Field(strict=True)] | None = None
@@ -102,6 +96,10 @@ def check_side_files(run: Path) -> None:
                 where = f"{name}:{number}" if path.suffix == ".jsonl" else name
                 record = json_of(content)
                 form.validate_python(record)
+                if name == CALLS and (used := record.get("usage")) is not None and usage_of(used) is None:
+                    raise ValueError(
+                        f"usage: no usage: {used!r:.80}; its figures are whole numbers of at least 0"
+                    )
                 if name == "results.json":
                     record = {key: record.get(key) for key in _DERIVED}
                 for key, value in _numbers("", record):

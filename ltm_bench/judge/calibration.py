@@ -163,6 +163,5 @@ async def calibrate_reader(reader: Judge, trials: Sequence[BlindTrial], intervie
         failed = reading.opinions[-1].outcome is Outcome.JUDGE_ERROR
         kind = f"{case.form.kind}: {'right' if right else 'not right'}"
         said.append((kind, right, Outcome.JUDGE_ERROR if failed else verdict.outcome))
-    forms = [trial.case.form.kind for trial in trials]
-    every = [(form, each) for form, reading in zip(forms, read, strict=True) for each in reading.opinions]
+    every = [(t.case.form.kind, said) for t, of in zip(trials, read, strict=True) for said in of.opinions]
     return _summed(reader, blind.digest(), said, every)

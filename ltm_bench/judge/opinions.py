@@ -86,12 +86,10 @@ class Calibration(BaseModel, frozen=True):
     @property
     def unreached(self) -> str:
         """That it gave no answer at all, and why; empty if it did."""
-        kinds, why = self.kinds.values(), [*self.unread]
-        if any(tally.unreadable < tally.n for tally in kinds) or not all(
-            w.startswith("failed: ") for w in why
-        ):
+        read = sum(tally.n for tally in self.kinds.values()) - self.unreadable
+        if read or not all(why.startswith("failed: ") for why in self.unread):
             return ""
-        return f"{self.judge} gave no answer, so nothing was measured: {why[0]}"
+        return f"{self.judge} gave no answer, so nothing was measured: {next(iter(self.unread))}"
 
     def _rate(self, *, right: bool) -> float:
         of = [tally for tally in self.kinds.values() if tally.right is right]

@@ -13,7 +13,6 @@ from typing import Self
 from filelock import FileLock, Timeout
 
 from ltm_bench.core.errors import LogError, ManifestDiffers, ReplayDiverged, RunLocked
-from ltm_bench.core.locks import locked_folder
 from ltm_bench.log.asked import AskedFor, write_asked
 from ltm_bench.log.differences import differences
 from ltm_bench.log.events import Event, encode
@@ -43,6 +42,27 @@ def locked(
         lock.release()
         if folder is not None:
             os.close(folder)
+
+
+def locked_folder(folder: Path) -> int | None:
+    """Lock a folder itself for this process, and return its descriptor.
+
+    Return None if the platform or file system cannot lock folders. Raises BlockingIOError if it is locked.
+    """
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:  # Windows, where a file in use cannot be deleted
+        return None
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        flock(opened, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        os.close(opened)
+        raise
+    except OSError:
+        os.close(opened)
+        return None
+    return opened
 
 
 def start_run(run: Path, manifest: Manifest, asked: AskedFor | None = None) -> None:

@@ -185,9 +185,7 @@ class Bookkeeping:
             judges.setdefault((f"judge {each.judge}", each.model), _Sum()).add(each.used, price)
         for call in reversed(self._asked):
             if call.ending == Finish.STOP and (unnamed or call.key in held):
-                held.discard(
-                    call.key
-                )  # an earlier answer to the same could not be read, and was paid for too
+                held.discard(call.key)  # an earlier one, which could not be read, was paid for too
             elif call.dollars != 0:  # no opinion holds what it cost
                 judges.setdefault((call.role, None), _Sum()).add(call.usage, call.dollars)
         judged = total(of.dollars for of in judges.values())
