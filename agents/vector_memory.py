@@ -159,6 +159,7 @@ class VectorMemory(DurableAgent):
     async def open(self, home: Path) -> None:
         """Open the store in `home`."""
         self._home = home
+        self._occupy(home)
         if self._kind is ChromaStore and any(home.rglob(SqliteStore.place)):  # begun by version 0.2 or 0.3
             self._kind = SqliteStore
         self._stores = {None: self._new_store(home)}
@@ -397,6 +398,7 @@ class VectorMemory(DurableAgent):
             for store in self._stores.values():
                 store.close()
         finally:
+            self._vacate()
             if self._core is not None:
                 await self._core.close()
             if self._remote is not None:

@@ -283,6 +283,13 @@ def test_every_exception_to_a_rule_has_its_reason_beside_it() -> None:
     assert bare == []
 
 
+def test_no_folder_is_scanned_without_being_closed() -> None:
+    # whoever breaks a scan off, by an error say, leaves it open until it is collected, in whatever runs by then
+    places = [*(ROOT / "ltm_bench").rglob("*.py"), *(ROOT / "agents").glob("*.py")]
+    lines = [line.strip() for path in places for line in path.read_text("utf-8").splitlines()]
+    assert [line for line in lines if "scandir(" in line and not line.startswith("with ")] == []
+
+
 def test_every_measurement_is_in_the_table_of_measurements() -> None:
     table = (ROOT / "perf" / "README.md").read_text("utf-8")
     begun = re.compile("^(?:@measurement|if __name__ == )", re.MULTILINE)

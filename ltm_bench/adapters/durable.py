@@ -1,10 +1,16 @@
 """Agents whose memory outlives them, in files or on a server."""
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import CannotResume
 from ltm_bench.core.messages import Turn
+from ltm_bench.log.recorder import locked_folder
+
+_taken: dict[Path, int | None] = {}
+"""The folders that agents of this process use."""
 
 
 class DurableAgent(Agent):
@@ -14,6 +20,22 @@ class DurableAgent(Agent):
     """
 
     _restored = False
+    _occupied = Path()
+
+    def _occupy(self, home: Path) -> None:
+        """Lock a folder for this process: another would take what is there for leftovers. Raises CannotResume."""
+        try:
+            self._occupied = home.resolve()
+            if self._occupied not in _taken:  # an agent of this process that was never closed is gone
+                _taken[self._occupied] = locked_folder(home)
+        except BlockingIOError as error:
+            said = "the memory there is in use by another process; wait for it, or use another folder"
+            raise CannotResume(f"{home}: {said}") from error
+
+    def _vacate(self) -> None:
+        """Let other processes use the folder."""
+        if (opened := _taken.pop(self._occupied, None)) is not None:
+            os.close(opened)
 
     async def _ready(self) -> None:
         """Begin a new conversation, unless one was restored."""

@@ -159,14 +159,22 @@ def print_calibration(calibration: Calibration) -> None:
         )
     out().print(table)
     cost = "unknown" if calibration.dollars is None else f"${calibration.dollars:.4f}"
-    for why, many in calibration.unread.items():
-        out().print(safe(f"{many} of its answers came to nothing: {why}"))
+    print_unread(calibration)
     out().print(
         safe(
             f"{calibration.judge}: sensitivity {calibration.sensitivity:.3f}, specificity "
             f"{calibration.specificity:.3f}, {calibration.unreadable} unparseable, cost {cost}"
         )
     )
+
+
+def print_unread(calibration: Calibration) -> None:
+    """Print how many answers came to nothing, by the reason, and by the kind of question."""
+    for why, many in calibration.unread.items():
+        out().print(safe(f"{many} of its answers came to nothing: {why}"))
+    kinds = "; ".join(f"{about}: {many} of {of}" for about, (many, of) in calibration.unread_about.items())
+    if kinds:
+        out().print(safe(f"Answers that came to nothing, by the kind of question: {kinds}"))
 
 
 def percent(share: float) -> str:

@@ -20,6 +20,7 @@ A message says what, where, which value, and what to do about it.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -109,9 +110,16 @@ def described(error: BaseException) -> str:
 
 
 def first_problem(error: Any) -> str:
-    """Return what is wrong first, and where, of a ValidationError of pydantic, which takes long to import."""
+    """Return what is wrong first, and where, of a ValidationError of pydantic, which takes long to import.
+
+    Of another error, return its text.
+    """
+    if not hasattr(error, "errors"):
+        return str(error)
     problem = error.errors()[0]
-    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+    # without the name of a class of ours, or of pydantic's
+    said = re.split(r" or (?:an )?instance of ", problem["msg"].removeprefix("Value error, "))[0]
+    return f"{'.'.join(map(str, problem['loc']))}: {said}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -75,14 +75,17 @@ _PLACES = ("/", "~", ".", "http:", "https:")
 """How the value of a variable begins that says where a key is, not what it is."""
 
 _VARIABLES = re.compile(
-    r"(?:^|_|api|access|private)keys?\d*(?:_|$)|tokens?\d*(?:_|$)|secret(?!ar)|passw|passphrase|credential|_pwd$"
-    r"|(?:^|_)(?:auth|authorization|pass|pat)(?:_|$)|netrc|npmrc|pypirc|pgpass|kubeconfig|docker_config|boto_config",
+    r"(?:^|[\W_]|api|access|private)keys?\d*(?:[\W_]|$)|tokens?\d*(?:[\W_]|$)|secret(?!ar)|passw|passphrase|credential"
+    r"|(?:^|[\W_])(?:auth|authorization|pass|pat|creds?|cookies?|jwt|bearer|webhook)(?:[\W_]|$)|_pwd$|netrc|npmrc|pypirc|pgpass|kubeconfig|docker_config|boto_config",
     re.IGNORECASE,
 )
 """Names of environment variables that are no agent's to read: a place of a key or an open door is among them."""
 
-_NETRC = re.compile(r"\b(?:machine|login|default)\b.{0,200}?\bpassword\s+\S", re.DOTALL)
-"""How the files of `curl` and `ftp` hold a password, which may stand in a variable."""
+_HELD = re.compile(
+    r"(?s)\b(?:machine|login|default)\b.{0,200}?\bpassword\s+\S|-----BEGIN [A-Z ]{0,40}PRIVATE KEY"
+    r"|(?i:\b(?:password|passwd|pwd|secret|token|api[_-]?key|accountkey)\b[\"']?\s{0,9}[=:]\s{0,9}[\"']?[^\s\"'])"
+)
+"""How files of `curl` and `ftp`, of keys, connection strings and settings hold one, which may stand in a variable."""
 
 _read: dict[str, str] = {}
 """Keys that were read from the environment, and their variables."""
@@ -134,7 +137,7 @@ def betrays(variable: str, value: str, secrets: Iterable[str] = ()) -> bool:
         return bool(value) and not number
     if value.startswith(_PLACES):
         return cleaned(value, [*known_values(), *secrets]) != value or any(_patterns_in(value, random=False))
-    found = _NETRC.search(value) or key_in(value) or keys_in(value, secrets)
+    found = _HELD.search(value) or key_in(value) or keys_in(value, secrets)
     return bool(found) or value.strip() in secrets
 
 

@@ -1,7 +1,7 @@
 """Prices in US dollars, from the dated price list of genai-prices. Works offline; an unknown price is None, never 0."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
 from importlib.metadata import version
@@ -11,7 +11,7 @@ from ltm_bench.core.messages import Usage
 
 def price_list(*times: datetime) -> str:
     """Name the price list, and the first and last day of the calls whose prices are used, for the record."""
-    days = sorted({each.date().isoformat() for each in times})
+    days = sorted({each.astimezone(UTC).date().isoformat() for each in times})
     span = f", prices of {' to '.join(days[:: max(1, len(days) - 1)])}" if days else ""
     return f"genai-prices {_release()}{span}"
 

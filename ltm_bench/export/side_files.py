@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter
 
 from ltm_bench.core.errors import NotVerified, first_problem
 from ltm_bench.core.keys import REMOVED
@@ -18,6 +18,7 @@ from ltm_bench.judge import blind
 from ltm_bench.judge.reading import BlindCase, cases_of, settled
 from ltm_bench.log.asked import ASKED, AskedFor
 from ltm_bench.log.calls import CALLS
+from ltm_bench.log.events import usage_of
 from ltm_bench.log.lines import LARGEST
 from ltm_bench.score.audits.blind import verdict_by_reading
 from ltm_bench.score.audits.judgements import BLIND, JUDGEMENTS, OVERRIDES, VAGUE, BlindReading
@@ -96,15 +97,17 @@ def check_side_files(run: Path) -> None:
                 where = f"{name}:{number}" if path.suffix == ".jsonl" else name
                 record = json_of(content)
                 form.validate_python(record)
+                if name == CALLS and (used := record.get("usage")) is not None and usage_of(used) is None:
+                    raise ValueError(
+                        f"usage: no usage: {used!r:.80}; its figures are whole numbers of at least 0"
+                    )
                 if name == "results.json":
                     record = {key: record.get(key) for key in _DERIVED}
                 for key, value in _numbers("", record):
                     if key != "seed" and not 0 <= value <= LARGEST:
                         raise ValueError(f"{key} is {value:g}, which is impossible")
-        except ValidationError as error:
-            raise NotVerified(f"{run.name}: {where}: {first_problem(error)}") from error
         except (OSError, ValueError) as error:
-            raise NotVerified(f"{run.name}: {where}: {error}") from error
+            raise NotVerified(f"{run.name}: {where}: {first_problem(error)}") from error
 
 
 def _records(path: Path) -> list[bytes]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench.core.errors import NotVerified
+from ltm_bench.core.errors import NotVerified, first_problem
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Outcome
 from ltm_bench.export.refolded import Refolded
@@ -123,7 +123,7 @@ def _against_manifest(run: Path, manifest: Manifest, results: Results) -> Iterat
         if path.exists() and Manifest.model_validate(json_of(content_of(path))) != manifest:
             yield "manifest.json is not the manifest of the log"
     except (OSError, ValueError) as error:
-        yield f"manifest.json cannot be read: {error}"
+        yield f"manifest.json cannot be read: {first_problem(error)}"
     of = manifest.suite.scenarios
     for what, found, expected in (
         ("examples", [example.id for example in results.examples], list(planned(manifest))),

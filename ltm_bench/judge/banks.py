@@ -12,6 +12,7 @@ from typing import Any
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.core.limits import content_of, json_of
+from ltm_bench.datasets.locomo.files import CATEGORIES
 from ltm_bench.judge.rubric import Case, Earlier
 from ltm_bench.judge.trials import Trial
 
@@ -82,6 +83,7 @@ def _locomo(folder: Path) -> Iterator[Banked]:
                 reply=str(entry["generated_answer"]),
                 told=tuple(_evidence(conversation["conversation"], asked["evidence"])),
             ),
+            CATEGORIES.get(str(asked.get("category")), "of no category"),
             2 * sum(votes) > len(votes),
         )
 

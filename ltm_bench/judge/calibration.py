@@ -57,9 +57,10 @@ async def calibrate(
         for case, opinions in zip(answers, said, strict=True):
             answers[case] += opinions
     verdicts = [(trial.kind, trial.right, said.outcome) for trial, said in zip(trials, heard, strict=True)]
-    costs = [*heard, *(opinion for opinions in answers.values() for opinion in opinions[1:])]
+    every = [(trial.about, opinion) for trial, opinion in zip(trials, heard, strict=True)]
+    every += [(trial.about, opinion) for trial, _ in again for opinion in answers[trial.case][1:]]
     flipped = sum(_flipped(opinions) for opinions in answers.values())
-    return _summed(judge, rubric.digest(), verdicts, costs, repeated=len(again), flipped=flipped)
+    return _summed(judge, rubric.digest(), verdicts, every, repeated=len(again), flipped=flipped)
 
 
 _QUOTED = re.compile(r""":? ['"{<]""")
@@ -69,14 +70,18 @@ def _summed(
     judge: Judge,
     rubric: str,
     said: Sequence[tuple[str, bool, Outcome]],
-    opinions: Sequence[Opinion],
+    every: Sequence[tuple[str, Opinion]],
     **repeats: int,
 ) -> Calibration:
-    """Count outcomes by the kind of reply, each given with whether such replies are right."""
-    costs = [opinion.dollars for opinion in opinions]
+    """Count outcomes by the kind of reply, each given with whether such replies are right.
+
+    What came to nothing is counted by its reason, and by the kind of question, with which each opinion is given.
+    """
+    costs = [opinion.dollars for _, opinion in every]
+    failed = [(about, each.reason) for about, each in every if each.outcome is Outcome.JUDGE_ERROR]
     # without what the answer says, which differs from one to the next
-    failed = (each.reason for each in opinions if each.outcome is Outcome.JUDGE_ERROR)
-    lost = Counter(_QUOTED.split(reason)[0][:150] for reason in failed)
+    lost = Counter(_QUOTED.split(reason)[0][:150] for _, reason in failed)
+    asked, nothing = (Counter(about for about, _ in some) for some in (every, failed))
     return Calibration(
         judge=judge.name,
         key=judge.key_with(rubric),
@@ -86,6 +91,7 @@ def _summed(
         },
         dollars=None if None in costs else sum(each or 0.0 for each in costs),
         unread=dict(lost.most_common()),
+        unread_about={about: (many, asked[about]) for about, many in nothing.most_common()},
         **repeats,
     )
 
@@ -157,5 +163,5 @@ async def calibrate_reader(reader: Judge, trials: Sequence[BlindTrial], intervie
         failed = reading.opinions[-1].outcome is Outcome.JUDGE_ERROR
         kind = f"{case.form.kind}: {'right' if right else 'not right'}"
         said.append((kind, right, Outcome.JUDGE_ERROR if failed else verdict.outcome))
-    opinions = [opinion for reading in read for opinion in reading.opinions]
-    return _summed(reader, blind.digest(), said, opinions)
+    every = [(t.case.form.kind, said) for t, of in zip(trials, read, strict=True) for said in of.opinions]
+    return _summed(reader, blind.digest(), said, every)

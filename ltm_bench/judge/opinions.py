@@ -65,6 +65,8 @@ class Calibration(BaseModel, frozen=True):
     dollars: float | None
     unread: dict[str, int] = {}
     """Answers that say nothing, by the reason: the judge was not reached, was cut, refused, or cannot be read."""
+    unread_about: dict[str, tuple[int, int]] = {}
+    """By the kind of question: answers that say nothing, and all."""
 
     @property
     def unreadable(self) -> int:
@@ -80,6 +82,14 @@ class Calibration(BaseModel, frozen=True):
     def specificity(self) -> float:
         """Fraction of other replies that it does not call right; unreadable answers count against it."""
         return self._rate(right=False)
+
+    @property
+    def unreached(self) -> str:
+        """That it gave no answer at all, and why; empty if it did."""
+        read = sum(tally.n for tally in self.kinds.values()) - self.unreadable
+        if read or not all(why.startswith("failed: ") for why in self.unread):
+            return ""
+        return f"{self.judge} gave no answer, so nothing was measured: {next(iter(self.unread))}"
 
     def _rate(self, *, right: bool) -> float:
         of = [tally for tally in self.kinds.values() if tally.right is right]

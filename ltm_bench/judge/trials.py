@@ -16,6 +16,7 @@ from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.matchers.phrases import Says
 from ltm_bench.matchers.quotes import Retells
 from ltm_bench.plan.scenarios import Scenarios, find_suite
+from ltm_bench.score.audits.forms import form_of
 from ltm_bench.script.rehearsal import ideal_reply, rehearse
 from ltm_bench.script.scenario import Example
 
@@ -55,6 +56,8 @@ class Trial:
     kind: str
     """One of KINDS."""
     case: Case
+    about: str
+    """The kind of question."""
 
     @property
     def right(self) -> bool:
@@ -98,10 +101,11 @@ def _trials_of(example: Example, place: int) -> Iterator[Trial]:
 def _cases(
     question: str, expect: Matcher, topic: str, place: int, told: tuple[Earlier, ...], at: str
 ) -> Iterator[Trial]:
-    right, wrong = expect.right()[0], confusable(expect)
+    right, wrong, form = expect.right()[0], confusable(expect), form_of(expect)
+    about = "text" if form is None else form.kind
 
     def trial(kind: str, reply: str, key: str = right) -> Trial:
-        return Trial(kind, Case(question, key, reply, told, at))
+        return Trial(kind, Case(question, key, reply, told, at), about)
 
     def one(templates: Sequence[str], step: int = 0) -> str:
         template = templates[(place + step) % len(templates)]

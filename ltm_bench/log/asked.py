@@ -4,7 +4,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt, ValidationError
+from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from ltm_bench.core.errors import LogError, first_problem
 from ltm_bench.core.limits import content_of
@@ -58,7 +58,6 @@ def read_asked(run: Path) -> AskedFor | None:
             raise ValueError("it has no format")
         return asked
     except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or error
-        said = first_problem(error) if isinstance(error, ValidationError) else said
+        said = getattr(error, "strerror", None) or first_problem(error)
         advice = "mend it, or move it away to continue with what the command says alone"
         raise LogError(f"{path}: {said}; {advice}") from error

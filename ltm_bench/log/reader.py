@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from ltm_bench.core.errors import LogError
+from ltm_bench.core.errors import LogError, first_problem
 from ltm_bench.core.limits import is_ordinary, json_of, lines_of, opened
 from ltm_bench.core.messages import AnsweredBy, Turn
 from ltm_bench.log.events import (
@@ -158,9 +158,7 @@ def manifest_in(line: bytes, path: Path | str) -> Manifest:
     try:
         return Manifest.model_validate(first)
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise LogError(f"{path}: the manifest's {where}: {problem['msg']}") from error
+        raise LogError(f"{path}: the manifest's {first_problem(error)}") from error
 
 
 def _manifest_of(line: bytes) -> dict[str, Any] | None:

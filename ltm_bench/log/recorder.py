@@ -32,7 +32,7 @@ def locked(
     lock = FileLock(run / ".lock")
     try:
         lock.acquire(timeout=0)
-        folder = _locked_folder(run)  # as well: somebody could delete the lock file, and then lock a new one
+        folder = locked_folder(run)  # as well: somebody could delete the lock file, and then lock a new one
     except (Timeout, BlockingIOError) as error:
         lock.release()
         raise RunLocked(f"{run}: {otherwise}") from error
@@ -44,8 +44,8 @@ def locked(
             os.close(folder)
 
 
-def _locked_folder(run: Path) -> int | None:
-    """Lock the folder itself, and return its descriptor.
+def locked_folder(folder: Path) -> int | None:
+    """Lock a folder itself for this process, and return its descriptor.
 
     Return None if the platform or file system cannot lock folders. Raises BlockingIOError if it is locked.
     """
@@ -53,16 +53,16 @@ def _locked_folder(run: Path) -> int | None:
         from fcntl import LOCK_EX, LOCK_NB, flock
     except ImportError:  # Windows, where a file in use cannot be deleted
         return None
-    folder = os.open(run, os.O_RDONLY)
+    opened = os.open(folder, os.O_RDONLY)
     try:
-        flock(folder, LOCK_EX | LOCK_NB)
+        flock(opened, LOCK_EX | LOCK_NB)
     except BlockingIOError:
-        os.close(folder)
+        os.close(opened)
         raise
     except OSError:
-        os.close(folder)
+        os.close(opened)
         return None
-    return folder
+    return opened
 
 
 def start_run(run: Path, manifest: Manifest, asked: AskedFor | None = None) -> None:

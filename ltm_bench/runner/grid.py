@@ -15,7 +15,7 @@ from ltm_bench.plan.declaring import arguments
 from ltm_bench.plan.folders import REPORTS, run_folder
 from ltm_bench.plan.planning import make_plan, plan_of
 from ltm_bench.plan.request import NewRun, Request
-from ltm_bench.plan.tables import read_toml
+from ltm_bench.plan.tables import explain, read_toml
 from ltm_bench.runner.ray.resources import EVERYBODY, Resources, read_resources
 from ltm_bench.runner.sweep import Job
 
@@ -132,14 +132,7 @@ def resources_in(path: Path | None, agents: Sequence[str], everybody: str | None
             {} if path is None else read_toml(path).get("resources", {})
         )
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(map(str, ("resources", *problem["loc"])))
-        if problem["type"] == "extra_forbidden":
-            known = list(Resources.model_fields)
-            raise ConfigError(
-                f"{path}: unknown key {where!r}{nearest(where, known)} (known: {', '.join(known)})"
-            ) from error
-        raise ConfigError(f"{path}: {where} = {problem['input']!r:.60}: {problem['msg'].lower()}") from error
+        raise explain(path or Path(), error, Resources.model_fields, "resources") from error
     for name in tables:
         if agents and name not in (EVERYBODY, *agents):
             raise ConfigError(

@@ -219,7 +219,8 @@ class Watch:
         if known is None or known.changed != changed:
             known = self._known[run] = _Known(changed, state_of(run))
         now = time.time()  # noqa: TID251  # files are dated by the wall clock
-        if known.state.state != "unfinished" or now - changed.at >= LIVELY:
+        # abs: the clock may have been set back since
+        if known.state.state != "unfinished" or abs(now - changed.at) >= LIVELY:
             return known.state
         look = self._lookout.look(run, changed)
         if look is None:

@@ -189,7 +189,9 @@ HELD = "sk-planted-7Gh2kQ9xW0zT5bN8vM1"
 NAMES = """GEMINI_API_KEY GROQ_API_KEY OPENROUTER_API_KEY OPENAI_ADMIN_KEY OPENAI_KEY_2 MISTRAL_KEY1 APIKEY
     groq_api_key AWS_SECRET_ACCESS_KEY AWS_ACCESS_KEY_ID AWS_SESSION_TOKEN HF_TOKEN GITHUB_TOKEN GH_PAT PGPASSWORD
     DB_PASSWORD MYSQL_PWD DB_PASS SSH_AUTH_SOCK GOOGLE_APPLICATION_CREDENTIALS NPM_AUTH CLIENT_SECRET SECRETS_FILE
-    LTM_BENCH_GATEWAY_KEY SIGNING_PASSPHRASE X_AUTHORIZATION"""
+    LTM_BENCH_GATEWAY_KEY SIGNING_PASSPHRASE X_AUTHORIZATION
+    CREDS SESSION_COOKIE COOKIE CI_JOB_JWT SLACK_WEBHOOK_URL BEARER GEMINI-KEY MY.SECRET apiKey accessToken
+    ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN VAULT_TOKEN WANDB_APIKEY"""
 BETRAYING = {
     **dict.fromkeys(NAMES.split(), "anything"),
     "A": HELD,
@@ -210,6 +212,12 @@ BETRAYING = {
     "P": "gsk_abcdefgh12345678abcdefgh",
     "Q": "machine api.example login me password hunter22",
     "R": "default\n  login me\n  password hunter22",
+    "S": "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1r",
+    "T": "host=db user=me password=hunter2 dbname=x",
+    "U": "{'openai': {'secret': 'abcdef'}}",
+    "V": "token=abcdef",
+    "W": "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=Zm9v;EndpointSuffix=x",
+    "X": "redis://:hunter2@host:6379/0",
     "NETRC": "/home/me/.netrc",
     "PGPASSFILE": "/home/me/.pgpass",
     "NPM_CONFIG_NPMRC": "/home/me/x",
@@ -235,6 +243,11 @@ PLAIN = {
     "MONKEY_BUSINESS": "1",
     "SECRETARY": "Somebody",
     "COMPASS": "north",
+    "COOKIECUTTER_CONFIG": "x",
+    "KEYMAP": "us",
+    "PASSENGER_APP_ENV": "test",
+    "STYLE": "tokens: wide; passwords = off",
+    "UUID": "123e4567-e89b-12d3-a456-426614174000",
     "NOTE": "log in to the machine without a password",
     "EMPTY_API_KEY": "",
 }

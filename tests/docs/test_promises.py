@@ -26,3 +26,14 @@ def test_each_promise_of_the_gateway_names_its_test() -> None:
     rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
     assert len(rows) > 10
     assert [row for row in rows if not NAMES.search(row)] == []
+
+
+def test_each_promise_of_security_md_has_its_row_with_its_tests() -> None:
+    promised = (
+        (ROOT / "SECURITY.md").read_text("utf-8").partition("## What we promise")[2].partition("## ")[0]
+    )
+    bullets = [line for line in promised.splitlines() if line.startswith("- ")]
+    _, _, after = (ROOT / "docs/design/security.md").read_text("utf-8").partition("## What is promised")
+    rows = [line for line in after.partition("## ")[0].splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == len(bullets) > 5
+    assert [row for row in rows if not NAMES.search(row)] == []

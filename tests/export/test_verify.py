@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import pytest
 
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.messages import Outcome
+from ltm_bench.export import side_files
 from ltm_bench.export.scrub import REMOVED
 from ltm_bench.export.verify import verify
 from ltm_bench.matchers.names import NamesOnly
@@ -258,6 +260,18 @@ SIDE = [
     ("timings.jsonl", b"\xff\n", "timings.jsonl:1: "),
     ("calls.jsonl", b'{"turn":0,"ending":[]}\n', "calls.jsonl:1: ending: Input should be a valid string"),
     ("calls.jsonl", b'{"turn":0,"usage":5}\n', "calls.jsonl:1: usage: Input should be a valid dict"),
+    (
+        "calls.jsonl",
+        b'{"turn":0,"usage":{"output":1.5}}\n',
+        "calls.jsonl:1: usage: no usage: {'output': 1.5}; its",
+    ),
+    (
+        "calls.jsonl",
+        b'{"turn":0,"usage":{"output":true}}\n',
+        "calls.jsonl:1: usage: no usage: {'output': True}",
+    ),
+    ("calls.jsonl", b'{"turn":0,"usage":{"tokens":1}}\n', "calls.jsonl:1: usage: no usage: {'tokens': 1}"),
+    ("calls.jsonl", b'{"usage":{"output":1,"besides":[{"output":"1"}]}}\n', "calls.jsonl:1: usage: no usage"),
     ("calls.jsonl", b'{"at":"2026-01-01T00:00:00"}\n', "calls.jsonl:1: at: Input should have timezone"),
     (
         "environment.json",
@@ -286,6 +300,18 @@ def test_a_side_file_that_says_what_no_run_writes_is_refused(
 ) -> None:
     (run / name).write_bytes(content)
     assert complaint in refusal(run)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*side_files._FORMS, "manifest.json", "verdicts.jsonl"],  # every file that verify checks
+)
+@pytest.mark.parametrize("content", [b"5\n", b"[]\n", b'"a"\n', b"null\n"])
+def test_no_refusal_names_a_class_of_ours(run: Path, name: str, content: bytes) -> None:
+    (run / name).write_bytes(content)
+    said = refusal(run)
+    assert name in said
+    assert not re.search(r"instance of|pydantic|\b_?[A-Z][a-z]+[A-Z]", said.partition(": ")[2]), said
 
 
 @pytest.mark.parametrize(("part", "name"), [("costs", "dollars"), ("latency", "median")])

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,7 @@ class Vague(Agent):
 JUDGE = '''"""{name}: a scripted judge."""
 
 import json
+import re
 from pathlib import Path
 
 from ltm_bench import Agent, AgentError, Message, Reply, Usage
@@ -239,6 +241,30 @@ def test_what_a_judges_unreadable_answers_cost_stays_in_its_sum_when_others_take
     assert [(each["ending"], each["dollars"]) for each in calls(place)] == [("stop", 0.01)] * 4
     assert results(place)["costs"]["judge_dollars"] == 0.04
     assert {each["name"] for each in calls(place)} == {"paid"}
+
+
+MUMBLES = f"""if not Path("up.txt").exists():
+            return Reply("hm", self.reserve(message))
+        {SAYS}"""
+
+
+def test_what_unreadable_answers_cost_stays_in_the_sum_however_often_others_take_their_place(
+    place: Path, command: "Command"
+) -> None:
+    for name, body in (("paid", MUMBLES), ("other", SAYS)):
+        (place / "agents" / f"{name}.py").write_text(PAID.format(name=name, body=body), "utf-8")
+    command(*RUN, "--judge", "paid")
+    assert results(place)["costs"]["judge_dollars"] == 0.02
+    command("rescore", "r", "--judge", "paid")  # two more, word for word as before
+    assert results(place)["costs"]["judge_dollars"] == 0.04
+    (place / "up.txt").touch()
+    for judge, paid in (("paid", 0.06), ("paid", 0.06), ("other", 0.08)):
+        assert command("rescore", "r", "--judge", judge).exit_code == 0
+        assert results(place)["costs"]["judge_dollars"] == paid
+        assert sum(each["dollars"] for each in calls(place)) == pytest.approx(paid)
+        accounts = results(place)["costs"]["accounts"]
+        assert sum(each["dollars"] for each in accounts if each["purpose"] != "agent") == pytest.approx(paid)
+    assert command("verify", "r").exit_code == 0
 
 
 def test_a_call_that_was_refused_has_a_line_and_costs_nothing(place: Path, command: "Command") -> None:
@@ -501,3 +527,45 @@ def test_a_check_says_by_kind_why_answers_came_to_nothing(
     measured = "falls short" if said == "unreadable answer" else "gave no answer, so nothing was measured"
     assert measured in done.err
     assert ("failed calibration" in done.out) is (said == "unreadable answer")
+
+
+CHOOSY = '''"""A judge that answers some questions and not others."""
+
+import json
+from pathlib import Path
+
+from ltm_bench import Agent, AgentError, Message, Reply
+
+
+class Choosy(Agent):
+    free = True
+
+    async def reply(self, message: Message) -> Reply:
+        if message.text in json.loads(Path("unasked.json").read_text("utf-8")):
+            raise AgentError("it does not want to")
+        return Reply('{"verdict": "wrong"}')
+'''
+
+
+def test_a_check_says_about_which_kind_of_question_answers_came_to_nothing(
+    place: Path, command: "Command"
+) -> None:
+    (place / "agents" / "choosy.py").write_text(CHOOSY, "utf-8")
+    every = trials(60)
+    of = Counter(each.about for each in every)
+    assert len(of) > 2
+    for shunned in of:
+        unasked = [prompt(each.case) for each in every if each.about == shunned]
+        (place / "unasked.json").write_text(json.dumps(unasked), "utf-8")
+        (place / "reports" / FILE).unlink(missing_ok=True)
+        done = command("judge", "check", "--judge", "choosy", "--cases", "60", "--repeats", "1")
+        assert done.exit_code == 2
+        said = " ".join(done.out.split())
+        assert (
+            f"{of[shunned]} of its answers came to nothing: failed: AgentError: it does not want to" in said
+        )
+        assert (
+            f"came to nothing, by the kind of question: {shunned}: {of[shunned]} of {of[shunned]} choosy"
+            in said
+        )
+        assert "falls short" in done.err

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,6 +101,28 @@ def test_a_judge_that_accepts_vague_answers_falls_short(
     assert "no passed on locomo-audit" in no.out
     assert "vague and wrong" in no.out
     assert "100.0 % of all 1 that are vague and wrong" in no.output
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (
+            "raise RuntimeError('down')",
+            "gave no answer, so nothing was measured: failed: AgentError: the agent failed: RuntimeError: down",
+        ),
+        ("return Reply('Well.')", "falls short on locomo-audit: specificity 0.000"),
+    ],
+)
+def test_a_judge_that_says_nothing_of_published_answers_is_told_why(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command", body: str, why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents").mkdir()
+    judge = re.sub("return Reply.*", body, JUDGE.format(name="odd", verdict="right"))
+    (tmp_path / "agents" / "odd.py").write_text(judge, "utf-8")
+    done = command("judge", "check", "--judge", "odd", "--bank", f"locomo-audit:{folder}")
+    assert (done.exit_code, why in done.err) == (2, True), done.output
+    assert "by the kind of question: single-hop, or multi-hop: 2 of 2" in " ".join(done.out.split())
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published answers are not here")

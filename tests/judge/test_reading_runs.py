@@ -495,6 +495,13 @@ def test_the_check_of_a_reader_measures_each_form(place: Path, command: "Command
     assert len(texts) == len(set(texts))
     assert command("reader", "check", "--reader", "knows", "--cases", "100").exit_code == 2
     assert asked(place) == texts
+    down = READER.replace("{name}", "down").replace("{body}", "raise SystemError('off')")
+    (place / "agents/down.py").write_text(down, "utf-8")
+    lost = command("reader", "check", "--reader", "down", "--cases", "20")
+    assert lost.exit_code == 2
+    assert "reader down gave no answer, so nothing was measured: failed: AgentError: " in lost.err
+    assert "falls short" not in lost.err
+    assert "came to nothing, by the kind of question: one of a set: " in " ".join(lost.out.split())
 
 
 HOSTILE = {

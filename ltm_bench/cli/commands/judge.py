@@ -6,7 +6,7 @@ from typing import Annotated
 
 from ltm_bench.cli.console import err, out, safe, table_of
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.judging import percent, print_calibration, to_check
+from ltm_bench.cli.judging import percent, print_calibration, print_unread, to_check
 from ltm_bench.core.errors import ThresholdMissed
 from ltm_bench.judge.banks import VAGUE, AnswerBank, open_bank
 from ltm_bench.judge.calibration import calibrate, repeated
@@ -69,10 +69,8 @@ def _calibrate(
             + (f", and the flip rate is at most {MOST_FLIPS}." if calibration.repeated else ".")
         )
         return []
-    if calibration.measured is None and all(each.startswith("failed: ") for each in calibration.unread):
-        return [
-            f"judge {judge.name} gave no answer, so nothing was measured: {next(iter(calibration.unread))}"
-        ]
+    if calibration.unreached:
+        return [f"judge {calibration.unreached}"]
     out().print(f"{judge.name} failed calibration. Runs that it judges say so on their page.")
     return [f"judge {judge.name} falls short: {', '.join(calibration.shortfalls)}"]
 
@@ -114,6 +112,9 @@ def _try(judge: Judge, bank: AnswerBank, most: int, interview: Interview) -> lis
         "None of these replies is right. The last column shows how many of them a published judge's stored votes "
         f"call right; overall, they call right {' and '.join(stored)}."
     )
+    print_unread(found)
+    if found.unreached:
+        return [f"judge {found.unreached}"]
     if not short:
         out().print(safe(f"{judge.name} passed on {bank.name}."))
         return []

@@ -28,7 +28,8 @@ def check(
         err().print(safe(f"{len(trials)} replies before {each.name}: {price}"))
         calibration = asyncio.run(calibrate_reader(each, trials, interview))
         print_calibration(calibration)
-        short += [f"reader {each.name} falls short: {why}" for why in calibration.shortfalls]
+        falls = [f"{each.name} falls short: {why}" for why in calibration.shortfalls]
+        short += [f"reader {why}" for why in ([calibration.unreached] if calibration.unreached else falls)]
     if short:
         raise ThresholdMissed("; ".join(short))
     out().print("passed")

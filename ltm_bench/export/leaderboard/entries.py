@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, Field, ValidationError
 
-from ltm_bench.core.errors import ConfigError, LtmBenchError, NotVerified
+from ltm_bench.core.errors import ConfigError, LtmBenchError, NotVerified, first_problem
 from ltm_bench.core.seeds import Seed, is_training
 from ltm_bench.export.bundle import unpack
 from ltm_bench.export.siblings import Siblings, read_siblings
@@ -75,9 +75,7 @@ def draws(folder: Path) -> Mapping[tuple[str, Seed], DrawnSeed]:
         try:
             draw = DrawnSeed.model_validate(row)
         except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(map(str, problem["loc"]))
-            raise ConfigError(f"{path}: drawn {number}: {where}: {problem['msg']}") from error
+            raise ConfigError(f"{path}: drawn {number}: {first_problem(error)}") from error
         found[draw.handed_in, draw.seed] = draw
     return found
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, first_problem, nearest
 
 
 class Resources(BaseModel):
@@ -61,10 +61,7 @@ def read_resources(text: str) -> Resources:
     try:
         return Resources.model_validate(values)
     except ValidationError as error:
-        problem = error.errors()[0]
-        raise ConfigError(
-            f"--resources {text}: {'.'.join(map(str, problem['loc']))}: {problem['msg'].lower()}"
-        ) from error
+        raise ConfigError(f"--resources {text}: {first_problem(error)}") from error
 
 
 def resources_of(agent: str, tables: Mapping[str, Resources]) -> Resources:

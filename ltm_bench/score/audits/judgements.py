@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from ltm_bench.core.errors import LogError
+from ltm_bench.core.errors import LogError, first_problem
 from ltm_bench.core.limits import json_of, lines_of, opened
 from ltm_bench.core.messages import Outcome, Usage, Verdict
 from ltm_bench.log.lines import LINE, backwards, check_ordinary
@@ -145,9 +145,7 @@ def entries_in(path: Path, kind: TypeAdapter[T]) -> Iterator[T]:
             try:
                 yield kind.validate_python(json_of(line))
             except ValidationError as error:
-                problem = error.errors()[0]
-                where = ".".join(map(str, problem["loc"]))
-                raise LogError(f"{path}:{number}: {where}: {problem['msg']}") from error
+                raise LogError(f"{path}:{number}: {first_problem(error)}") from error
             except ValueError as error:
                 raise LogError(f"{path}:{number}: not JSON: {error}") from error
 

@@ -21,7 +21,7 @@ class Account(BaseModel, frozen=True):
     """One model's usage in a run, for one purpose."""
 
     purpose: str
-    """`agent`, `beside the agent` (an embedder, say), `judge` and its name; without one, what got no answer."""
+    """`agent`, `beside the agent` (an embedder, say), `judge` and its name; without one, what no verdict stands on."""
     model: str | None
     """None if the adapter does not report it."""
     calls: int = 0

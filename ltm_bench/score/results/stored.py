@@ -1,6 +1,5 @@
 """results.json in place of the log: whether scoring a run again would say the same, and if so, what it says."""
 
-import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -82,7 +81,7 @@ def _todays() -> frozenset[str]:
 def stored_results(run: Path, manifest: Manifest) -> Results | None:
     """Return the results in a run's folder if scoring its log would say the same; else None."""
     try:
-        changed = {each.name: each.stat().st_mtime for each in os.scandir(run) if each.is_file()}
+        changed = {each.name: each.stat().st_mtime for each in run.iterdir() if each.is_file()}
         for each in (run / "isolated").glob("*.jsonl"):
             changed[f"isolated/{each.name}"] = each.stat().st_mtime
         return results_in(content_of(run / FILE), run.name, manifest) if is_newest(changed) else None

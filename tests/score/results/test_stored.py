@@ -1,7 +1,9 @@
 """When results.json stands for the log, and when the log is scored again."""
 
+import gc
 import json
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,3 +103,14 @@ def test_of_files_in_folders_only_isolated_logs_count() -> None:
     }
     assert is_newest(known)
     assert not is_newest(known | {"isolated/colours-0.jsonl": 6.0})
+
+
+def test_a_link_to_itself_beside_a_log_keeps_no_folder_open_and_changes_nothing(run: Path) -> None:
+    before = stored_results(run, read_manifest(run))
+    assert before is not None
+    (run / "loop").symlink_to("loop")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert stored_results(run, read_manifest(run)) == before
+        gc.collect()
+    assert [str(each.message) for each in caught] == []
