@@ -152,6 +152,10 @@ def test_a_mutant_dies_of_a_test_a_proof_or_its_time_or_survives_and_is_run_once
         of("return [1, 2]", "return None")._replace(original="    return gone"),
         of("n -= 1", "n += 1"),
     ]
+    write(kept / "mutants.jsonl", listed[1])
+    tool("run", "--proofs", "-k ten")
+    assert [(each["result"], each["ran"]) for each in results(kept)] == [("survived", 2)]
+    (kept / "results.jsonl").unlink()
     write(kept / "mutants.jsonl", *listed[:2])
     tool("run")
     before = results(kept)
