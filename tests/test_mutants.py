@@ -152,6 +152,10 @@ def test_a_mutant_dies_of_a_test_a_proof_or_its_time_or_survives_and_is_run_once
         of("return [1, 2]", "return None")._replace(original="    return gone"),
         of("n -= 1", "n += 1"),
     ]
+    write(kept / "mutants.jsonl", listed[1])
+    tool("run", "--proofs", "-k ten")
+    assert [(each["result"], each["ran"]) for each in results(kept)] == [("survived", 2)]
+    (kept / "results.jsonl").unlink()
     write(kept / "mutants.jsonl", *listed[:2])
     tool("run")
     before = results(kept)
@@ -219,4 +223,4 @@ def test_the_same_seed_chooses_the_same_mutants_as_many_in_a_room_as_its_share()
     assert found == chosen(ROOT, rooms, 20, 0) != chosen(ROOT, rooms, 20, 1)
     assert len({each[:2] for each in found}) == 20
     assert 1 <= sum(each.file.startswith("ltm_bench/schedule") for each in found) <= 6
-    assert Mutant.read(json.dumps(found[0]._asdict())) == found[0]
+    assert Mutant.read(json.dumps(found[0]._asdict() | {"now": {"result": "killed"}})) == found[0]

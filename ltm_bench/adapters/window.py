@@ -122,9 +122,9 @@ class Prompt:
     message: str
     tokens: int
     """All of it with its overhead, in the counter's tokens."""
-    message_tokens: int = 0
+    message_tokens: int
     """The newest message's part of that."""
-    continues: bool = False
+    continues: bool
     """Whether the message and its reply become part of the conversation, so that later prompts begin with it."""
     marks: Collection[int] = ()
     """The exchanges of the history at whose ends the provider is told to cache."""

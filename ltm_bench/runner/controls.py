@@ -270,8 +270,6 @@ class _Replay:
     async def run(self) -> None:
         """Say everything that is not logged yet. Raises RunIncomplete or BudgetReached if it cannot continue."""
         calls, recorder = self._calls, self._recorder
-        if calls.observes_the_replay and recorder.logged is not None:
-            await calls.open()
         for said in self._talk.said:
             tokens = self._plan.counter.count(said.sent.message)
             sent = replace(said.sent, tokens=tokens, position=self._position, due=None, buried=None)

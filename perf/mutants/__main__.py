@@ -10,7 +10,8 @@ are found again by what stands in their lines. Only what is committed is run, in
 
 A mutant meets the tests of its own room first. It dies if a test fails, or takes a minute of CPU time; no test begins
 after 42 seconds, so that what is covered by thousands of tests meets the cheapest of them. Tests with the mark `proof`,
-whose result is kept as long as nothing that they depend on changes, come last and are counted apart.
+whose result is kept as long as nothing that they depend on changes, come last and are counted apart; with `--proofs
+'--prove changed'` they try as many seeds as the check would after the change.
 
 A line that only programs run which the tests start counts as covered by no test. What a cache keeps from one test to
 the next counts for the first of them; what a shared fixture makes, also when it is called, for all.
@@ -114,7 +115,9 @@ def put(file: Path, text: str) -> None:
     Path(cache_from_source(str(file))).unlink(missing_ok=True)
 
 
-def tried(mutant: Mutant, covered: Covered, copy: Path, notes: Path, seconds: int) -> dict[str, Any]:
+def tried(
+    mutant: Mutant, covered: Covered, copy: Path, notes: Path, seconds: int, proving: str
+) -> dict[str, Any]:
     """Put a mutant into a clone, run its tests, and return the result."""
     file = copy / mutant.file
     text = file.read_text("utf-8") if file.is_file() else ""
@@ -136,7 +139,8 @@ def tried(mutant: Mutant, covered: Covered, copy: Path, notes: Path, seconds: in
             put(file, mutant.applied(text, line or 0))
             files = dict.fromkeys(test.partition("::")[0] for test in some)
             left = f"{seconds * BEGIN - spent:.0f} {seconds - spent:.0f}"
-            code, cpu = pytest(copy, notes, "-x", *files, limit=ENDLESS, MUTANTS_SECONDS=left)
+            more = shlex.split(proving) if batch is proofs else []
+            code, cpu = pytest(copy, notes, "-x", *files, *more, limit=ENDLESS, MUTANTS_SECONDS=left)
         finally:
             put(file, text)
         spent += cpu
@@ -178,7 +182,7 @@ def cover(checkout: Path, folder: Path, rooms: str, arguments: str) -> None:
     print(f"{len(Covered(folder).tests)} tests passed; {spent:,.0f} CPU s: {folder}")
 
 
-def run(checkout: Path, folder: Path, file: Path, without: str, seconds: int) -> None:
+def run(checkout: Path, folder: Path, file: Path, without: str, seconds: int, proving: str) -> None:
     """Run the mutants of a list that have no result, and print all results."""
     listed = [Mutant.read(line) for line in file.read_text("utf-8").splitlines()]
     kept, covered = folder / "results.jsonl", Covered(folder, without)
@@ -191,7 +195,7 @@ def run(checkout: Path, folder: Path, file: Path, without: str, seconds: int) ->
         copy, known = clone(checkout, place), results()
         for mutant in listed:
             if mutant[:4] not in known:
-                result = tried(mutant, covered, copy, Path(place), seconds)
+                result = tried(mutant, covered, copy, Path(place), seconds, proving)
                 with kept.open("a", encoding="utf-8") as lines:
                     lines.write(json.dumps(result) + "\n")
     shown(listed, results())
@@ -202,6 +206,7 @@ def run(checkout: Path, folder: Path, file: Path, without: str, seconds: int) ->
     folder=(".mutants", "what is kept"), mutants=("", "a list, if not the folder's"), rooms=(ROOMS, "its folders"),
     number=200, seed=0, seconds=(60, "CPU seconds of a mutant"),
     pytest=("-m 'not long'", "more arguments of pytest for `cover`"),
+    proofs=("", "more arguments of pytest for proofs"),
     without=(TRIPWIRES, "a pattern of tests that no mutant meets"),
 )  # fmt: skip
 def main(asked: Arguments) -> None:
@@ -215,4 +220,4 @@ def main(asked: Arguments) -> None:
         found = chosen(checkout, asked.rooms.split(), asked.number, asked.seed)
         file.write_text("".join(json.dumps(each._asdict()) + "\n" for each in found), "utf-8")
     else:
-        run(checkout, folder, file, asked.without, asked.seconds)
+        run(checkout, folder, file, asked.without, asked.seconds, asked.proofs)

@@ -182,6 +182,19 @@ def test_the_products_calls_are_billed_once_with_the_next_reply(
     talk.close()
 
 
+def test_a_session_that_comes_first_is_not_forgotten_when_a_message_follows(
+    server: Provider, key: str, tmp_path: Path
+) -> None:
+    server.answer = model
+    product = Counting({}, server.openai_url)
+    talk = Conversation(product, tmp_path)
+    talk.runner.run(product.observe_session([turn(0, TOLD[0]), turn(1, TOLD[1])]))
+    assert "Zebedee" in talk.say(2, "What is my parrot called?").reply.text
+    assert sorted(product.shelf) == [0, 1, 2]
+    assert [name for name, *_ in product.asked] == ["session", "What is my parrot called?"]
+    talk.close()
+
+
 def test_a_session_is_told_in_one_call_per_user(server: Provider, key: str, tmp_path: Path) -> None:
     server.answer = model
     product = Counting({}, server.openai_url, recent=5)

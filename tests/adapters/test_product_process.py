@@ -34,6 +34,9 @@ while True:
         write(error="ValueError: no")
     elif order["do"] == "die":
         sys.exit("torn away, sk-not-a-key-0123456789")
+    elif order["do"] == "wonder":
+        write(ask=2, number=1)
+        sys.stdin.read()
     elif order["do"] == "hang":
         sys.stdin.read()
 """
@@ -127,13 +130,14 @@ def test_an_interrupted_command_ends_the_process(run: Callable[..., Any]) -> Non
     run(steps)
 
 
-def test_a_process_that_does_nothing_is_given_up(
-    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("idle", ["hang", "wonder"])
+def test_a_process_that_does_nothing_is_given_up_also_after_its_question_was_answered(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, idle: str
 ) -> None:
     async def steps(process: ProductProcess) -> None:
         monkeypatch.setattr("ltm_bench.adapters.product_process._PATIENCE", 0.1)
         with pytest.raises(ProcessFailed, match=r"did nothing for 0\.1 seconds"):
-            await process.call("hang", {})
+            await process.call(idle, {})
 
     run(steps)
 

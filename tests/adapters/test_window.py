@@ -142,6 +142,14 @@ def test_a_text_is_counted_once(lengths: list[tuple[int, int]]):
     assert len(letters.asked) == len(set(letters.asked))
 
 
+def test_later_prompts_begin_with_a_message_only_if_it_is_said_to_be_taken() -> None:
+    talk = conversation(300)
+    asked, taken = talk.prompt("Who?"), talk.prompt("Who?", continues=True)
+    assert asked
+    assert taken
+    assert asked.kept == taken.kept - taken.message_tokens == len(SYSTEM) + 2 * MESSAGE_OVERHEAD
+
+
 @given(lengths=turns, window=windows, ratio=st.floats(1.0, 2.0))
 def test_a_ratio_shrinks_the_window_and_the_reserve_covers_it(
     lengths: list[tuple[int, int]], window: int, ratio: float

@@ -58,6 +58,7 @@ def test_the_tool_is_sent_under_the_providers_own_name(open_in: Open, server: Pr
     call, result = server.chats[1].body["messages"][-2:]
     assert call["content"][0]["type"] == "tool_use"
     assert result["content"][0]["tool_use_id"] == call["content"][0]["id"]
+    assert not result["content"][0]["is_error"]
 
 
 def test_its_memories_are_the_lines_of_its_files(open_in: Open) -> None:

@@ -59,6 +59,24 @@ def test_nothing_but_beginnings_and_the_asked_files_is_read(
     assert sum(read) == HEAD + 2
 
 
+def test_a_listing_comes_from_the_store_and_is_not_kept(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[str, Any] = {}
+    find = type(store).find
+
+    def keeping(self: Any, path: str, **options: Any) -> Any:
+        if path not in kept:
+            kept[path] = find(self, path, **options)
+        return kept[path]
+
+    monkeypatch.setattr(type(store), "find", keeping)
+    monkeypatch.setattr(type(store), "invalidate_cache", lambda self, path=None: kept.clear())
+    remote = Remote(URL)
+    store.find("/bucket/runs", detail=True)  # before another program writes
+    store.pipe_file("/bucket/runs/a/events.jsonl", b"manifest\n")
+    assert list(remote.files()) == ["a/events.jsonl"]
+    assert kept == {}
+
+
 def test_a_url_without_runs_has_none() -> None:
     assert list(Remote(URL).runs()) == []
 

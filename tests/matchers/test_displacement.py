@@ -23,7 +23,8 @@ from ltm_bench import Outcome, displaced
     ],
 )
 def test_the_last_distance_on_each_axis_counts(reply: str, outcome: Outcome) -> None:
-    assert displaced(east=-2, north=3).verdict(reply, []).outcome is outcome
+    verdict = displaced(east=-2, north=3).verdict(reply, [])
+    assert (verdict.outcome, verdict.score) == (outcome, float(outcome is Outcome.CORRECT))
 
 
 @pytest.mark.parametrize(

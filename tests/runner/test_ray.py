@@ -11,8 +11,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,12 +22,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm_bench.core.errors import ConfigError, RunIncomplete, RunLocked
-from ltm_bench.runner.ray import Resources, Shared, read_resources, sharing, worker
+from ltm_bench.core.messages import Message, Reply, Turn
+from ltm_bench.log.reader import read_manifest
+from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.runner.ray import Resources, Shared, driver, read_resources, sharing, worker
 from ltm_bench.runner.ray.budget_server import BudgetServer, Spending
+from ltm_bench.runner.ray.driver import Terms, shares
 from ltm_bench.runner.ray.resources import fits, resources_of
 from ltm_bench.runner.ray.sharing import Files
 from ltm_bench.runner.ray.worker import MoneyLedger
 from ltm_bench.runner.standing import Cost
+from ltm_bench.runner.sweep import Job
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -479,6 +487,63 @@ def test_a_url_that_cannot_be_written_to_is_an_error_of_ours(place: Path) -> Non
         Shared(f"file://{place}/far/r").claim()
 
 
+def test_a_folder_that_a_worker_does_not_see_is_named() -> None:
+    with pytest.raises(RunIncomplete, match="set --shared to a folder that all nodes see, or to a URL"):
+        worker.wait_for(Path("/nowhere/events.jsonl"), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("connections", "cpus", "share"),
+    [(8, 64, (3, 2)), (2, 64, (2, 1)), (8, 2, (2, 4)), (8, 0, (1, 8)), (1, 64, (1, 1))],
+)
+def test_runs_of_a_provider_share_its_connections_and_free_ones_take_what_there_is(
+    connections: int, cpus: int, share: tuple[int, int]
+) -> None:
+    def job(free: bool) -> Any:
+        manifest = SimpleNamespace(agent=SimpleNamespace(name="one", free=free))
+        return SimpleNamespace(
+            connections="free" if free else "paid", plan=SimpleNamespace(manifest=manifest)
+        )
+
+    terms = Terms(remake=lambda folder: job(free=True), connections=connections)
+    nodes = [{"Alive": True, "Resources": {"CPU": cpus}}, {"Alive": False, "Resources": {"CPU": 99}}]
+    jobs = [job(free) for free in (False, True) * 3]
+    assert shares(jobs, terms, nodes) == {"paid": share, "free": (3, connections)}
+
+
+def test_a_run_is_copied_when_that_is_due_and_there_are_new_replies(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, copied = [0.0], list[float]()
+    monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    watcher = worker._Watcher(lambda turns, examples: None, lambda: copied.append(now[0]), 30.0)
+    turn = Turn(Message("Hello!", datetime(2026, 1, 5, tzinfo=UTC), 0), Reply("Hello."))
+    for at, replayed in ((29, False), (40, True), (41, False), (50, False), (70, True), (71, False)):
+        now[0] = at
+        watcher.turn(turn, 9, 0, replayed=replayed)
+    assert copied == [41, 71]
+
+
+def test_a_run_that_all_nodes_see_is_begun_where_it_is(place: Path) -> None:
+    plan = make_plan(Request("parrot", "2k", scenarios=("colours",), examples=1))
+    assert driver._prepare(Job(plan, place / "r"), None) is False
+    assert read_manifest(place / "r") == plan.manifest
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_only_a_cluster_that_was_joined_here_is_left(monkeypatch: pytest.MonkeyPatch, before: bool) -> None:
+    done: list[str] = []
+    ray = SimpleNamespace(
+        is_initialized=lambda: before,
+        init=lambda **options: done.append(options["address"]),
+        shutdown=lambda: done.append("left"),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setattr(driver, "_address", lambda: "here")
+    with driver.connected() as joined:
+        assert joined is ray
+        assert done == ([] if before else ["here"])
+    assert done == ([] if before else ["here", "left"])
+
+
 # What holds with Ray
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
@@ -700,12 +765,6 @@ def test_no_worker_starts_once_the_money_is_gone(tmp_path: Path, cluster: str) -
     assert len({pid for pid, _ in made}) <= begun <= 3, "two at a time, and one handed over meanwhile"
     assert said.count("not started: $0.1000 of --max-cost 0.10 is spent") == 6 - begun
     assert said.count("not begun") == 6 - begun
-
-
-@needs_ray
-def test_a_folder_that_a_worker_does_not_see_is_named() -> None:
-    with pytest.raises(RunIncomplete, match="set --shared to a folder that all nodes see, or to a URL"):
-        worker.wait_for(Path("/nowhere/events.jsonl"), 0.1)
 
 
 PICKY = '''

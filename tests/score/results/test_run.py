@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -12,6 +12,7 @@ from ltm_bench.matchers.lists import lists_all
 from ltm_bench.score.audits.verdicts import MOST_WORDS, decisive, verdict_on
 from ltm_bench.score.results.examples import ExampleResult, Question
 from ltm_bench.score.results.headline import example_score, summarise_scenario
+from ltm_bench.score.results.scoring import derived
 
 EXPECT = names_only("red", among=("red", "blue"))
 
@@ -86,6 +87,11 @@ def test_unscorable_examples_leave_no_score_and_are_not_dropped() -> None:
     assert result.score_so_far == 1.0
     assert result.n == 2
     assert result.outcomes[Outcome.AGENT_ERROR] == 1
+
+
+def test_an_example_that_is_one_token_too_long_has_overrun() -> None:
+    examples = [replace(example(0, 1.0), overrun=1), example(1, 1.0)]
+    assert derived([summarise_scenario("x", "", (), examples)], examples)["overruns"] == 1
 
 
 def decided_by(expect: Matcher, said: str) -> list[str]:
