@@ -269,6 +269,57 @@ def test_a_quotation_is_due_in_the_reply_to_the_cue_and_in_no_other() -> None:
         assert all((each.at or 0.0) <= due - 0.05 for each, _, _ in talked)
 
 
+def test_a_quotation_that_is_counted_is_due_in_the_reply_of_its_number_and_in_no_other() -> None:
+    ordinals = load(find("scenarios", "prospective_memory")).ORDINALS
+    for seed in SEEDS:
+        one = example("prospective_memory", seed, due="count", least=2, most=8)
+        told, request, *counted, (line, _, turns), _ = talk(one)
+        assert isinstance(line, Ask)
+        number = next(i for i, each in enumerate(ordinals, start=2) if f" {each} " in request[1])
+        assert number == len(counted) + 1
+        quotation = turns[number].reply.text.removeprefix("Let me think about that. ")
+        assert quotation in told[1]
+        assert not any(each.at or each.after for each, _, _ in (*counted, (line, "", [])))
+        forgotten, due = "Let me think.", {number: "Let me think."}
+        for place in (number - 1, number + 1):
+            assert scores(one, {place: quotation} if place == 1 else due | {place: quotation}) == [
+                1.0 if place == 1 else 0.0
+            ]
+        assert scores(one, due) == [0.0]
+        assert scores(one, dict.fromkeys(range(2, number + 2), quotation)) == [0.0]
+        assert scores(one, {number + 1: forgotten}) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "forms"),
+    [
+        ("jokes", ({"by": "both"}, {"by": "time"}, {"by": "occasion"})),
+        ("prospective_memory", ({"due": "both"}, {"due": "count"}, {"due": "cue"})),
+    ],
+)
+def test_both_forms_of_a_scenario_come_in_turn(name: str, forms: tuple[dict[str, Any], ...]) -> None:
+    both, *each = (
+        [[text for _, text, _ in talk(Example(scenario(name), i, 0, chosen))] for i in range(6)]
+        for chosen in forms
+    )
+    assert both == [each[i % 2][i] for i in range(6)]
+    assert all(one != other for one, other in zip(*each, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "said"),
+    [
+        ("jokes", {"by": "clock"}, "by = 'clock'"),
+        ("jokes", {"time": "clock"}, "time = 'clock'"),
+        ("prospective_memory", {"due": "soon"}, "due = 'soon'"),
+        ("prospective_memory", {"due": "count", "most": 12}, "from 1 to 11 are possible"),
+    ],
+)
+def test_a_form_that_there_is_not_is_refused_by_name(name: str, chosen: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        rehearse(example(name, **chosen), counter())
+
+
 def test_an_earlier_example_does_not_make_the_answer_to_a_later_one_ambiguous() -> None:
     """A scenario that asks for everything, or for a story, must first say that earlier messages no longer count.
 
