@@ -69,6 +69,8 @@ class SuiteEntry(BaseModel, frozen=True, extra="forbid"):
     start: Start
     """Benchmark time of the first message."""
     stagger: float = Field(ge=0, le=1)
+    opening: str | None = None
+    """The first message of every conversation, which no example says; None if there is none."""
     isolated: bool
     scenarios: list[ScenarioEntry]
 

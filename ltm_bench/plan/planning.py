@@ -123,7 +123,8 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     mode = mode_of(request.questions or each, request.acknowledge, quick=request.quick, filler=filled_by)
     mode = mode._replace(acknowledge="scripted") if observed else mode
     isolated = request.isolated or suite.isolated
-    filled_by = _filler_mode(filled_by, agent.entry, isolated=isolated)
+    unfilled = isolated and suite.opening is None
+    filled_by = _filler_mode(filled_by, agent.entry, isolated=unfilled)
     manifest = Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -135,6 +136,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
             name=request.suite,
             start=suite.start,
             stagger=suite.stagger,
+            opening=suite.opening,
             isolated=isolated,
             scenarios=[_entry(name, suite, scenarios, request, span) for name in chosen],
         ),
@@ -145,8 +147,11 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         scorers=versions(),
     )
     check_mode(mode, agent.entry.name, sample, public=each != "in-line")
-    check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
-    filled_usually = _filler_mode("scripted", agent.entry, isolated=suite.isolated)
+    check_keys(
+        {"opening": suite.opening}
+        | {f"-P {each.name}.…": each.parameters for each in manifest.suite.scenarios}
+    )
+    filled_usually = _filler_mode("scripted", agent.entry, isolated=unfilled)
     acknowledged = "scripted" if observed else Request.acknowledge
     usual = (Request.tokenizer, suite.isolated, _SHIPPED, filled_usually, each, acknowledged)
     plan = Plan(
