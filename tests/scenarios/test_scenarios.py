@@ -385,6 +385,21 @@ def test_examples_read_different_stories_and_no_opening_is_betrayed_by_its_lengt
     assert all(20 <= ranks[rank] <= 60 for rank in range(6))  # 40 each, if length tells nothing
 
 
+@pytest.mark.parametrize(
+    ("span", "most", "chapters"), [(0, 8, 8), (8_000, 8, 2), (32_000, 8, 8), (32_000, 3, 3)]
+)
+def test_a_book_has_chapters_for_an_eighth_of_the_span_at_most(span: int, most: int, chapters: int) -> None:
+    plots = load(find("scenarios", "chapter_break")).shipped()
+    sentences = [max(re.findall(r"[^.?!{}“”\n]{20,}", plot.text), key=len).strip() for plot in plots]
+    for seed in SEEDS:
+        one = example("chapter_break", seed, span=span, chapters=most, page=2000)
+        *told, (question, _, _), _ = talk(one)
+        read = "\n".join(text for _, text, _ in told)
+        assert sum(sentence in read for sentence in sentences) == chapters
+        assert not span or counter().count(read) <= span / 8 * 1.1
+        assert isinstance(question, Ask)
+
+
 def test_chapter_break_reads_the_public_data(tmp_path: Path) -> None:
     path = tmp_path / "chapterbreak.json"
     work = {"ctx": "He came. He saw. " * 40, "pos": "Then he won.", "negs": [f"Wrong {i}." for i in range(5)]}
