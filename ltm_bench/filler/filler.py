@@ -21,7 +21,7 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.tokens import Counter
-from ltm_bench.filler.kinds import INLINE, KINDS, PROSE, Deck, deck, digest, heads, kind, tables
+from ltm_bench.filler.kinds import INLINE, KINDS, PROSE, Deck, deck, decks, digest, heads, kind, tables
 
 T = TypeVar("T")
 
@@ -129,10 +129,9 @@ def _quiz(bank: Bank) -> Deck:
 
 def count_items(bank: Bank, counter: Counter) -> Counted:
     """Count the tokens of every item of a bank, and of the other kinds of filler."""
-    decks = [_quiz(bank), *(deck(of, name) for of in KINDS for name in kind(of).decks if of != "quiz")]
     found = {
         each.name: Counts([counter.count(f" {_plain(each, i)}{each.joint}") for i in range(len(each.texts))])
-        for each in decks
+        for each in (_quiz(bank), *(each for of in KINDS if of != "quiz" for each in decks(of)))
     }
     found["quiz"] = found["quiz"]._replace(
         quoted=[counter.count(f" {encode_basestring(item.answer)},") for item in bank.items],

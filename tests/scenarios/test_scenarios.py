@@ -11,15 +11,19 @@ from typing import Any, cast
 
 import pytest
 
-from ltm_bench import Ask, Message, Outcome, Reply, Tell, Turn
+from ltm_bench import Ask, Dice, Message, Outcome, Reply, Tell, Turn
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.datasets.counting_stars.matcher import StarCounts
+from ltm_bench.datasets.swim import read_tasks
 from ltm_bench.matchers.names import NamesOnly
-from ltm_bench.plugins.files import find, load
+from ltm_bench.plan.suites import read_suite
+from ltm_bench.plugins.files import bundled, find, load
 from ltm_bench.plugins.scenarios import scenario
+from ltm_bench.schedule.fitting import load_of
 from ltm_bench.score.audits.verdicts import verdict_on
+from ltm_bench.script.deliveries import room
 from ltm_bench.script.rehearsal import ideal_reply, rehearse
 from ltm_bench.script.scenario import Example
 
@@ -410,6 +414,44 @@ def test_chapter_break_reads_the_public_data(tmp_path: Path) -> None:
         rehearse(example("chapter_break", data=str(path), split="fan"), counter())
 
 
+def test_no_regularity_of_the_counts_shows_which_are_missing() -> None:
+    a_hundred_each = 0
+    for seed in SEEDS:
+        *_, ask, _ = (line for line, _, _ in talk(example("counting_stars", seed, stars=32, order="ordered")))
+        counts = json.loads(ask.expect.right()[0])["counts"]  # type: ignore[union-attr]  # of a question
+        assert counts == sorted(set(counts))
+        assert min(counts) > 2
+        assert all(abs(one - other) > 2 for one, other in itertools.pairwise(counts))
+        a_hundred_each += len({count // 100 for count in counts}) == len(counts)
+    assert not a_hundred_each
+
+
+def test_the_table_of_the_counting_stars_paper_can_be_run() -> None:
+    suite = read_suite(bundled("configs") / "counting-stars-v1.toml")
+    rows = {name: suite.parameters(name) for name in suite.scenarios}
+    shape = {name: (row["stars"], row["columns"], suite.count(name)) for name, row in rows.items()}
+    assert shape == {
+        "32-16": (32, 16, 16),
+        "16-32": (16, 32, 32),
+        "32-32": (32, 32, 32),
+        "64-32": (64, 32, 32),
+        "32-32-shuffled": (32, 32, 32),
+    }
+    assert [name for name, row in rows.items() if row["order"] == "shuffled"] == ["32-32-shuffled"]
+    assert all(row["language"] == "zh" and row["delivery"] == "one_shot" for row in rows.values())
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_sentence_of_the_sky_comes_twice_up_to_128k(language: str) -> None:
+    sky = load(find("scenarios", "counting_stars"))._sky(Dice("7/sky"), language, "", "")
+    tokens, seen = 0, set()
+    while tokens < 128_000:
+        sentence = next(sky)
+        assert sentence not in seen
+        seen.add(sentence)
+        tokens += counter().count(sentence)
+
+
 def test_a_needle_in_a_haystack_is_at_each_depth_in_turn() -> None:
     for index in range(10):
         lines = [line for line, _, _ in talk(Example(scenario("niah"), index, 3, {}))]
@@ -420,3 +462,28 @@ def test_a_needle_in_a_haystack_is_at_each_depth_in_turn() -> None:
     assert places == sorted(places)
     with pytest.raises(ConfigError, match="needles = 9"):
         rehearse(example("niah", needles=9), counter())
+
+
+@pytest.mark.parametrize("span", [8_000, 32_000, 128_000])
+def test_filled_documents_fill_the_span_and_answer_no_question(span: int) -> None:
+    module = load(find("scenarios", "swim"))
+    tasks = read_tasks(find("scenarios", "swim").with_suffix(".json"))
+    steps = rehearse(example("swim", 3, span=span, filled=True, test="voting"), counter())
+    assert 0.8 * span <= load_of(steps) <= 0.9 * span
+    more = [*module._more(Dice("3/more"), room(span) - 2_500)]
+    assert len({each.name for each in more}) == len(more)
+    for (
+        task
+    ) in tasks.values():  # who or what it is about, and what the answer says of them, stand nowhere together
+        about = set(re.findall(r"\b[A-Z]\w+", task.question)[1:])
+        said_of = {
+            word for word in re.findall(r"\w+", task.answer) if word not in ("the", "his", "a", "into")
+        }
+        for each in more:
+            for sentence in re.split(r"[.?!\n]", each.text):
+                found = set(re.findall(r"\w+", sentence))
+                assert not (found & about and said_of <= found), (task.question, sentence)
+    said = [
+        part for each in more for part in re.split(r"(?<=[.?!])\s+|\n+", each.text) if part.count(" ") > 4
+    ]
+    assert len(said) - len(set(said)) < 0.05 * len(said)
