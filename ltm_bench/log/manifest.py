@@ -21,6 +21,9 @@ MOST_EXAMPLES = 20_000
 """Maximum number of examples in a run: each is a row of a page, asked or not."""
 
 
+FULL = 0.8
+"""The share of a span from which on it counts as full: messages are placed within nine tenths of it."""
+
 _FEW = 2
 """Names of scenarios that stand for a suite."""
 
@@ -142,6 +145,18 @@ class Manifest(BaseModel, frozen=True, extra="forbid"):
     def mode(self) -> str:
         """How the conversation was run; scores of different modes are shown together only with this label."""
         return self.questions + (", scripted acknowledgements" if self.acknowledge == "scripted" else "")
+
+    def unfilled(self, longest: int) -> list[str]:
+        """Return a remark if even the longest conversation of isolated examples holds far less than the span.
+
+        Histories have a length of their own.
+        """
+        history = any({"set", "data"} <= entry.parameters.keys() for entry in self.suite.scenarios)
+        if not self.suite.isolated or history or longest >= FULL * self.span:
+            return []
+        return [
+            f"the longest conversation holds {longest:,} tokens, not the span of {self.span:,}: nothing fills it"
+        ]
 
     def line(self) -> bytes:
         """Return the first line of a log."""

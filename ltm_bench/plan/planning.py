@@ -51,7 +51,7 @@ from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import versions
 from ltm_bench.plugins.targets import UNKNOWN, target_of
 from ltm_bench.plugins.typed import annotations_of, mistyped
-from ltm_bench.schedule.fitting import Rehearsals, rehearse_all
+from ltm_bench.schedule.fitting import Rehearsals, load_of, rehearse_all
 from ltm_bench.script.clashes import spent
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
@@ -166,10 +166,11 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         controls=parse_controls(suite.controls),
     )
     demand = partial(check_lines, mode=mode, name=agent.entry.name, agent=sample, pace=request.pace)
-    rehearsals = _rehearsed(plan, demand)
+    rehearsals, longest = _rehearsed(plan, demand)
     # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.
     if manifest.suite.isolated:
-        return plan
+        noted = [f"{each[0].upper()}{each[1:]}." for each in manifest.unfilled(longest)]
+        return replace(plan, notes=(*plan.notes, *noted))
     return replace(plan, rehearsals=rehearsals, notes=(*plan.notes, *_spent(plan), *_pauses(rehearsals)))
 
 
@@ -178,7 +179,7 @@ def reseeded(plan: Plan, seed: Seed) -> Plan:
     examples = [replace(each, seed=seed) for each in plan.examples]
     manifest = plan.manifest.model_copy(update={"seed": seed})
     changed = replace(plan, manifest=manifest, examples=examples)
-    return replace(changed, rehearsals=_rehearsed(changed))
+    return replace(changed, rehearsals=_rehearsed(changed)[0])
 
 
 def _spent(plan: Plan) -> Iterator[str]:
@@ -332,13 +333,18 @@ Demand = Callable[[str, list[Line]], None]
 """Takes a scenario's name and the lines of one of its scripts, and raises if this run cannot play them."""
 
 
-def _rehearsed(plan: Plan, demand: Demand = lambda *_: None) -> Rehearsals:
-    """Rehearse all examples. Raises PluginError if a script fails or asks nothing, and whatever `demand` raises."""
+def _rehearsed(plan: Plan, demand: Demand = lambda *_: None) -> tuple[Rehearsals, int]:
+    """Rehearse all examples; also return the tokens of the longest of isolated ones, which are not kept.
+
+    Raises PluginError if a script fails or asks nothing, and whatever `demand` raises.
+    """
     forked = plan.manifest.questions == "forked"
     if plan.manifest.suite.isolated:  # one by one: all of them at once may be large
+        longest = 0
         for example in plan.examples:
-            _check_asks(example, rehearsal(example, plan.counter, forked=forked), demand)
-        return {}
+            _check_asks(example, steps := rehearsal(example, plan.counter, forked=forked), demand)
+            longest = max(longest, load_of(steps))
+        return {}, longest
     span = plan.manifest.span
     try:
         rehearsals = rehearse_all(plan.examples, plan.counter, span=span, forked=forked)
@@ -350,7 +356,7 @@ def _rehearsed(plan: Plan, demand: Demand = lambda *_: None) -> Rehearsals:
         raise
     for example in plan.examples:
         _check_asks(example, rehearsals[example.id], demand)
-    return rehearsals
+    return rehearsals, 0
 
 
 def _check_asks(example: Example, steps: Sequence[Rehearsed], demand: Demand) -> None:
