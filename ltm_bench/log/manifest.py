@@ -75,6 +75,8 @@ class SuiteEntry(BaseModel, frozen=True, extra="forbid"):
     opening: str | None = None
     """The first message of every conversation, which no example says; None if there is none."""
     isolated: bool
+    left_out: dict[str, str] | None = None
+    """Rows that this agent cannot play, and why: its score compares with others on the rows that both played."""
     scenarios: list[ScenarioEntry]
 
     @field_validator("scenarios")

@@ -40,7 +40,7 @@ from ltm_bench.log.manifest import (
 )
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
-from ltm_bench.plan.modes import check_lines, check_mode, mode_of
+from ltm_bench.plan.modes import check_lines, check_mode, lacks, mode_of
 from ltm_bench.plan.naming import run_name
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suite, own_tasks
@@ -125,6 +125,10 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     isolated = request.isolated or suite.isolated
     unfilled = isolated and suite.opening is None
     filled_by = _filler_mode(filled_by, agent.entry, isolated=unfilled)
+    entries = [_entry(name, suite, scenarios, request, span) for name in chosen]
+    left_out: dict[str, str] = {}
+    if not (request.scenarios or suite.public or mode.questions == "forked"):
+        left_out = _unplayable(entries, scenarios, request, agent.entry.name, sample)
     manifest = Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -138,7 +142,8 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
             stagger=suite.stagger,
             opening=suite.opening,
             isolated=isolated,
-            scenarios=[_entry(name, suite, scenarios, request, span) for name in chosen],
+            left_out=left_out or None,
+            scenarios=[entry for entry in entries if entry.name not in left_out],
         ),
         agent=agent.entry,
         filler=FillerEntry(source=source, digest=bank.digest, mode=filled_by, max_tokens=filler.MAX_TOKENS),
@@ -162,7 +167,11 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         agent.source,
         _abouts(manifest, scenarios),
         name=run_name(manifest, suite, usual, agent.usual),
-        notes=(*_notes(request, suite, span, each), *_unasked(manifest)),
+        notes=(
+            *_notes(request, suite, span, each),
+            *(f"{row} is left out: {why}." for row, why in left_out.items()),
+            *_unasked(manifest),
+        ),
         controls=parse_controls(suite.controls),
     )
     demand = partial(check_lines, mode=mode, name=agent.entry.name, agent=sample, pace=request.pace)
@@ -180,6 +189,21 @@ def reseeded(plan: Plan, seed: Seed) -> Plan:
     manifest = plan.manifest.model_copy(update={"seed": seed})
     changed = replace(plan, manifest=manifest, examples=examples)
     return replace(changed, rehearsals=_rehearsed(changed)[0])
+
+
+def _unplayable(
+    entries: Sequence[ScenarioEntry], scenarios: Scenarios, request: Request, name: str, agent: Agent
+) -> dict[str, str]:
+    """Return the rows of a suite that an agent cannot play, and why; none if it can play none, which is an error."""
+    if agent.can_reopen and agent.answers_early:
+        return {}
+    found = {}
+    for entry in entries:
+        example = Example(scenarios.of(entry).scenario, 0, request.seed, entry.parameters)
+        lines = [step.line for step in rehearsal(example, counter(request.tokenizer))]
+        if why := lacks(lines, name, agent):
+            found[entry.name] = why
+    return found if len(found) < len(entries) else {}
 
 
 def _spent(plan: Plan) -> Iterator[str]:

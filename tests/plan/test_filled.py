@@ -23,9 +23,8 @@ SAID = "nothing fills it"
 
 
 @pytest.mark.parametrize("suite", SHIPPED)
-def test_a_suite_fills_its_span_or_says_before_it_starts_that_it_does_not(
-    suite: str, span: int = 8_000
-) -> None:
+def test_a_suite_fills_its_span_or_says_before_it_starts_that_it_does_not(suite: str) -> None:
+    span = 8_000
     if suite == "infinitebench-files":
         pytest.skip("it needs the published files")
     # A column of stars is a share of the span, so that only all of them reach it.
