@@ -15,6 +15,7 @@ import typing
 from ltm_bench.core.agent import Agent as Agent
 from ltm_bench.core.agent import Finding as Finding
 from ltm_bench.core.agent import Memory as Memory
+from ltm_bench.core.clock import Worded as Worded
 from ltm_bench.core.clock import spoken_duration as spoken_duration
 from ltm_bench.core.dice import Dice as Dice
 from ltm_bench.core.errors import AgentError as AgentError

@@ -1,14 +1,14 @@
-"""Chapter break: the user reads out a story page by page; which of six openings begins the next chapter?
+"""Chapter break: the user reads out a book page by page; which of six openings begins the next chapter?
 
 After ChapterBreak (Sun, Thai and Iyyer 2022), whose public data can be used with `data = "PATH.json"`. The bundled
 plots and the texts are in `chapter_break.json`. In every example other values are dealt to a plot's slots. Every
-opening refers to another slot, the right one to its value and the others to a wrong one, so that only the story tells
-them apart.
+opening refers to another slot, the right one to its value and the others to a wrong one, so that only the book tells
+them apart. A book is a plot a chapter, as many as the suite wants.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,9 @@ MESSAGES: Mapping[str, tuple[str, ...]] = CONTENT["messages"]
 
 OPENINGS = 6
 """As many as ChapterBreak has: the right one and five others."""
+
+CHAPTER = 420
+"""Tokens of a plot, about."""
 
 SENTENCE = re.compile(r"(?<=[.!?”\"])\s+(?=[^\Wa-z]|[“\"])")
 
@@ -39,19 +42,22 @@ class Plot(NamedTuple):
     slots: Mapping[str, Mapping[str, Any]]
     leads: tuple[str, ...]
 
-    def told(self, dice: Dice) -> Story:
-        """Fill the slots. The right opening has the value told for its slot, and every wrong one another value."""
-        values = {name: dice.shuffled(slot["values"]) for name, slot in self.slots.items()}
-        told = {name: each[0] for name, each in values.items()}
-        others = {name: each[1] for name, each in values.items()}
-        first, *rest = dice.sample(list(values), OPENINGS)
-        leads = dice.shuffled(self.leads * 2)
 
-        def opening(name: str, said: Mapping[str, str]) -> str:
-            return f"{leads.pop()} {self.slots[name]['opening'].format(**said)}"
+def told(dice: Dice, plots: Sequence[Plot]) -> Story:
+    """Tell plots as the chapters of a book.
 
-        right, wrong = opening(first, told), tuple(opening(name, others) for name in rest)
-        return Story(self.text.format(**told), right, wrong)
+    The right opening has the value told for its slot, and every wrong one another value.
+    """
+    values = [{name: dice.shuffled(slot["values"]) for name, slot in each.slots.items()} for each in plots]
+    said, others = ([{name: dealt[i] for name, dealt in each.items()} for each in values] for i in (0, 1))
+    first, *rest = dice.sample([(i, name) for i, each in enumerate(plots) for name in each.slots], OPENINGS)
+    leads = [dice.shuffled(each.leads * 2) for each in plots]
+
+    def opening(chapter: int, name: str, said: Sequence[Mapping[str, str]]) -> str:
+        return f"{leads[chapter].pop()} {plots[chapter].slots[name]['opening'].format(**said[chapter])}"
+
+    text = "\n\n".join(each.text.format(**told) for each, told in zip(plots, said, strict=True))
+    return Story(text, opening(*first, said), tuple(opening(*each, others) for each in rest))
 
 
 def shipped() -> tuple[Plot, ...]:
@@ -102,18 +108,32 @@ def _filled(text: str, most: int) -> list[str]:
     return found
 
 
-@scenario(skills={"long read", "inference"}, topics={"the book"}, forget=MESSAGES["forget"], version=3)
+@scenario(skills={"long read", "inference"}, topics={"the book"}, forget=MESSAGES["forget"], version=4)
 def chapter_break(
-    dice: Dice, *, data: str = "", split: str = "ao3", page: int = 600, most_option: int = 1000
+    dice: Dice,
+    *,
+    chapters: int = 1,
+    data: str = "",
+    split: str = "ao3",
+    page: int = 600,
+    most_option: int = 1000,
+    span: int = 0,
 ) -> Script:
-    """Read a story, its pages of `page` characters spread over the span; then ask how it continues.
+    """Read a book, its pages of `page` characters spread over the span; then ask how it continues.
 
+    It has at most `chapters`, and fewer where they would take up more than an eighth of the span.
     `data` is ChapterBreak's own file, `split` `ao3` or `pg19`; at most `most_option` characters of an option in
     it are shown.
     """
-    if page < 100 or most_option < 100:
-        raise ValueError(f"page = {page}, most_option = {most_option}: 100 characters or more")
-    story = dice.card("story", public(data, split)) if data else dice.card("story", shipped()).told(dice)
+    if page < 100 or most_option < 100 or chapters < 1:
+        raise ValueError(
+            f"page = {page}, most_option = {most_option}: 100 characters or more; chapters = {chapters}"
+        )
+    if data:
+        story = dice.card("story", public(data, split))
+    else:
+        room = span // 8 // CHAPTER if span else chapters
+        story = told(dice, dice.hand("story", shipped(), max(1, min(chapters, room))))
     read, frames = pages(story.text, page), dice.shuffled(MESSAGES["page"])
     for i, text in enumerate(read):
         frame = frames[i % len(frames)] if i else dice.choice(MESSAGES["begin"])

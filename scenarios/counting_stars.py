@@ -2,105 +2,45 @@
 
 After Counting-Stars (Song, Zheng and Luo 2024), as a conversation: the sky is the conversation itself. With
 `delivery = "one_shot"` it is one message, as in the paper. What its authors planned is included: several counters,
-counts that are corrected later, the sum, and things other than stars. Texts that follow no paper are in
-`counting_stars.json`.
+counts that are corrected later, the sum, and things other than stars. The texts are in `counting_stars.json`.
 """
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench import Ask, Dice, Script, Tell, bury, content, deliver, scenario, star_counts, star_sum
 from ltm_bench.filler.filler import shipped
+from ltm_bench.filler.kinds import decks
 from ltm_bench.script.deliveries import CHUNK, evenly, room
 
-MESSAGES: Mapping[str, Any] = content(__file__)["messages"]
+_CONTENT: Mapping[str, Any] = content(__file__)
 
-SENTENCES = {
-    ("en", "searching"): "A little {who} looked up and counted {count} {sign}",
-    ("en", "reasoning"): (
-        "A little {who} looked up and counted {mistake} {sign}, saw that it had miscounted, tried again, "
-        "and this time it was right: {count} {sign}"
-    ),
-    ("zh", "searching"): "小{who}抬头数了数，数到 {count} {sign}",
-    (
-        "zh",
-        "reasoning",
-    ): "小{who}抬头数到 {mistake} {sign}，发现数错了，又数了一遍，这次数对了，是 {count} {sign}",
-}
+MESSAGES: Mapping[str, Any] = _CONTENT["messages"]
 
-LATER = {
-    ("en", 1): "The little {who} thought about it: last time it had counted one too many.",
-    ("en", -1): "The little {who} thought about it: last time it had counted one too few.",
-    ("zh", 1): "小{who}想了想：上一次多数了一个。",
-    ("zh", -1): "小{who}想了想：上一次少数了一个。",
-}
+SENTENCES: Mapping[str, Mapping[str, str]] = _CONTENT["sentences"]
+"""What somebody says who counts, by language and task."""
 
-WHO = {
-    "en": (
-        "hedgehog", "owl", "badger", "dormouse", "marten", "toad", "beaver", "cricket", "donkey", "ferret", "goose",
-        "heron",
-    ),
-    "zh": ("刺猬", "猫头鹰", "獾", "睡鼠", "貂", "蟾蜍", "河狸", "蟋蟀", "毛驴", "雪貂", "大鹅", "苍鹭"),
-}  # fmt: skip
+CORRECTIONS: Mapping[str, Mapping[str, str]] = _CONTENT["corrections"]
+"""What they say who counted one too many (1) or too few (-1), by language."""
+
+ANIMALS: Mapping[str, tuple[str, ...]] = _CONTENT["animals"]
 """Who counts: each example of a run has its own animals."""
 
-THINGS = {
-    ("en", "stars"): ("★", "stars"),
-    ("en", "boats"): ("boats", "boats"),
-    ("en", "lanterns"): ("lanterns", "lanterns"),
-    ("zh", "stars"): ("颗 ★", "星星"),
-    ("zh", "boats"): ("条船", "船"),
-    ("zh", "lanterns"): ("盏灯笼", "灯笼"),
-}
-"""The symbols and names of the things to count."""
+THINGS: Mapping[str, Mapping[str, tuple[str, str]]] = _CONTENT["things"]
+"""The symbols and names of the things to count, by language."""
 
-BEGIN = {
-    "en": "Here is a long text. There will be a question about it at the end.",
-    "zh": "下面是一段很长的文字，最后会有一个问题。",
-}
-
-PART = {
-    "en": "Part {i} of {n} of a text. Please just confirm that you have read it; the question comes later.\n\n",
-    "zh": "一段文字的第 {i} 部分，共 {n} 部分。请只确认已读，问题在最后。\n\n",
-}
+SKY: tuple[tuple[str, ...], ...] = _CONTENT["sky"]
+"""A Chinese sky: one part of each row makes a sentence."""
 
 MOST = 1024
 
-ZH_SKY = (
-    ("清晨", "傍晚", "雨后", "入冬以前", "集市散了以后", "午饭过后", "天还没亮", "河水上涨的时候"),
-    (
-        "渡口的老人",
-        "卖瓷器的姑娘",
-        "山那边的木匠",
-        "茶馆的掌柜",
-        "两个过路的学生",
-        "看守灯塔的人",
-        "邻村的医生",
-        "磨坊主",
-    ),
-    ("慢慢地", "一声不响地", "笑着", "又一次", "小心翼翼地", "匆匆忙忙地"),
-    (
-        "把船拴在柳树下",
-        "收起了晾在院子里的布",
-        "讲起从前修桥的故事",
-        "把信放进了抽屉",
-        "给炉子添了柴",
-        "朝码头走去",
-    ),
-    (
-        "，谁也没有在意。",
-        "，风从窗外吹进来。",
-        "，远处传来了钟声。",
-        "，屋里渐渐暖和起来。",
-        "，孩子们在一旁听着。",
-    ),
-)
-"""A Chinese sky: one part of each row makes a sentence."""
+FIVES = 20
+"""A count is one of about a hundred numbers for each star."""
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
@@ -114,15 +54,15 @@ class Star(NamedTuple):
 
 
 def _stars(dice: Dice, stars: int, counters: int) -> list[Star]:
-    """Draw counts and mistaken counts: all distinct, unevenly spaced, none of them 1 or 2, which the example uses.
+    """Draw counts and mistaken counts: all distinct, increasing, none of them 1 or 2, which the example uses.
 
-    Every star has a range of a hundred numbers, so that none is likely; the mistaken count is next to the right one.
+    Nothing but their order is regular, so that no count can be told from the others; the mistaken one is next to the
+    right one.
     """
-    found = []
-    for i in range(stars * counters):
-        count = 100 * i + dice.card(f"count {i}", range(4, 97))  # examples count differently
-        found.append(Star(count, count + dice.choice((-1, 1)), i % counters))
-    return found
+    # Of five numbers one of the middle three, so that no mistaken count is another's right one.
+    dealt = sorted(dice.hand("counts", range(FIVES * stars * counters), stars * counters))
+    counts = [5 * place + dice.integer(4, 6) for place in dealt]
+    return [Star(count, count + dice.choice((-1, 1)), i % counters) for i, count in enumerate(counts)]
 
 
 @cache
@@ -153,9 +93,13 @@ def _sky(dice: Dice, language: str, data: str, digest: str) -> Iterator[str]:
     if data:
         yield from cycle(_text(data, digest))
     while language == "zh":
-        yield "".join(dice.choice(row) for row in ZH_SKY)
+        for parts in dice.shuffled(list(product(*SKY))):
+            yield "".join(parts)
     while True:
         yield from dice.shuffled(_shipped())
+        yield from dice.shuffled(
+            [text for of in ("talk", "plans") for each in decks(of) for text in each.texts]
+        )
 
 
 def _sayings(
@@ -174,7 +118,7 @@ def _sayings(
     for i, star in enumerate(stars):
         notes = [waiting.pop(star.who)] if star.who in waiting else []
         told = star.mistake if i in corrected else star.right
-        sentence = SENTENCES[language, task].format(
+        sentence = SENTENCES[language][task].format(
             count=told, mistake=star.mistake, who=animals[star.who], sign=sign
         )
         said.append((notes, sentence))
@@ -184,7 +128,7 @@ def _sayings(
 
 
 def _note(star: Star, language: str, animals: Sequence[str]) -> str:
-    return LATER[language, star.mistake - star.right].format(who=animals[star.who])
+    return CORRECTIONS[language][str(star.mistake - star.right)].format(who=animals[star.who])
 
 
 def _last_notes(
@@ -200,7 +144,7 @@ def _forget(parameters: Mapping[str, Any]) -> Sequence[str]:
     return texts
 
 
-@scenario(skills={"recall", "aggregation", "coverage", "format"}, topics={"stars"}, forget=_forget, version=4)
+@scenario(skills={"recall", "aggregation", "coverage", "format"}, topics={"stars"}, forget=_forget, version=5)
 def counting_stars(
     dice: Dice,
     *,
@@ -226,8 +170,8 @@ def counting_stars(
     """
     _check(stars, order, task, language, columns, counters, late, things)
     share = (dice.index % columns + 1) / columns
-    sign, name = THINGS[language, things]
-    animals = dice.hand("animals", WHO[language], counters)
+    sign, name = THINGS[language][things]
+    animals = dice.hand("animals", ANIMALS[language], counters)
     drawn = _stars(dice, stars, counters)
     if order == "shuffled":
         drawn = dice.shuffled(drawn)
@@ -266,9 +210,9 @@ def counting_stars(
             bury(needles, sky, int(room(span) * share), "\n"),
             [ask],
             delivery=delivery,
-            begin=BEGIN[language],
+            begin=_CONTENT["begin"][language],
             chunk=chunk,
-            part=PART[language],
+            part=_CONTENT["part"][language],
         )
     if total:
         yield Ask(
@@ -280,20 +224,19 @@ def counting_stars(
 def _check(
     stars: int, order: str, task: str, language: str, columns: int, counters: int, late: int, things: str
 ) -> None:
-    if not 1 <= stars * counters <= MOST or not 1 <= counters <= len(WHO["en"]):
+    if not 1 <= stars * counters <= MOST or not 1 <= counters <= len(ANIMALS["en"]):
         raise ValueError(
             f"stars = {stars}, counters = {counters}: from 1 to {MOST} are possible in all, and from 1 to "
-            f"{len(WHO['en'])} who count"
+            f"{len(ANIMALS['en'])} who count"
         )
     if order not in ("shuffled", "ordered"):
         raise ValueError(f"order = {order!r}: it is 'shuffled' or 'ordered'")
-    if (language, task) not in SENTENCES:
+    if task not in SENTENCES.get(language, ()):
         raise ValueError(
             f"language = {language!r}, task = {task!r}: they are 'en' or 'zh', and 'searching' or 'reasoning'"
         )
-    if (language, things) not in THINGS:
-        known = ", ".join(thing for lang, thing in THINGS if lang == language)
-        raise ValueError(f"things = {things!r}: it is one of {known}")
+    if things not in THINGS[language]:
+        raise ValueError(f"things = {things!r}: it is one of {', '.join(THINGS[language])}")
     if columns < 1:
         raise ValueError(f"columns = {columns}: 1 or more")
     if not 0 <= late <= stars * counters or (late and task == "reasoning"):

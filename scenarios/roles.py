@@ -14,7 +14,7 @@ MESSAGES: Mapping[str, tuple[str, ...]] = CONTENT["messages"]
 POOLS: Mapping[str, tuple[str, ...]] = CONTENT["pools"]
 
 
-@scenario(skills={"isolation", "recall", "conflict"}, topics={"three who share an agent"}, version=3)
+@scenario(skills={"isolation", "recall", "conflict"}, topics={"three who share an agent"}, version=4)
 def roles(
     dice: Dice,
     *,
@@ -36,15 +36,15 @@ def roles(
     may, must_not = allowed[2]
     granted = next(texts["granted"]).format(owner=owner, one=may, two=must_not, thing=held[2])
     yield Tell(granted, at=0.6, user=owner)
-    for i, (told_to, (_, thing, spot, pair)) in enumerate(
-        dice.shuffled([(told_to, each) for told_to in (True, False) for each in told])
-    ):
+    asked = dice.shuffled([(told_to, each) for told_to in (True, False) for each in told])
+    # The last one at the end of the span, which even a short one has no room for all of them after.
+    for i, (told_to, (_, thing, spot, pair)) in enumerate(asked, start=1):
         user = pair[not told_to]
         to_tell, to_keep = f"{thing}: {spot}, for {pair[0]}", f"{thing}: {spot}, not for {pair[1]}"
         yield Ask(
             next(texts["asked"]).format(user=user, thing=thing),
             expect=names_only(spot, among=spots) if told_to else withholds(spot, among=spots),
-            at=None if i else 1.0,
+            at=0.8 + 0.2 * i / len(asked),
             user=user,
             shows=to_tell if told_to else to_keep,
             needs=to_keep if told_to else to_tell,

@@ -46,7 +46,7 @@ MESSAGES: Mapping[str, Any] = content(__file__)["messages"]
 
 
 @scenario(
-    skills={"inference", "theory of mind"}, topics={"the radio play"}, forget=MESSAGES["forget"], version=3
+    skills={"inference", "theory of mind"}, topics={"the radio play"}, forget=MESSAGES["forget"], version=4
 )
 def sally_anne(
     dice: Dice,

@@ -21,7 +21,7 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.tokens import Counter
-from ltm_bench.filler.kinds import INLINE, KINDS, PROSE, Deck, deck, digest, heads, kind, tables
+from ltm_bench.filler.kinds import INLINE, KINDS, PROSE, Deck, deck, decks, digest, heads, kind, tables
 
 T = TypeVar("T")
 
@@ -129,10 +129,9 @@ def _quiz(bank: Bank) -> Deck:
 
 def count_items(bank: Bank, counter: Counter) -> Counted:
     """Count the tokens of every item of a bank, and of the other kinds of filler."""
-    decks = [_quiz(bank), *(deck(of, name) for of in KINDS for name in kind(of).decks if of != "quiz")]
     found = {
         each.name: Counts([counter.count(f" {_plain(each, i)}{each.joint}") for i in range(len(each.texts))])
-        for each in decks
+        for each in (_quiz(bank), *(each for of in KINDS if of != "quiz" for each in decks(of)))
     }
     found["quiz"] = found["quiz"]._replace(
         quoted=[counter.count(f" {encode_basestring(item.answer)},") for item in bank.items],
@@ -320,7 +319,9 @@ class Filler:
             raise ConfigError(f"the filler bank {bank.name} is empty")
         self._bank = bank
         self._dice = dice
-        self._count = counter.count
+        self.count = counter.count
+        self.opening: str | None = None
+        """What is said before all filler, once."""
         self._known = cache(counter.count)  # for sentences that come again
         self._counted = bank.counted.decks if bank.counted else {}
         self._counting = bank.counted is not None and bank.counted.tokenizer == counter.name
@@ -407,7 +408,7 @@ class Filler:
         """Return the tokens of a composed message."""
         frame, counts, known = message.frame, message.frame.counts, self._known
         if counts is None:
-            return self._count(message.text)
+            return self.count(message.text)
         found, last = frame.deck, message.items[-1]
         *most, end = frame.opening
         total = sum(map(known, most)) + known(end + found.joint.strip(INLINE))
@@ -425,21 +426,21 @@ class Filler:
         if frame.reply == message.answers:
             return self._known(frame.reply)
         if counts is None or len(ids) == 1 or not (quiz or found.ranks):
-            return self._count(message.answers)
+            return self.count(message.answers)
         said = found.keys if quiz else found.texts
         first, last = said[ids[0]], said[ids[-1]]
         if quiz and frame.form == "json":
             ends = f"[{encode_basestring(first)},", f" {encode_basestring(last)}]"
-            return sum(map(self._count, ends)) + sum(map(counts.quoted.__getitem__, ids[1:-1]))
+            return sum(map(self.count, ends)) + sum(map(counts.quoted.__getitem__, ids[1:-1]))
         known = counts.listed if quiz else counts.items
         total = sum(map(known.__getitem__, ids[1:-1])) + self._last(last, known[ids[-1]])
         if found.joint == INLINE:
-            return total + self._count(f"{first},")
+            return total + self.count(f"{first},")
         return total + known[ids[0]] + len(ids) * self._each_reply(frame)
 
     def _last(self, text: str, known: int) -> int:
         """Return the tokens of the last item, which lacks what separates it from the next, as in its known count."""
-        return known - 1 if text[-1].isalnum() else self._count(f" {text}")
+        return known - 1 if text[-1].isalnum() else self.count(f" {text}")
 
     def _each(self, frame: Frame) -> int:
         """Return the tokens of what stands before and within each item."""

@@ -101,6 +101,11 @@ def deck(of: str, name: str) -> Deck:
     return Deck(f"{of}/{name}", texts, keys, groups, about["joint"], heads(about), slots, once, ranks)
 
 
+def decks(of: str) -> Sequence[Deck]:
+    """Return all decks of a kind other than a quiz."""
+    return [deck(of, name) for name in kind(of).decks]
+
+
 def heads(about: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """Return the heads of a deck's lines; a dash if it names none."""
     return [(head, middle) for head, middle in about.get("heads", [["-", ""]])]

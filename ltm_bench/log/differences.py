@@ -27,6 +27,7 @@ _WORDS = {
     "suite.isolated": "isolated",
     "suite.start": "the benchmark's time of the first message",
     "suite.stagger": "stagger",
+    "suite.opening": "the opening message",
 }
 
 _CHANGED = {

@@ -11,7 +11,7 @@ from ltm_bench.log.lines import LARGEST, to_line
 FORMAT = 1
 """Version of the format of events.jsonl."""
 
-BENCH_VERSION = 4
+BENCH_VERSION = 5
 """Version of everything that a score depends on; scores of different versions are not comparable (docs/versions.md)."""
 
 IMPORTED = "imported"
@@ -20,6 +20,9 @@ IMPORTED = "imported"
 MOST_EXAMPLES = 20_000
 """Maximum number of examples in a run: each is a row of a page, asked or not."""
 
+
+FULL = 0.8
+"""The share of a span from which on it counts as full: messages are placed within nine tenths of it."""
 
 _FEW = 2
 """Names of scenarios that stand for a suite."""
@@ -69,7 +72,11 @@ class SuiteEntry(BaseModel, frozen=True, extra="forbid"):
     start: Start
     """Benchmark time of the first message."""
     stagger: float = Field(ge=0, le=1)
+    opening: str | None = None
+    """The first message of every conversation, which no example says; None if there is none."""
     isolated: bool
+    left_out: dict[str, str] | None = None
+    """Rows that this agent cannot play, and why: its score compares with others on the rows that both played."""
     scenarios: list[ScenarioEntry]
 
     @field_validator("scenarios")
@@ -140,6 +147,18 @@ class Manifest(BaseModel, frozen=True, extra="forbid"):
     def mode(self) -> str:
         """How the conversation was run; scores of different modes are shown together only with this label."""
         return self.questions + (", scripted acknowledgements" if self.acknowledge == "scripted" else "")
+
+    def unfilled(self, longest: int) -> list[str]:
+        """Return a remark if even the longest conversation of isolated examples holds far less than the span.
+
+        Histories have a length of their own.
+        """
+        history = any({"set", "data"} <= entry.parameters.keys() for entry in self.suite.scenarios)
+        if not self.suite.isolated or history or longest >= FULL * self.span:
+            return []
+        return [
+            f"the longest conversation holds {longest:,} tokens, not the span of {self.span:,}: nothing fills it"
+        ]
 
     def line(self) -> bytes:
         """Return the first line of a log."""

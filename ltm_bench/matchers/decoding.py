@@ -119,6 +119,11 @@ class Decodes(DoubtingMatcher):
         other = [next(w for m, w in dict(self.groups)[g] if m != meaning)[0] for g, meaning in self.expected]
         return (", ".join(everything), ", ".join(other), "I do not know.", "")
 
+    @property
+    def chance(self) -> float:
+        """The expected score of guessing one meaning alone: guessing more earns less, since a wrong one costs."""
+        return max(1 / len(dict(self.groups)[group]) for group, _ in self.expected) / len(self.expected)
+
 
 def decodes(expected: Mapping[str, str], groups: Mapping[str, Mapping[str, Sequence[str]]]) -> Decodes:
     """Expect one meaning per group; `groups` maps group to meaning to the words that express it."""

@@ -66,6 +66,16 @@ def check_mode(mode: Mode, name: str, agent: Agent, *, public: bool) -> None:
         )
 
 
+def lacks(lines: Iterable[Line], name: str, agent: Agent) -> str:
+    """Return what an agent lacks for the lines of a script; empty if it can play them."""
+    asked = [line for line in lines if isinstance(line, Ask)]
+    if any(line.restart for line in asked) and not agent.can_reopen:
+        return f"{name} keeps nothing by itself (Agent.can_reopen)"
+    if not all(line.settle for line in asked) and not agent.answers_early:
+        return f"{name} does not say whether its replies wait for its indexer (Agent.answers_early)"
+    return ""
+
+
 def check_lines(
     scenario: str, lines: Iterable[Line], mode: Mode, name: str, agent: Agent, *, pace: bool
 ) -> None:
@@ -83,28 +93,22 @@ def check_lines(
         CannotCombine: It wants something else.
     """
     asked = [line for line in lines if isinstance(line, Ask)]
-    if any(line.restart for line in asked) and (mode.questions == "forked" or not agent.can_reopen):
-        why = (
-            "a question beside the conversation cannot wait for that"
-            if mode.questions == "forked"
-            else f"{name} keeps nothing by itself (Agent.can_reopen)"
-        )
+    forked, lacking = mode.questions == "forked", lacks(asked, name, agent)
+    if any(line.restart for line in asked) and (forked or not agent.can_reopen):
+        why = "a question beside the conversation cannot wait for that" if forked else lacking
         raise CannotCombine(
             f"--scenario {scenario}: its agent is closed and opened again, but {why}; play it without that: "
             f"-P {scenario}.restart=false"
         )
     if all(line.settle for line in asked):
         return
-    if mode.questions == "forked":
+    if forked:
         raise CannotCombine(
             f"--quick, --questions forked: {scenario} waits in real time, and a question beside the conversation does "
             "not; run it with --questions in-line"
         )
-    if not agent.answers_early:
-        raise CannotCombine(
-            f"--pace: {name} does not say whether its replies wait for its indexer (Agent.answers_early), so it has no "
-            f"figure of delay; leave {scenario} out"
-        )
+    if lacking:
+        raise CannotCombine(f"--pace: {lacking}, so it has no figure of delay; leave {scenario} out")
     if not pace:
         raise CannotCombine(
             f"--scenario {scenario}: it waits in real time before it asks; add --pace to allow that"

@@ -46,7 +46,9 @@ def run_name(manifest: Manifest, suite: Suite, usual: Sequence[object], settings
     """
     names = [entry.name for entry in manifest.suite.scenarios]
     apart = dict(_apart(manifest, suite, usual, settings))
-    part = names != suite.fitting(manifest.span)
+    part = names != [
+        row for row in suite.fitting(manifest.span) if row not in (manifest.suite.left_out or ())
+    ]
     asked = _suite(manifest.suite.name)
     if part:
         joined = "-".join(names)

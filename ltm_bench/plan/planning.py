@@ -40,7 +40,7 @@ from ltm_bench.log.manifest import (
 )
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
-from ltm_bench.plan.modes import check_lines, check_mode, mode_of
+from ltm_bench.plan.modes import check_lines, check_mode, lacks, mode_of
 from ltm_bench.plan.naming import run_name
 from ltm_bench.plan.request import Request
 from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suite, own_tasks
@@ -51,7 +51,7 @@ from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import versions
 from ltm_bench.plugins.targets import UNKNOWN, target_of
 from ltm_bench.plugins.typed import annotations_of, mistyped
-from ltm_bench.schedule.fitting import Rehearsals, rehearse_all
+from ltm_bench.schedule.fitting import Rehearsals, load_of, rehearse_all
 from ltm_bench.script.clashes import spent
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
@@ -123,7 +123,12 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     mode = mode_of(request.questions or each, request.acknowledge, quick=request.quick, filler=filled_by)
     mode = mode._replace(acknowledge="scripted") if observed else mode
     isolated = request.isolated or suite.isolated
-    filled_by = _filler_mode(filled_by, agent.entry, isolated=isolated)
+    unfilled = isolated and suite.opening is None
+    filled_by = _filler_mode(filled_by, agent.entry, isolated=unfilled)
+    entries = [_entry(name, suite, scenarios, request, span) for name in chosen]
+    left_out: dict[str, str] = {}
+    if not (request.scenarios or suite.public or mode.questions == "forked"):
+        left_out = _unplayable(entries, scenarios, request, agent.entry.name, sample)
     manifest = Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -135,8 +140,10 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
             name=request.suite,
             start=suite.start,
             stagger=suite.stagger,
+            opening=suite.opening,
             isolated=isolated,
-            scenarios=[_entry(name, suite, scenarios, request, span) for name in chosen],
+            left_out=left_out or None,
+            scenarios=[entry for entry in entries if entry.name not in left_out],
         ),
         agent=agent.entry,
         filler=FillerEntry(source=source, digest=bank.digest, mode=filled_by, max_tokens=filler.MAX_TOKENS),
@@ -145,8 +152,11 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         scorers=versions(),
     )
     check_mode(mode, agent.entry.name, sample, public=each != "in-line")
-    check_keys({f"-P {entry.name}.…": entry.parameters for entry in manifest.suite.scenarios})
-    filled_usually = _filler_mode("scripted", agent.entry, isolated=suite.isolated)
+    check_keys(
+        {"opening": suite.opening}
+        | {f"-P {each.name}.…": each.parameters for each in manifest.suite.scenarios}
+    )
+    filled_usually = _filler_mode("scripted", agent.entry, isolated=unfilled)
     acknowledged = "scripted" if observed else Request.acknowledge
     usual = (Request.tokenizer, suite.isolated, _SHIPPED, filled_usually, each, acknowledged)
     plan = Plan(
@@ -157,14 +167,19 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         agent.source,
         _abouts(manifest, scenarios),
         name=run_name(manifest, suite, usual, agent.usual),
-        notes=(*_notes(request, suite, span, each), *_unasked(manifest)),
+        notes=(
+            *_notes(request, suite, span, each),
+            *(f"{row} is left out: {why}." for row, why in left_out.items()),
+            *_unasked(manifest),
+        ),
         controls=parse_controls(suite.controls),
     )
     demand = partial(check_lines, mode=mode, name=agent.entry.name, agent=sample, pace=request.pace)
-    rehearsals = _rehearsed(plan, demand)
+    rehearsals, longest = _rehearsed(plan, demand)
     # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.
     if manifest.suite.isolated:
-        return plan
+        noted = [f"{each[0].upper()}{each[1:]}." for each in manifest.unfilled(longest)]
+        return replace(plan, notes=(*plan.notes, *noted))
     return replace(plan, rehearsals=rehearsals, notes=(*plan.notes, *_spent(plan), *_pauses(rehearsals)))
 
 
@@ -173,7 +188,22 @@ def reseeded(plan: Plan, seed: Seed) -> Plan:
     examples = [replace(each, seed=seed) for each in plan.examples]
     manifest = plan.manifest.model_copy(update={"seed": seed})
     changed = replace(plan, manifest=manifest, examples=examples)
-    return replace(changed, rehearsals=_rehearsed(changed))
+    return replace(changed, rehearsals=_rehearsed(changed)[0])
+
+
+def _unplayable(
+    entries: Sequence[ScenarioEntry], scenarios: Scenarios, request: Request, name: str, agent: Agent
+) -> dict[str, str]:
+    """Return the rows of a suite that an agent cannot play, and why; none if it can play none, which is an error."""
+    if agent.can_reopen and agent.answers_early:
+        return {}
+    found = {}
+    for entry in entries:
+        example = Example(scenarios.of(entry).scenario, 0, request.seed, entry.parameters)
+        lines = [step.line for step in rehearsal(example, counter(request.tokenizer))]
+        if why := lacks(lines, name, agent):
+            found[entry.name] = why
+    return found if len(found) < len(entries) else {}
 
 
 def _spent(plan: Plan) -> Iterator[str]:
@@ -327,13 +357,18 @@ Demand = Callable[[str, list[Line]], None]
 """Takes a scenario's name and the lines of one of its scripts, and raises if this run cannot play them."""
 
 
-def _rehearsed(plan: Plan, demand: Demand = lambda *_: None) -> Rehearsals:
-    """Rehearse all examples. Raises PluginError if a script fails or asks nothing, and whatever `demand` raises."""
+def _rehearsed(plan: Plan, demand: Demand = lambda *_: None) -> tuple[Rehearsals, int]:
+    """Rehearse all examples; also return the tokens of the longest of isolated ones, which are not kept.
+
+    Raises PluginError if a script fails or asks nothing, and whatever `demand` raises.
+    """
     forked = plan.manifest.questions == "forked"
     if plan.manifest.suite.isolated:  # one by one: all of them at once may be large
+        longest = 0
         for example in plan.examples:
-            _check_asks(example, rehearsal(example, plan.counter, forked=forked), demand)
-        return {}
+            _check_asks(example, steps := rehearsal(example, plan.counter, forked=forked), demand)
+            longest = max(longest, load_of(steps))
+        return {}, longest
     span = plan.manifest.span
     try:
         rehearsals = rehearse_all(plan.examples, plan.counter, span=span, forked=forked)
@@ -345,7 +380,7 @@ def _rehearsed(plan: Plan, demand: Demand = lambda *_: None) -> Rehearsals:
         raise
     for example in plan.examples:
         _check_asks(example, rehearsals[example.id], demand)
-    return rehearsals
+    return rehearsals, 0
 
 
 def _check_asks(example: Example, steps: Sequence[Rehearsed], demand: Demand) -> None:

@@ -35,6 +35,8 @@ class Suite(BaseModel):
     """Minimum distance between the starts of two examples, as a fraction of the span."""
     start: Start = Field(default=datetime(2026, 1, 5, 9, tzinfo=UTC), strict=True)
     """Benchmark time of the first message."""
+    opening: str | None = None
+    """What the agent hears first of all, such as what is going to happen."""
     isolated: bool = False
     public: bool = False
     """Whether its examples are histories of a public set: `--examples` counts their questions, and agents that observe

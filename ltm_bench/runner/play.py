@@ -21,6 +21,9 @@ from ltm_bench.schedule.scheduler import AllSaid, Completed, Fill, Fork, Jump, S
 from ltm_bench.script.rehearsal import acknowledgement, briefed, needs_no_agent
 from ltm_bench.script.scenario import Example
 
+UNDERSTOOD = "Understood."
+"""The reply to the opening of a conversation, where a script gives it."""
+
 
 class Exchanged(NamedTuple):
     """The tokens of a message, and its reply: what the scheduler takes."""
@@ -89,6 +92,7 @@ def scheduler_of(plan: Plan, examples: Sequence[Example]) -> Scheduler:
         counter=plan.counter,
         start=manifest.suite.start,
         stagger=manifest.suite.stagger,
+        opening=manifest.suite.opening is not None,
         filler=not manifest.suite.isolated,
         forked=manifest.questions == "forked",
         rehearsals=plan.rehearsals,
@@ -98,11 +102,17 @@ def scheduler_of(plan: Plan, examples: Sequence[Example]) -> Scheduler:
 def filler_of(plan: Plan) -> Filler:
     """Return the source of a conversation's filler."""
     manifest = plan.manifest
-    return Filler(plan.bank, Dice(f"{manifest.seed}/filler"), plan.counter, manifest.filler.max_tokens)
+    filler = Filler(plan.bank, Dice(f"{manifest.seed}/filler"), plan.counter, manifest.filler.max_tokens)
+    filler.opening = manifest.suite.opening
+    return filler
 
 
 def composed(filler: Filler, tokens: int) -> Filled:
-    """Compose a filler message of about this many tokens."""
+    """Compose a filler message of about this many tokens; the first one may be the opening of the conversation."""
+    if filler.opening is not None:
+        opening, filler.opening = filler.opening, None
+        count, answer = filler.count, Reply(UNDERSTOOD)
+        return Filled(opening, answer, partial(count, opening), partial(count, UNDERSTOOD))
     trivia = filler.compose(tokens)
     known = partial(filler.tokens, trivia), partial(filler.answer_tokens, trivia)
     return Filled(trivia.text, Reply(trivia.answers), *known)

@@ -120,6 +120,7 @@ class Scheduler:
         counter: Counts tokens, for rehearsals.
         start: Benchmark time of the first message, timezone-aware.
         stagger: Minimum distance between two starts, as a fraction of the span; shrinks if there are many scenarios.
+        opening: Whether something is said before all examples.
         filler: False in isolated mode: positions have no meaning, and messages are due at once.
         forked: Whether questions are asked beside the conversation.
         rehearsals: Results of `rehearse_all` for this span, if it has been called before.
@@ -136,6 +137,7 @@ class Scheduler:
         counter: Counter,
         start: datetime,
         stagger: float = 0.01,
+        opening: bool = False,
         filler: bool = True,
         forked: bool = False,
         rehearsals: Rehearsals | None = None,
@@ -145,6 +147,7 @@ class Scheduler:
         self.number = 0
         """The number of the next turn or fork: they are numbered together."""
         self._span = span
+        self._opening = opening
         self._filler = filler
         self._forked = forked
         if rehearsals is None:
@@ -223,6 +226,8 @@ class Scheduler:
         self.clock.advance(tokens)
 
     def _decide(self) -> Decision:
+        if self._opening and not self.number:
+            return Fill(0)
         if self._next is not None:
             return self._send(self._next)
         self._promote()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from types import UnionType
 from typing import NamedTuple, cast
 
-from ltm_bench.core.clock import later
+from ltm_bench.core.clock import Worded, later
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Ask, Buried, Chat, Fact, Line, Matcher, Message, Reply, Tell
@@ -156,7 +156,9 @@ def rehearse(
         if isinstance(line, Ask) and line.evidence:
             holding(line, sum(not isinstance(each.line, Ask) for each in steps), example)
         now = later(now, line.after or timedelta())
-        text = line.text if isinstance(line.text, str) else line.text(now)
+        text = line.text
+        if not isinstance(text, str):
+            text = text.longest if isinstance(text, Worded) else text(now)
         if not isinstance(text, str):
             raise ConfigError(
                 f"scenario {example.scenario.name}: the text that a message's function returns is {text!r:.60}; it "

@@ -11,15 +11,19 @@ from typing import Any, cast
 
 import pytest
 
-from ltm_bench import Ask, Message, Outcome, Reply, Tell, Turn
+from ltm_bench import Ask, Dice, Message, Outcome, Reply, Tell, Turn
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
 from ltm_bench.datasets.counting_stars.matcher import StarCounts
+from ltm_bench.datasets.swim import read_tasks
 from ltm_bench.matchers.names import NamesOnly
-from ltm_bench.plugins.files import find, load
+from ltm_bench.plan.suites import read_suite
+from ltm_bench.plugins.files import bundled, find, load
 from ltm_bench.plugins.scenarios import scenario
+from ltm_bench.schedule.fitting import load_of
 from ltm_bench.score.audits.verdicts import verdict_on
+from ltm_bench.script.deliveries import room
 from ltm_bench.script.rehearsal import ideal_reply, rehearse
 from ltm_bench.script.scenario import Example
 
@@ -269,6 +273,57 @@ def test_a_quotation_is_due_in_the_reply_to_the_cue_and_in_no_other() -> None:
         assert all((each.at or 0.0) <= due - 0.05 for each, _, _ in talked)
 
 
+def test_a_quotation_that_is_counted_is_due_in_the_reply_of_its_number_and_in_no_other() -> None:
+    ordinals = load(find("scenarios", "prospective_memory")).ORDINALS
+    for seed in SEEDS:
+        one = example("prospective_memory", seed, due="count", least=2, most=8)
+        told, request, *counted, (line, _, turns), _ = talk(one)
+        assert isinstance(line, Ask)
+        number = next(i for i, each in enumerate(ordinals, start=2) if f" {each} " in request[1])
+        assert number == len(counted) + 1
+        quotation = turns[number].reply.text.removeprefix("Let me think about that. ")
+        assert quotation in told[1]
+        assert not any(each.at or each.after for each, _, _ in (*counted, (line, "", [])))
+        forgotten, due = "Let me think.", {number: "Let me think."}
+        for place in (number - 1, number + 1):
+            assert scores(one, {place: quotation} if place == 1 else due | {place: quotation}) == [
+                1.0 if place == 1 else 0.0
+            ]
+        assert scores(one, due) == [0.0]
+        assert scores(one, dict.fromkeys(range(2, number + 2), quotation)) == [0.0]
+        assert scores(one, {number + 1: forgotten}) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "forms"),
+    [
+        ("jokes", ({"by": "both"}, {"by": "time"}, {"by": "occasion"})),
+        ("prospective_memory", ({"due": "both"}, {"due": "count"}, {"due": "cue"})),
+    ],
+)
+def test_both_forms_of_a_scenario_come_in_turn(name: str, forms: tuple[dict[str, Any], ...]) -> None:
+    both, *each = (
+        [[text for _, text, _ in talk(Example(scenario(name), i, 0, chosen))] for i in range(6)]
+        for chosen in forms
+    )
+    assert both == [each[i % 2][i] for i in range(6)]
+    assert all(one != other for one, other in zip(*each, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "said"),
+    [
+        ("jokes", {"by": "clock"}, "by = 'clock'"),
+        ("jokes", {"time": "clock"}, "time = 'clock'"),
+        ("prospective_memory", {"due": "soon"}, "due = 'soon'"),
+        ("prospective_memory", {"due": "count", "most": 12}, "from 1 to 11 are possible"),
+    ],
+)
+def test_a_form_that_there_is_not_is_refused_by_name(name: str, chosen: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        rehearse(example(name, **chosen), counter())
+
+
 def test_an_earlier_example_does_not_make_the_answer_to_a_later_one_ambiguous() -> None:
     """A scenario that asks for everything, or for a story, must first say that earlier messages no longer count.
 
@@ -334,6 +389,21 @@ def test_examples_read_different_stories_and_no_opening_is_betrayed_by_its_lengt
     assert all(20 <= ranks[rank] <= 60 for rank in range(6))  # 40 each, if length tells nothing
 
 
+@pytest.mark.parametrize(
+    ("span", "most", "chapters"), [(0, 8, 8), (8_000, 8, 2), (32_000, 8, 8), (32_000, 3, 3)]
+)
+def test_a_book_has_chapters_for_an_eighth_of_the_span_at_most(span: int, most: int, chapters: int) -> None:
+    plots = load(find("scenarios", "chapter_break")).shipped()
+    sentences = [max(re.findall(r"[^.?!{}“”\n]{20,}", plot.text), key=len).strip() for plot in plots]
+    for seed in SEEDS:
+        one = example("chapter_break", seed, span=span, chapters=most, page=2000)
+        *told, (question, _, _), _ = talk(one)
+        read = "\n".join(text for _, text, _ in told)
+        assert sum(sentence in read for sentence in sentences) == chapters
+        assert not span or counter().count(read) <= span / 8 * 1.1
+        assert isinstance(question, Ask)
+
+
 def test_chapter_break_reads_the_public_data(tmp_path: Path) -> None:
     path = tmp_path / "chapterbreak.json"
     work = {"ctx": "He came. He saw. " * 40, "pos": "Then he won.", "negs": [f"Wrong {i}." for i in range(5)]}
@@ -342,6 +412,44 @@ def test_chapter_break_reads_the_public_data(tmp_path: Path) -> None:
     assert set(scores(one)) == {1.0}
     with pytest.raises(ConfigError, match=r"split = 'fan'"):
         rehearse(example("chapter_break", data=str(path), split="fan"), counter())
+
+
+def test_no_regularity_of_the_counts_shows_which_are_missing() -> None:
+    a_hundred_each = 0
+    for seed in SEEDS:
+        *_, ask, _ = (line for line, _, _ in talk(example("counting_stars", seed, stars=32, order="ordered")))
+        counts = json.loads(ask.expect.right()[0])["counts"]  # type: ignore[union-attr]  # of a question
+        assert counts == sorted(set(counts))
+        assert min(counts) > 2
+        assert all(abs(one - other) > 2 for one, other in itertools.pairwise(counts))
+        a_hundred_each += len({count // 100 for count in counts}) == len(counts)
+    assert not a_hundred_each
+
+
+def test_the_table_of_the_counting_stars_paper_can_be_run() -> None:
+    suite = read_suite(bundled("configs") / "counting-stars-v1.toml")
+    rows = {name: suite.parameters(name) for name in suite.scenarios}
+    shape = {name: (row["stars"], row["columns"], suite.count(name)) for name, row in rows.items()}
+    assert shape == {
+        "32-16": (32, 16, 16),
+        "16-32": (16, 32, 32),
+        "32-32": (32, 32, 32),
+        "64-32": (64, 32, 32),
+        "32-32-shuffled": (32, 32, 32),
+    }
+    assert [name for name, row in rows.items() if row["order"] == "shuffled"] == ["32-32-shuffled"]
+    assert all(row["language"] == "zh" and row["delivery"] == "one_shot" for row in rows.values())
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_sentence_of_the_sky_comes_twice_up_to_128k(language: str) -> None:
+    sky = load(find("scenarios", "counting_stars"))._sky(Dice("7/sky"), language, "", "")
+    tokens, seen = 0, set()
+    while tokens < 128_000:
+        sentence = next(sky)
+        assert sentence not in seen
+        seen.add(sentence)
+        tokens += counter().count(sentence)
 
 
 def test_a_needle_in_a_haystack_is_at_each_depth_in_turn() -> None:
@@ -354,3 +462,28 @@ def test_a_needle_in_a_haystack_is_at_each_depth_in_turn() -> None:
     assert places == sorted(places)
     with pytest.raises(ConfigError, match="needles = 9"):
         rehearse(example("niah", needles=9), counter())
+
+
+@pytest.mark.parametrize("span", [8_000, 32_000, 128_000])
+def test_filled_documents_fill_the_span_and_answer_no_question(span: int) -> None:
+    module = load(find("scenarios", "swim"))
+    tasks = read_tasks(find("scenarios", "swim").with_suffix(".json"))
+    steps = rehearse(example("swim", 3, span=span, filled=True, test="voting"), counter())
+    assert 0.8 * span <= load_of(steps) <= 0.9 * span
+    more = [*module._more(Dice("3/more"), room(span) - 2_500)]
+    assert len({each.name for each in more}) == len(more)
+    for (
+        task
+    ) in tasks.values():  # who or what it is about, and what the answer says of them, stand nowhere together
+        about = set(re.findall(r"\b[A-Z]\w+", task.question)[1:])
+        said_of = {
+            word for word in re.findall(r"\w+", task.answer) if word not in ("the", "his", "a", "into")
+        }
+        for each in more:
+            for sentence in re.split(r"[.?!\n]", each.text):
+                found = set(re.findall(r"\w+", sentence))
+                assert not (found & about and said_of <= found), (task.question, sentence)
+    said = [
+        part for each in more for part in re.split(r"(?<=[.?!])\s+|\n+", each.text) if part.count(" ") > 4
+    ]
+    assert len(said) - len(set(said)) < 0.05 * len(said)

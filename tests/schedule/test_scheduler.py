@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltm_bench import Ask, Chat, Dice, Reply, Script, Tell, names_only, scenario
+from ltm_bench.core.clock import spoken_time
 from ltm_bench.core.errors import ConfigError, SpanTooSmall
 from ltm_bench.core.messages import Line
 from ltm_bench.core.tokens import counter
@@ -22,6 +24,7 @@ from ltm_bench.schedule.fitting import GRAIN, USABLE, due_position, expected_lat
 from ltm_bench.schedule.scheduler import NEAR, SLACK, AllSaid, Completed, Fill, Fork, Jump, Scheduler, Send
 from ltm_bench.script.rehearsal import ACKNOWLEDGEMENT, ideal_reply, rehearse
 from ltm_bench.script.scenario import Example, Scenario
+from tests.core.test_clock import meant
 from tests.pace import cpu, in_proportion
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -471,3 +474,33 @@ def test_a_place_that_a_reply_moves_outside_the_span_is_refused_during_the_run()
     scheduler = Scheduler([one], span=4_000, seed=0, counter=counter(), start=START)
     with pytest.raises(ConfigError, match=r"^example wanders/0: at=2\.0 lies outside 0\.\.1$"):
         scheduler.take(10, Reply("Surprise!"), 5)
+
+
+@pytest.mark.parametrize("time", ["stamp", "words"])
+@pytest.mark.parametrize("span", [8_000, 120_000])
+def test_a_joke_that_is_asked_for_by_time_is_the_only_one_that_is_meant(span: int, time: str) -> None:
+    """Also among those of earlier examples, when others make time jump, and for whoever knows only what was told."""
+    timed = [Example(find_scenario("jokes"), i, 3, {"by": "time", "time": time}) for i in range(4)]
+    jump = scenario(skills={"x"})(leaps)
+    others = [Example(jump, i, 3, {}) for i in range(8)]
+    sent = play([*timed, *others], span, talk=40).sent
+    told = [each for each in sent if each.example in timed and isinstance(each.line, Tell)]
+    for asked in sent:
+        if asked.example not in timed or not isinstance(asked.line, Ask):
+            continue
+        said = re.search(r"about ((?:\w+|,| )+?) ago", asked.text)
+        assert said
+        assert (spoken_time(asked.at) in asked.text) == (time == "words")
+        then = asked.at - meant(said[1])
+        nearest, next_one = sorted(
+            (each for each in told if each.at < asked.at), key=lambda each: abs(each.at - then)
+        )[:2]
+        assert asked.line.expect.right()[0] in nearest.text
+        # The words for the time are rounded by two and a half minutes, when it is told and when it is asked.
+        away = abs(nearest.at - then) + timedelta(minutes=5)
+        assert away <= abs(next_one.at - then) - timedelta(minutes=5)
+
+
+def leaps(dice: Dice) -> Script:
+    yield Tell("I'll be away for a while.", at=0.3)
+    yield Ask("Which colour?", expect=EXPECT, at=0.8, after=timedelta(days=dice.integer(1, 12)))

@@ -178,7 +178,9 @@ def _content(manifest: Manifest) -> str:
         for row in suite.scenarios
     ]
     filler = (manifest.filler.source, manifest.filler.digest, manifest.filler.max_tokens)
-    return json.dumps([asked, filler, manifest.tokenizer, suite.stagger], sort_keys=True, default=str)
+    return json.dumps(
+        [asked, filler, manifest.tokenizer, suite.stagger, suite.opening], sort_keys=True, default=str
+    )
 
 
 class _Kind(NamedTuple):
@@ -227,6 +229,7 @@ def _apart(manifest: Manifest, usual: Manifest) -> str:
         ("tokens of", manifest.tokenizer, usual.tokenizer),
         ("filler", manifest.filler.source, usual.filler.source),
         ("stagger", manifest.suite.stagger, usual.suite.stagger),
+        ("opening", manifest.suite.opening, usual.suite.opening),
     ):
         if mine != their:
             parts.append(f"{word} {mine}")

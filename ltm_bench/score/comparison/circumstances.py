@@ -15,6 +15,7 @@ _WATCHED: Mapping[str, Callable[[Manifest], Any]] = {
     "mode": lambda m: m.mode,
     "isolation": lambda m: m.suite.isolated,
     "stagger": lambda m: m.suite.stagger,
+    "opening message": lambda m: m.suite.opening,
     "filler": lambda m: f"{m.filler.source} ({m.filler.digest[:8]})",
     "longest filler message": lambda m: m.filler.max_tokens,
 }

@@ -72,6 +72,9 @@ def remarks(
             f"{manifest.seed} is a training seed: an agent may have been trained on this very conversation, so the "
             "score says nothing about others, and no leaderboard takes it"
         )
+    found += [f"{row} was left out: {why}" for row, why in (manifest.suite.left_out or {}).items()]
+    if spans := [e.span for e in examples if e.reached]:
+        found += manifest.unfilled(max(spans))
     if missed:
         found.append("filler never reached the agent, which made remembering easier for it than for others")
     if silent:
