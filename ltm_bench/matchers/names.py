@@ -19,7 +19,7 @@ _PAIR = 2
 """Maximum number of candidates between which a reply may leave the choice open."""
 _FEW = 3
 """Maximum number of candidates side by side among which a reply may mean one; more is a recital."""
-_NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
+NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
 """A name within a sentence."""
 
 
@@ -113,14 +113,14 @@ class NamesAlso(NamesOnly):
 
 def _ascribed(reply: str, question: str, evidence: Sequence[Mention]) -> str | None:
     """Return whom the reply says it of, if that is not who was asked about: `It is Ada's; for Ben I have nothing`."""
-    text, meant = read(reply).text, set(_NAME.findall(question))
+    text, meant = read(reply).text, set(NAME.findall(question))
     others = set[str]()
     for m in evidence:
         begin = max(text.rfind(sign, 0, max(0, m.start)) for sign in ".;\n") + 1
         clause = re.split(r"[.;\n]", text[begin : begin + 400], maxsplit=1)[0]
         if m.start < 0 or any(name in clause for name in meant):
             return None
-        others.update(name for name in _NAME.findall(clause) if name.lower() not in m.value.lower())
+        others.update(name for name in NAME.findall(clause) if name.lower() not in m.value.lower())
     return min(others) if others and any(name in text for name in meant) else None
 
 
