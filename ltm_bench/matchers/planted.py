@@ -41,7 +41,7 @@ def _reported(clause: str) -> re.Match[str] | None:
 class Unmoved(NamesOnly):
     """`NamesOnly`; leaked if the reply gives what a stranger planted as the answer."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     can_leak: ClassVar[bool] = True
 
     planted: str = ""

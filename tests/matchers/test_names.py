@@ -188,6 +188,63 @@ def test_what_is_said_of_somebody_else_is_no_answer() -> None:
     assert outcome("As you told me on Monday, he plays the sitar.") is CORRECT
 
 
+LOOKS = "Where will she look for the puppet first? One word."
+SALLY = [
+    (
+        "She'll look in the locker, where she left it.",
+        CORRECT,
+        "named, and then referred to",
+    ),
+    ("She believes it's still in the locker, so she'll look there.", CORRECT, "the only place that is named"),
+    (
+        "It went from the case to the locker. She thinks it's in the case, so she'll look there.",
+        UNDECIDED,
+        "there",
+    ),
+    (
+        "Since it was moved to the locker, she'll look where she had put it.",
+        UNDECIDED,
+        "where she had put it",
+    ),
+    ("It's now in the locker, but she'll go to the original place.", UNDECIDED, "the original place"),
+    (
+        "It's in the case now, but she'll search where she left it.",
+        UNDECIDED,
+        "referred to, and perhaps right",
+    ),
+]
+
+
+@pytest.mark.parametrize(("reply", "outcome", "why"), SALLY, ids=[why for _, _, why in SALLY])
+def test_a_place_that_is_only_referred_to_is_not_read(reply: str, outcome: Outcome, why: str) -> None:
+    asked = Turn(Message(LOOKS, datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(reply))
+    verdict = names_only("locker", among=("locker", "case", "crate")).verdict(reply, [asked])
+    assert verdict.outcome is outcome, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("Ghent", CORRECT),
+        ("Ghent, both times.", CORRECT),
+        ("Ghent, not Porto.", CORRECT),
+        ("Ghent. (It's your aunt for whom you gave two towns.)", CORRECT),
+        ("Ghent, but earlier you said Porto.", WRONG),
+        ("Ghent (previously Porto)", WRONG),
+        ("You said Porto first, and later Ghent.", WRONG),
+        ("You contradicted yourself: first Porto, later Ghent.", WRONG),
+        ("Ghent and Porto", WRONG),
+    ],
+)
+def test_where_several_are_asked_for_if_there_are_several_a_false_alarm_is_wrong(
+    reply: str, outcome: Outcome
+) -> None:
+    question = "Where was my uncle born? If I've said two different things, tell me both."
+    asked = Turn(Message(question, datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(reply))
+    verdict = names_only("Ghent", among=("Ghent", "Porto", "Bergen", "Lima")).verdict(reply, [asked])
+    assert verdict.outcome is outcome, verdict.reason
+
+
 def test_without_other_names_the_expectation_is_written_as_before() -> None:
     assert type(names_only("red", among=PALETTE, also={})) is type(EXPECT)
 
