@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
@@ -52,6 +53,9 @@ class NamesOnly(OneOf):
         if stated is not None:  # JSON was asked for, or given: the surrounding text only explains
             reply = stated
         found = mentions(read(reply), self.candidates(), asked(turns))
+        if not found:
+            heard = _told(self.candidates(), tuple(turn.message.text for turn in turns[:-1]))
+            found = mentions(read(reply), heard, asked(turns))
         if not found:
             return unanswered(reply, Outcome.WRONG, f"{self.value} is not named")
         if gives_up(reply) and not any(m.asserted and m.force is Force.FLAT for m in found):
@@ -126,6 +130,13 @@ class NamesAlso(NamesOnly):
     def candidates(self) -> Lexicon:
         """Return every value that could be the answer, with its other names."""
         return lexicon(self.among, self.also)
+
+
+@lru_cache(maxsize=16)
+def _told(known: Lexicon, messages: tuple[str, ...]) -> Lexicon:
+    """Return the values that were told: fewer, so that less of a name tells one from the others, such as `the bowl`."""
+    said = {m.value: None for text in messages for m in mentions(read(text), known) if m.exact}
+    return lexicon(tuple(said))
 
 
 def _ascribed(reply: str, question: str, evidence: Sequence[Mention]) -> str | None:

@@ -188,6 +188,21 @@ def test_what_is_said_of_somebody_else_is_no_answer() -> None:
     assert outcome("As you told me on Monday, he plays the sitar.") is CORRECT
 
 
+def test_among_what_was_told_a_part_of_a_name_may_do() -> None:
+    expect = names_only("fruit bowl", among=("fruit bowl", "sugar bowl", "tool box", "lunch box"))
+    told = [
+        Message(text, datetime(2026, 1, 5, tzinfo=UTC), 0)
+        for text in ("The key is in the fruit bowl.", QUESTION)
+    ]
+
+    def outcome(reply: str) -> Outcome:
+        return expect.verdict(reply, [Turn(each, Reply(reply)) for each in told]).outcome
+
+    assert outcome("In the bowl.") is CORRECT
+    assert outcome("In the sugar bowl.") is WRONG
+    assert outcome("In the box.") is WRONG
+
+
 LOOKS = "Where will she look for the puppet first? One word."
 SALLY = [
     (

@@ -24,6 +24,8 @@ _SHORT_FORMS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     for name in "monday tuesday wednesday thursday friday saturday sunday january february august september october "
     "november december".split()
 }
+_BESIDE = "with"
+"""Follows a name of two words that is complete without the rest."""
 _PART = 3
 """Minimum length of the halves of a word that is written in two."""
 _LITTLE = frozenset("the a an of to in on at with and my your our some".split())
@@ -33,11 +35,18 @@ class Lexicon:
     """Values with their names. A longer name hides a shorter one within it.
 
     A name of several words may be shortened to its last one, or to its first, where no other value has that word and
-    nothing else is attached to it: `the hatch` for the wooden hatch, but not `the escape hatch`.
+    nothing else is attached to it: `the hatch` for the wooden hatch, but not `the escape hatch`. What a thing comes
+    with may be left out: `prawn paella with saffron`.
     """
 
     def __init__(self, ways: Mapping[str, Iterable[str]], *, shortened: bool = True) -> None:
-        full = [(known_words(way), value) for value, names in ways.items() for way in names]
+        said = [(known_words(way), value) for value, names in ways.items() for way in names]
+        own = [
+            (known_words(value), value) for value in ways if shortened
+        ]  # other names may be verbs: `works with gold`
+        bare = [(parts[: parts.index(_BESIDE)], value) for parts, value in own if _BESIDE in parts[2:]]
+        alone = Counter(parts for parts, _ in said + bare)
+        full = said + [each for each in bare if alone[each[0]] == 1]
         short = _shortened(full) if shortened else {}
         every = [(way, Named(value, True)) for parts, value in full if parts for way in _ways(parts)]
         every += [((word,), Named(value, False)) for word, value in short]

@@ -20,11 +20,17 @@ _STRAIGHT = {
 _TABLE = str.maketrans(_STRAIGHT)
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _BRITISH = (
-    "gray=grey favorite=favourite color=colour yogurt=yoghurt harbor=harbour theater=theatre center=centre "
-    "kilometer=kilometre donut=doughnut mustache=moustache neighbor=neighbour flavor=flavour jewelry=jewellery "
-    "plow=plough tire=tyre pajama=pyjama mold=mould catalog=catalogue parlor=parlour armor=armour traveler=traveller "
-    "aluminum=aluminium whiskey=whisky telephone=phone"
+    "gray=grey favorite=favourite color=colour yogurt=yoghurt harbor=harbour theater=theatre center=centre meter=metre "
+    "kilometer=kilometre liter=litre donut=doughnut mustache=moustache neighbor=neighbour flavor=flavour mold=mould "
+    "jewelry=jewellery plow=plough tire=tyre pajama=pyjama catalog=catalogue parlor=parlour armor=armour axe=ax "
+    "traveler=traveller aluminum=aluminium whiskey=whisky telephone=phone honor=honour humor=humour labor=labour "
+    "fiber=fibre omelet=omelette checkered=chequered program=programme license=licence defense=defence chili=chilli "
+    "cozy=cosy sulfur=sulphur mom=mum zucchini=courgette eggplant=aubergine licorice=liquorice cilantro=coriander "
+    "backpack=rucksack bookstore=bookshop drugstore=pharmacy railroad=railway elevator=lift airplane=aeroplane "
+    "sweater=jumper sneaker=trainer faucet=tap mailbox=letterbox truck=lorry sidewalk=pavement flashlight=torch "
+    "movie=film stroller=pram diaper=nappy soccer=football wrench=spanner cookie=biscuit"
 ).split()
+"""American words and the British ones that mean the same; what has several meanings is left out (`chips`)."""
 _PAIRS = [each.split("=") for each in _BRITISH]
 _SPELLING = {american + ending: british + ending for american, british in _PAIRS for ending in ("", "s")}
 
