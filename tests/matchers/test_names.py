@@ -42,6 +42,13 @@ TABLE = [
     ('```json\n{"answer": "green"}\n```\nRed would be wrong.', STALE, "JSON with the stale one"),
     ('It is blue. {"answer": "red"}', CORRECT, "a sentence with another one, then JSON"),
     ('It is red. {"answer": "blue"}', STALE, "a sentence with the right one, then JSON with the stale one"),
+    ("Red is on my list, but I'd go for blue.", UNDECIDED, "a sentence of talk, and a choice against it"),
+    (
+        "You mentioned red last, but your favourite colour is blue.",
+        UNDECIDED,
+        "what was said last, and a but",
+    ),
+    ("Red, but it used to be blue.", CORRECT, "a but about the past"),
     ("You like the red-haired dog.", UNDECIDED, "a part of another word"),
     ('{"answer": "red or blue"}', UNDECIDED, "JSON with two"),
     ('{"answer": null}', ABSTAINED, "JSON with nothing"),

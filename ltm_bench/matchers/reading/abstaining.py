@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ltm_bench.matchers.reading.text import answer, plain, words
 
-_NOT = r"(?:not|n't|never|cannot|no|nothing|without|unable to|no longer)"
+_NOT = r"(?:(?<!might )(?<!may )not|n't|never|cannot|no|nothing|without|unable to|no longer)"
 _KNOWING = (
     r"(?:know\w*|remember\w*|recall\w*|tell|told|sa(?:y|id)|mention\w*|shar\w+|find|found|see|seen|(?<!the )answer|"
     r"access\w*|retriev\w+|records?|stor\w+|idea|clue|memor\w+|information|details?|context|given?|provid\w+|kee?pt?|"
@@ -57,7 +57,8 @@ _BESIDES = frozenset("but more else other any further why when anything whether 
 def is_abstention(sentence: str) -> bool:
     """Whether a sentence says that the answer is not known, and not that something besides it is not."""
     bare = _BARE.sub("", plain(sentence)) in _NOTHING
-    return bare or (gives_up(sentence) and _BESIDES.isdisjoint(words(sentence)[1:]))
+    first, *rest = words(sentence) or [""]
+    return bare or (gives_up(sentence) and first != "if" and _BESIDES.isdisjoint(rest))
 
 
 @lru_cache(maxsize=32)

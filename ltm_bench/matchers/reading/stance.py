@@ -105,7 +105,7 @@ class _Heard:
         stated = ending not in ("?", "？")
         force, bare = _force(clauses, ending, own), alone and stated
         whole = Mention("", -1, -1, number, self.sentence, within, force=force, bare=bare)
-        leads, begun = stated, len(self.found)
+        leads, begun, more = stated, len(self.found), False
         for clause, found in zip(clauses, own, strict=True):
             if self.found and stated:
                 self._look_back(clause, found)
@@ -114,7 +114,8 @@ class _Heard:
                 continue
             alternative = clause.opener == "or" and len(self.found) > begun
             lead = leads and _names_one([clause])
-            before = whole._replace(group=len(self.found), lead=lead, choice=alternative)
+            contrast, more = more and clause.opener == "but", not LIGHT.issuperset(clause.words())
+            before = whole._replace(group=len(self.found), lead=lead, choice=alternative, contrast=contrast)
             first = self.found[begun : begun + 1]  # `it was first red, then blue`
             past = clause.opener != "→" and any(m.time in (Time.PAST, Time.REPLACED) for m in first)
             for mention in _named(clause, found, block, before):
