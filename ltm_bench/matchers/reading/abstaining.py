@@ -6,6 +6,7 @@ An abstention counts only where nothing is asserted, so the matchers ask for it 
 import re
 from functools import lru_cache
 
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading.text import answer, plain, words
 
 _NOT = r"(?:(?<!might )(?<!may )not|n't|never|cannot|no|nothing|without|unable to|no longer)"
@@ -75,11 +76,7 @@ def gives_example(reply: str) -> bool:
     return _EXAMPLE.search(plain(reply)) is not None
 
 
-_OTHER_LANGUAGE = frozenset(
-    "der die das und ist mit ein eine einen einem im am um den dem du deine dein war zum zur nach von bei es ich "
-    "le la les une un des et est avec dans sur il elle je tu vous ton ta était "
-    "el los las una y es con en por lo yo usted tu era il gli della di che è sono nel".split()
-)
+_OTHER_LANGUAGE = frozenset(listed("foreign"))
 _OURS = frozenset("the is was you i it of and to in a your that my at for on this are not it's".split())
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff\u0600-\u06ff]")
 

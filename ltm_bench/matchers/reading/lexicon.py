@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading.text import known_words
 from ltm_bench.matchers.sameness import singular
@@ -104,11 +105,7 @@ def _shortened(full: Sequence[tuple[tuple[str, ...], str]]) -> dict[tuple[str, s
     }
 
 
-_LOOSE = _LITTLE | frozenset(
-    "is are was were be it it's that's i you he she they we would like take have please for by as not no so then or "
-    "but from try order get one ordered said named called wanted go choose pick think thanks thank this that was "
-    "had".split()
-)
+_LOOSE = _LITTLE.union(listed("loose"))
 
 
 def _attached(said: Sequence[str], begin: int, end: int, last: bool) -> str:
