@@ -33,7 +33,7 @@ UNTOLD = [
     ("I don't know. If I had to guess: the dairy, perhaps?", UNDECIDED, "admits it, and then guesses"),
     ("I think it's the museum, but I'm not sure.", WRONG, "a hedged guess of what was told of somebody else"),
     ("Not sure, the museum?", WRONG, "a guess that is put as a question"),
-    ("You may not have told me, but I'd say the museum.", UNDECIDED, "an admission with a value after all"),
+    ("You may not have told me, but I'd say the museum.", WRONG, "no admission, and a value"),
     ("Not told, perhaps a lighthouse.", UNDECIDED, "an admission with a guess in nobody's pool"),
     ("Not told, perhaps you forgot.", CORRECT, "an admission with a guess at its cause"),
     ("You haven't.", CORRECT, "the words of the offer"),

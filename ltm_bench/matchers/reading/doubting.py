@@ -26,7 +26,8 @@ from ltm_bench.matchers.reading.stance import mentions, places
 from ltm_bench.matchers.reading.structure import read
 from ltm_bench.matchers.reading.surplus import Span, recites, told_words
 from ltm_bench.matchers.reading.text import COMMON, answer, flat, known_words, sentences, shown, words
-from ltm_bench.matchers.sameness import same_word, singular
+from ltm_bench.matchers.reading.verbatim import stem
+from ltm_bench.matchers.sameness import same_word
 
 RECITES = "the reply recites"
 RECITAL = Verdict(Outcome.WRONG, 0.0, f"{RECITES} what it was told")
@@ -43,6 +44,7 @@ _LISTED = re.compile(r"\b(?:and|or|nor)\b")
 """Joins things named side by side, whose commas divide no clauses."""
 _FORMS = ("{", "[", "`")
 """How JSON and fences begin."""
+_ASKING = frozenset("what where which who when why how".split())
 _TINY = 2
 """Maximum length of an English word that names nothing: a unit, an initial."""
 _ASIDE = re.compile(r"\([^()]{0,1000}\)|\[[^\[\]]{0,1000}\]")
@@ -146,7 +148,7 @@ class DoubtingMatcher(Matcher):
     def _doubt(self, reply: str, turns: Sequence[Turn], outcome: Outcome) -> str | None:
         if is_foreign(reply):
             return "it is in a language that no matcher reads"
-        for name, part in self.parts(reply):
+        for name, part in () if self._sets_aside(reply, turns) else self.parts(reply):
             late = outcome is not Outcome.PARTIAL or name.startswith(LAST)  # what goes on wrong is not right
             if late and self.judge(part, turns).outcome is Outcome.CORRECT:
                 return f"{name} alone would be right"
@@ -168,6 +170,12 @@ class DoubtingMatcher(Matcher):
                 return f"{', '.join(expected)} and nothing else is named"
         return None
 
+    def _sets_aside(self, reply: str, turns: Sequence[Turn]) -> bool:
+        """Whether what is sought no longer holds in a reply, and another one does: no part alone is its answer."""
+        found, sought = mentions(read(reply), self.candidates(), asked(turns)), self.sought()
+        gone = [m.denied or m.time in (Time.PAST, Time.REPLACED) for m in found if m.value in sought]
+        return bool(gone) and all(gone) and any(m.time is Time.NOW for m in found if m.value not in sought)
+
     def strange(self, reply: str, turns: Sequence[Turn], found: Sequence[Mention]) -> str | None:
         """Return a word in the answer's place that neither the user nor the matcher has used.
 
@@ -181,17 +189,19 @@ class DoubtingMatcher(Matcher):
         named = {m.value for m in found if m.exact and not m.denied and m.time is not Time.REPLACED}
         if len(said) > self.short or any(v in sought or not part.issuperset(known_words(v)) for v in named):
             return None
+        if sought and said and said[0] in _ASKING and reply.rstrip().endswith("?"):
+            return None  # a question answers nothing
         told = told_words(turns)
         # a message that tells the answer has other words for it
-        heard = {singular(word) for each in told if not part or not part.issubset(each) for word in each}
-        heard |= {*map(singular, told[-1] if told else ()), *self.candidates().words}
-        return next((word for word in said if _is_name(word) and singular(word) not in heard), None)
+        heard = {word for each in told if not part or not part.issubset(each) for word in each}
+        heard = set(map(stem, heard.union(COMMON, told[-1] if told else (), self.candidates().words)))
+        return next((word for word in said if _is_name(word) and stem(word) not in heard), None)
 
 
 def _is_name(word: str) -> bool:
     """Whether a word may name something."""
     long = len(word) > _TINY or not word.isascii()
-    return long and word not in COMMON and word.replace("-", "").isalpha()
+    return long and word.replace("-", "").isalpha()
 
 
 class OneOf(DoubtingMatcher):

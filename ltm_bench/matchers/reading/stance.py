@@ -31,6 +31,7 @@ _MOST = 2000
 _NEAR = 4
 """Maximum words between a thing and a later remark about it."""
 _PRESENT = dict.fromkeys((Effect.NOW, Effect.NEXT), Time.NOW)
+_HOLDS = (Effect.REPLACED, Effect.NOW)
 _TIMES = {Effect.REPLACED: Time.REPLACED, Effect.PAST: Time.PAST, **_PRESENT}
 
 
@@ -116,8 +117,10 @@ class _Heard:
             lead = leads and _names_one([clause])
             contrast, more = more and clause.opener == "but", not LIGHT.issuperset(clause.words())
             before = whole._replace(group=len(self.found), lead=lead, choice=alternative, contrast=contrast)
-            first = self.found[begun : begun + 1]  # `it was first red, then blue`
-            past = clause.opener != "→" and any(m.time in (Time.PAST, Time.REPLACED) for m in first)
+            before_it = self.found[begun:][
+                -1:
+            ]  # `it was first red, then blue`; `grey now (first red, then blue)`
+            past = clause.opener != "→" and any(m.time in (Time.PAST, Time.REPLACED) for m in before_it)
             for mention in _named(clause, found, block, before):
                 told = mention._replace(time=Time.PAST) if past and mention.next else mention
                 self.found.append(_settled(_titled(told, above)))
@@ -146,6 +149,11 @@ class _Heard:
             return
         elif any(c.effect is Effect.CHOICE and "not" in said[: c.begin] for c in found):
             self._remark(choice=True)  # `I am not sure which`
+        elif clause.opener == "(" and (
+            times := [c.effect for c in found if c.effect in _HOLDS and c.reach is Reach.ALL]
+        ):
+            gone = Effect.REPLACED in times  # `red (old)`
+            self._remark(time=Time.REPLACED, **weak) if gone else self._remark(time=Time.NOW)
         elif denies and len(said) <= _REMARK and _refutes(said):
             self._remark(denied=True, **weak)
 
@@ -253,7 +261,7 @@ def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Ment
             origin = cue.words == ("from",) and not moves  # `she comes from Turku`
             if not (origin or becomes) and _CLAUSE.isdisjoint(between):
                 return stance._replace(time=Time.REPLACED)
-        case Effect.CHANGES if not becomes and place.becomes:
+        case Effect.CHANGES if not becomes and (place.becomes or _replaces(cue, place)):
             return stance._replace(time=Time.REPLACED)
         case Effect.CONDITIONS:
             return stance._replace(force=Force.CONDITIONAL)
@@ -262,6 +270,13 @@ def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Ment
         case Effect.CHOICE:
             return stance._replace(choice=True)
     return stance
+
+
+def _replaces(cue: Cue, place: _Place) -> bool:
+    """Whether what was named before replaces this: `red replaced the blue`, `red, which replaced blue`."""
+    ahead = [word for word in place.clause.said[: cue.begin] if word not in _RELATIVE]
+    nothing_else = not [word for word in place.clause.said[cue.end : place.start] if word not in LIGHT]
+    return cue.words == ("replac*",) and nothing_else and (not ahead or ahead[-1] == "")
 
 
 def _describes(before: Sequence[str], between: Sequence[str]) -> bool:

@@ -133,8 +133,9 @@ def _common(said: Sequence[str], meant: Sequence[str]) -> int:
 @lru_cache(maxsize=8192)  # the words of a reply are compared again with each window of each phrase
 def _same(said: str, meant: str) -> bool:
     """Whether two words are the same, endings aside: `closing` and `close`, `window` and `windows`."""
-    return same_word(said, meant) or (min(len(said), len(meant)) > 4 and _stem(said) == _stem(meant))
+    return same_word(said, meant) or (min(len(said), len(meant)) > 4 and stem(said) == stem(meant))
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Return a word without its ending, roughly."""
     return re.sub(r"(?<=\w{4})(?:ing|ed|ly|er)$", "", singular(word)).rstrip("e")
