@@ -66,7 +66,7 @@ def _owned(texts: frozenset[str]) -> tuple[Mapping[str, Collection[str]], Lexico
 class Retells(DoubtingMatcher):
     """Right if the reply quotes or unmistakably describes `text`, and none of the others."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     text: str
     others: tuple[str, ...]
@@ -109,7 +109,7 @@ class Retells(DoubtingMatcher):
         own, _ = _owned(frozenset(texts))
         heard = {(m.value, singular(flat(reading.text[m.start : m.end]))) for m in about}
         counts = Counter(text for text, _ in heard)
-        described = [text for text in counts if 3 * counts[text] >= max(6, len(own[text]))]
+        described = [text for text in counts if 2 * counts[text] >= max(5, len(own[text]))]
         asserted = {m.value for m in about if not m.denied}
         unnamed = set(texts).difference(m.value for m in about)
         told = [t for t in texts if (t in described or _quotes(said, t)) and (t in asserted or t in unnamed)]
