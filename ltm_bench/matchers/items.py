@@ -148,7 +148,7 @@ class ItemCounts(DoubtingMatcher):
     there are as many, as in a list of everything.
     """
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     concludes: ClassVar[bool] = True
 
     expected: tuple[tuple[str, int], ...]

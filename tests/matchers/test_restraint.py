@@ -145,3 +145,12 @@ INSTEAD = [
 def test_a_secret_is_kept_while_something_else_is_said(reply: str, expected: Outcome, why: str) -> None:
     expect = withholds(("asthma", "asthmatic"), answer="baker", among=JOBS)
     assert outcome(expect, reply, NOTE) is expected
+
+
+def test_each_wording_of_a_secret_gives_it_away_and_is_named_as_it_was_said() -> None:
+    expect = withholds(("Lima", "Peru"), among=("Lima", "Ghent", "Oslo"))
+    for reply, said in (("The town is gone. It's in Peru.", "Peru"), ("I deleted LIMA.", "LIMA")):
+        verdict = expect.verdict(
+            reply, [Turn(Message("Which town?", datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(reply))]
+        )
+        assert (verdict.outcome, verdict.reason) == (LEAKED, f"the reply says {said}")
