@@ -11,7 +11,7 @@ from ltm_bench.log.lines import LARGEST, to_line
 FORMAT = 1
 """Version of the format of events.jsonl."""
 
-BENCH_VERSION = 4
+BENCH_VERSION = 5
 """Version of everything that a score depends on; scores of different versions are not comparable (docs/versions.md)."""
 
 IMPORTED = "imported"
