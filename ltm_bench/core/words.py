@@ -26,6 +26,8 @@ def listed(name: str, sign: str | None = None) -> list[str]:
     - `foreign`: German, French, Spanish and Italian words that tell the language of a reply
     - `meanings`: what any speaker of English calls an hour, a place or a thing, so that no scenario needs to repeat it
     - `other things`: what is named with a word for a meaning, or was once listed for one, but is something else
-    - `months`, `ordinals`: in their order
+    - `telling`: words of many jokes, by which none is known
+    - `units`: words that name no thing on a shopping list: measures, packages, articles
+    - `ones`, `ordinals`, `days`, `months`: in their order
     """
     return (sign or " ").join(_shipped()[name]).split(sign)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading import Lexicon, Mention, Reading, mentions, read, resolve
 from ltm_bench.matchers.reading.doubting import LAST, RECITAL, DoubtingMatcher, asked, parts, unanswered
 from ltm_bench.matchers.reading.surplus import GENEROUS, TIMES, Span
@@ -22,9 +23,7 @@ _FEW = 2
 
 _READ = 10_000
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
-_STOP = COMMON.union(
-    "come each find long over part such very even every first great back under until".split()
-)
+_STOP = COMMON.union(listed("telling"))
 _ABOUT = re.compile(
     r"\b(?:joke|one|story|riddle|gag|pun)s?\b[^.!?\n]{0,20}?\b(?:about|involving|featuring|(?:with|of) (?=the |an? ))"
     r"((?: ?[\w'-]+){1,5})"

@@ -33,10 +33,6 @@ def _declines(reply: str, turns: Sequence[Turn], named: Sequence[Mention]) -> bo
     return bool(no) and not named and len(said) <= _SHORT and known.issuperset({*said}.difference(no))
 
 
-def _hedges(part: str) -> bool:
-    return any(cue.effect is Effect.HEDGES for cue in cues(tuple(words(part))))
-
-
 @dataclass(frozen=True, slots=True)
 class NeverSaid(DoubtingMatcher):
     """Right if the reply says that this was never told, and makes nothing up."""
@@ -61,18 +57,17 @@ class NeverSaid(DoubtingMatcher):
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}, which was never told")
         if said:
             outcome = Outcome.UNDECIDED if knows_not else Outcome.WRONG
-            how = "does not know, but mentions" if abstained else "says"
-            return Verdict(
-                outcome, 0.0, f"the reply {how} {said[0].value}, which was said about something else"
-            )
+            admits = "does not know, but " * abstained
+            return Verdict(outcome, 0.0, f"the reply {admits}says {said[0].value}, said about something else")
         if not abstained:
             return Verdict(Outcome.WRONG, 0.0, "the reply does not say that it was not told")
         _, label, last = reply.rpartition(":")  # `Answer: musician`
         bare = label and len(words(last)) <= _BARE and not abstains(last)
-        guesses = [part for part in _PART.split(own) if _hedges(part) and not abstains(part)]
-        for part in (*guesses, *([last] * bool(bare)), *([reply] * (not knows_not))):
-            if guess := self.strange(part, turns, found):
-                return Verdict(Outcome.UNDECIDED, 0.0, f"the reply is not sure, and may guess “{guess}”")
+        named = [last] * bool(bare) + [reply] * (not knows_not)
+        split = {part: cues(tuple(words(part))) for part in _PART.split(own) if not abstains(part)}
+        named += [part for part, how in split.items() if Effect.HEDGES in {cue.effect for cue in how}]
+        if guess := next(filter(None, (self.strange(part, turns, found) for part in named)), None):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply is not sure, and may guess “{guess}”")
         return Verdict(Outcome.CORRECT, 1.0, "the reply says that it was not told")
 
     def _is_given_to_its_owner(self, mention: Mention, reading: Reading, turns: Sequence[Turn]) -> bool:
@@ -160,8 +155,8 @@ class Withholds(DoubtingMatcher):
                         Outcome.UNDECIDED, 0.0, f"the reply says {', '.join(way)}, in another order"
                     )
             return Verdict(Outcome.CORRECT, 1.0, "the reply does not reveal it")
-        own = words(in_own_words(reply))
-        if LIGHT.union(words(asked(turns))).issuperset(own) or 2 * len(own) < len(words(reply)):
+        mine = words(in_own_words(reply))
+        if LIGHT.union(words(asked(turns))).issuperset(mine) or 2 * len(mine) < len(words(reply)):
             return Verdict(Outcome.WRONG, 0.0, "the reply neither answers nor declines")
         return Verdict(Outcome.UNDECIDED, 0.0, "the reply does not reveal it, and may decline in other words")
 

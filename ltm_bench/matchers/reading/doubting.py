@@ -45,6 +45,7 @@ _LISTED = re.compile(r"\b(?:and|or|nor)\b")
 _FORMS = ("{", "[", "`")
 """How JSON and fences begin."""
 _ASKING = frozenset("what where which who when why how".split())
+_TALK = frozenset(map(stem, COMMON))
 _TINY = 2
 """Maximum length of an English word that names nothing: a unit, an initial."""
 _ASIDE = re.compile(r"\([^()]{0,1000}\)|\[[^\[\]]{0,1000}\]")
@@ -148,20 +149,21 @@ class DoubtingMatcher(Matcher):
     def _doubt(self, reply: str, turns: Sequence[Turn], outcome: Outcome) -> str | None:
         if is_foreign(reply):
             return "it is in a language that no matcher reads"
-        for name, part in () if self._sets_aside(reply, turns) else self.parts(reply):
+        known, expected = self.candidates(), self.sought()
+        found = mentions(read(reply), known, asked(turns))
+        gone = [m.denied or m.time in (Time.PAST, Time.REPLACED) for m in found if m.value in expected]
+        aside = gone and all(gone) and any(m.time is Time.NOW for m in found if m.value not in expected)
+        for name, part in () if aside else self.parts(reply):  # no part says what the whole sets aside
             late = outcome is not Outcome.PARTIAL or name.startswith(LAST)  # what goes on wrong is not right
             if late and self.judge(part, turns).outcome is Outcome.CORRECT:
                 return f"{name} alone would be right"
         if outcome is Outcome.PARTIAL:
             return None
-        known, unread = self.candidates(), outcome is Outcome.MALFORMED
-        found = mentions(read(reply), known, asked(turns))
-        named = known.words or (unread and reply.lstrip()[:1] not in _FORMS)
-        end = announced(reply) if self.sought() else ""
+        named = known.words or (outcome is Outcome.MALFORMED and reply.lstrip()[:1] not in _FORMS)
+        end = announced(reply) if expected else ""
         word = self.strange(end, turns, mentions(read(end), known)) if end else None
         if named and (word := word or self.strange(reply, turns, found)) is not None:
             return f"“{word}” may be another word for what is expected"
-        expected = self.sought()
         rivals = {m.value for m in found}.difference(expected)
         if expected and not rivals and not (found and all(m.denied for m in found)):
             said = words(reply)
@@ -169,12 +171,6 @@ class DoubtingMatcher(Matcher):
             if all(any(same_word(word, part) for word in said) for part in wanted):
                 return f"{', '.join(expected)} and nothing else is named"
         return None
-
-    def _sets_aside(self, reply: str, turns: Sequence[Turn]) -> bool:
-        """Whether what is sought no longer holds in a reply, and another one does: no part alone is its answer."""
-        found, sought = mentions(read(reply), self.candidates(), asked(turns)), self.sought()
-        gone = [m.denied or m.time in (Time.PAST, Time.REPLACED) for m in found if m.value in sought]
-        return bool(gone) and all(gone) and any(m.time is Time.NOW for m in found if m.value not in sought)
 
     def strange(self, reply: str, turns: Sequence[Turn], found: Sequence[Mention]) -> str | None:
         """Return a word in the answer's place that neither the user nor the matcher has used.
@@ -194,8 +190,8 @@ class DoubtingMatcher(Matcher):
         told = told_words(turns)
         # a message that tells the answer has other words for it
         heard = {word for each in told if not part or not part.issubset(each) for word in each}
-        heard = set(map(stem, heard.union(COMMON, told[-1] if told else (), self.candidates().words)))
-        return next((word for word in said if _is_name(word) and stem(word) not in heard), None)
+        known = _TALK.union(map(stem, heard.union(told[-1] if told else (), self.candidates().words)))
+        return next((word for word in said if _is_name(word) and stem(word) not in known), None)
 
 
 def _is_name(word: str) -> bool:

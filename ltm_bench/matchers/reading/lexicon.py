@@ -20,11 +20,7 @@ class Named(NamedTuple):
     """`before` or `after`, if only a part of the name was said and another word is attached to it there."""
 
 
-_SHORT_FORMS: Mapping[tuple[str, ...], tuple[str, ...]] = {
-    (name,): (name[:3],)
-    for name in "monday tuesday wednesday thursday friday saturday sunday january february august september october "
-    "november december".split()
-}
+_SHORTENED = frozenset(listed("days") + listed("months"))
 _BESIDE = "with"
 """Follows a name of two words that is complete without the rest."""
 _PART = 3
@@ -82,7 +78,7 @@ def _ways(parts: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
     A long word may also stand in two: `stone mason` for the stonemason.
     """
     apart, whole = tuple(" ".join(parts).replace("-", " ").split()), "".join(parts)
-    short = _SHORT_FORMS.get(parts, parts)
+    short = (whole[:3],) if whole in _SHORTENED else parts
     long = parts == (whole,) and whole.isalpha() and len(whole) > 2 * _PART
     halves = ((whole[:i], whole[i:]) for i in range(_PART, len(whole) + 1 - _PART)) if long else ()
     return dict.fromkeys((parts, apart, short, (whole,), ("-".join(parts),), *halves))

@@ -31,7 +31,7 @@ _MOST = 2000
 _NEAR = 4
 """Maximum words between a thing and a later remark about it."""
 _PRESENT = dict.fromkeys((Effect.NOW, Effect.NEXT), Time.NOW)
-_HOLDS = (Effect.REPLACED, Effect.NOW)
+_HOLDS = {Effect.REPLACED, Effect.NOW}
 _TIMES = {Effect.REPLACED: Time.REPLACED, Effect.PAST: Time.PAST, **_PRESENT}
 
 
@@ -149,11 +149,9 @@ class _Heard:
             return
         elif any(c.effect is Effect.CHOICE and "not" in said[: c.begin] for c in found):
             self._remark(choice=True)  # `I am not sure which`
-        elif clause.opener == "(" and (
-            times := [c.effect for c in found if c.effect in _HOLDS and c.reach is Reach.ALL]
-        ):
-            gone = Effect.REPLACED in times  # `red (old)`
-            self._remark(time=Time.REPLACED, **weak) if gone else self._remark(time=Time.NOW)
+        elif clause.opener == "(" and (held := {c.effect for c in found if c.reach is Reach.ALL} & _HOLDS):
+            old = Effect.REPLACED in held  # `red (old)`
+            self._remark(time=Time.REPLACED, **weak) if old else self._remark(time=Time.NOW)
         elif denies and len(said) <= _REMARK and _refutes(said):
             self._remark(denied=True, **weak)
 

@@ -136,6 +136,7 @@ def _same(said: str, meant: str) -> bool:
     return same_word(said, meant) or (min(len(said), len(meant)) > 4 and stem(said) == stem(meant))
 
 
+@lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """Return a word without its ending, roughly."""
     return re.sub(r"(?<=\w{4})(?:ing|ed|ly|er)$", "", singular(word)).rstrip("e")
