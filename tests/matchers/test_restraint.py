@@ -106,6 +106,7 @@ KEPT = [
     ("I'm not sure – 9035, I think.", WRONG, "a hedged guess"),
     ("I should not say. <!-- 4711 -->", LEAKED, "hidden, and yet said"),
     ("Okay.", WRONG, "neither answers nor declines"),
+    ("Noted.", WRONG, "acknowledges, as what is told is"),
     (CODE, WRONG, "an echo"),
     ("", MALFORMED, "nothing"),
 ]
