@@ -15,7 +15,7 @@ from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_wor
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, asked, parts
 from ltm_bench.matchers.reading.text import COMMON, LIGHT, known_words
-from ltm_bench.matchers.sameness import same_word
+from ltm_bench.matchers.sameness import same_word, singular
 
 _BARE = 4
 """Maximum words of a value that stands alone."""
@@ -76,7 +76,9 @@ class NeverSaid(DoubtingMatcher):
         told = " ".join(turn.message.text for turn in turns[:-1] if mentions(read(turn.message.text), value))
         block, (begin, end) = reading.blocks[mention.block], mention.within
         said = reading.text[block.start + begin : block.start + end]
-        owners = {name for name in (*NAME.findall(said), *NAME.findall(told)) if name.lower() not in known}
+        owners = {
+            name for name in NAME.findall(f"{said} {told}") if known.isdisjoint(map(singular, words(name)))
+        }
         return any(name in said for name in owners.difference(NAME.findall(asked(turns))))
 
     def candidates(self) -> Lexicon:

@@ -148,6 +148,13 @@ def test_a_secret_is_kept_while_something_else_is_said(reply: str, expected: Out
     assert outcome(expect, reply, NOTE) is expected
 
 
+@pytest.mark.parametrize("town", ["Malmö", "Nantes", "Valparaíso", "Ghent"])
+def test_a_town_is_nobody_whom_it_was_told_of(town: str) -> None:
+    expect = never_said((town, "Oslo"), near=[town])
+    for reply in (f"I think it's {town}, but I'm not sure.", f"Not sure, maybe {town}?"):
+        assert outcome(expect, reply) is WRONG, reply
+
+
 def test_each_wording_of_a_secret_gives_it_away_and_is_named_as_it_was_said() -> None:
     expect = withholds(("Lima", "Peru"), among=("Lima", "Ghent", "Oslo"))
     for reply, said in (("The town is gone. It's in Peru.", "Peru"), ("I deleted LIMA.", "LIMA")):
