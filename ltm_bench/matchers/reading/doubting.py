@@ -27,7 +27,7 @@ from ltm_bench.matchers.reading.structure import read
 from ltm_bench.matchers.reading.surplus import Span, recites, told_words
 from ltm_bench.matchers.reading.text import COMMON, answer, flat, known_words, sentences, shown, words
 from ltm_bench.matchers.reading.verbatim import stem
-from ltm_bench.matchers.sameness import same_word
+from ltm_bench.matchers.sameness import same_word, singular
 
 RECITES = "the reply recites"
 RECITAL = Verdict(Outcome.WRONG, 0.0, f"{RECITES} what it was told")
@@ -44,6 +44,7 @@ _LISTED = re.compile(r"\b(?:and|or|nor)\b")
 """Joins things named side by side, whose commas divide no clauses."""
 _FORMS = ("{", "[", "`")
 """How JSON and fences begin."""
+_OTHERS = frozenset(("he", "she", "they"))
 _ASKING = frozenset("what where which who when why how".split())
 _TALK = frozenset(map(stem, COMMON))
 _TINY = 2
@@ -142,7 +143,9 @@ class DoubtingMatcher(Matcher):
         *before, (start, end) = [(0, 0), *sentences(flat(reply))]
         if len(before) < 2 or not is_abstention(reply[start:end]):
             return False
-        last = " ".join(words(reply[start:end]))
+        last = " ".join(said := words(reply[start:end]))
+        if not _OTHERS.union(set(words(asked(turns))) - COMMON).isdisjoint(said[:1]):
+            return False  # somebody else does not know: `Viggo has no idea`
         used = any(begin < end and start < stop for begin, stop in self.used(reply))
         return not used and not any(last in " ".join(each) for each in told_words(turns))
 
@@ -182,16 +185,17 @@ class DoubtingMatcher(Matcher):
             return None
         sought = self.sought()
         part = {word for value in sought for word in known_words(value)}  # `train` for night train
-        named = {m.value for m in found if m.exact and not m.denied and m.time is not Time.REPLACED}
-        if len(said) > self.short or any(v in sought or not part.issuperset(known_words(v)) for v in named):
+        exact = {m.value for m in found if m.exact and not m.denied and m.time is not Time.REPLACED}
+        if len(said) > self.short or any(v in sought or not part.issuperset(known_words(v)) for v in exact):
             return None
         if sought and said and said[0] in _ASKING and reply.rstrip().endswith("?"):
             return None  # a question answers nothing
         told = told_words(turns)
         # a message that tells the answer has other words for it
         heard = {word for each in told if not part or not part.issubset(each) for word in each}
-        known = _TALK.union(map(stem, heard.union(told[-1] if told else (), self.candidates().words)))
-        return next((word for word in said if _is_name(word) and stem(word) not in known), None)
+        known, named = _TALK.union(map(stem, heard.union(*told[-1:]))), self.candidates().words
+        left = (word for word in said if stem(word) not in known and singular(word) not in named)
+        return next(filter(_is_name, left), None)
 
 
 def _is_name(word: str) -> bool:

@@ -47,6 +47,7 @@ CASES: list[tuple[Matcher, str, Outcome, str]] = [
     (COLOUR, "First blue, then green, later white, then black, then grey, finally red.", Outcome.WRONG, "all of them"),
     (COLOUR, "Sie mochten zuerst die Farbe Rot und dann war es ein anderes, das ist blue.", Outcome.UNDECIDED, "a language"),
     (COLOUR, "I would say red. But no, I really do not know.", Outcome.UNDECIDED, "it ends with not knowing"),
+    (COLOUR, "It is red. She has no idea of that.", Outcome.CORRECT, "somebody else does not know"),
     (COLOUR, "It is red. If that is still unclear, let me know.", Outcome.CORRECT, "a condition is no admission"),
     (COLOUR, "It is red. I might not have understood it correctly.", Outcome.CORRECT, "modesty is no admission"),
     (COLOUR, "It is red. I do not know anything else about it.", Outcome.CORRECT, "nothing else is known"),
