@@ -50,7 +50,6 @@ TABLE = [
     ),
     ("Red replaced the blue.", CORRECT, "what replaces is right"),
     ("Blue replaced the red.", STALE, "what is replaced is not"),
-    ("It's the red one, which replaced green.", CORRECT, "which replaces"),
     ("It's red now (previously blue, then green)", CORRECT, "a history in parentheses"),
     ("- Blue (old)\n- Green (old)\n- Red (new)", CORRECT, "marked in parentheses"),
     ("Red (from the village)", CORRECT, "an origin in parentheses"),

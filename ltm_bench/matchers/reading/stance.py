@@ -31,6 +31,8 @@ _MOST = 2000
 _NEAR = 4
 """Maximum words between a thing and a later remark about it."""
 _PRESENT = dict.fromkeys((Effect.NOW, Effect.NEXT), Time.NOW)
+_REPLACES = ("replac*",)
+"""Between two things, the first has replaced the second: `red replaced the blue`."""
 _HOLDS = {Effect.REPLACED, Effect.NOW}
 _TIMES = {Effect.REPLACED: Time.REPLACED, Effect.PAST: Time.PAST, **_PRESENT}
 
@@ -259,7 +261,7 @@ def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Ment
             origin = cue.words == ("from",) and not moves  # `she comes from Turku`
             if not (origin or becomes) and _CLAUSE.isdisjoint(between):
                 return stance._replace(time=Time.REPLACED)
-        case Effect.CHANGES if not becomes and (place.becomes or _replaces(cue, place)):
+        case Effect.CHANGES if not becomes and (place.becomes or (place.lower and cue.words == _REPLACES)):
             return stance._replace(time=Time.REPLACED)
         case Effect.CONDITIONS:
             return stance._replace(force=Force.CONDITIONAL)
@@ -268,13 +270,6 @@ def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Ment
         case Effect.CHOICE:
             return stance._replace(choice=True)
     return stance
-
-
-def _replaces(cue: Cue, place: _Place) -> bool:
-    """Whether what was named before replaces this: `red replaced the blue`, `red, which replaced blue`."""
-    ahead = [word for word in place.clause.said[: cue.begin] if word not in _RELATIVE]
-    nothing_else = not [word for word in place.clause.said[cue.end : place.start] if word not in LIGHT]
-    return cue.words == ("replac*",) and nothing_else and (not ahead or ahead[-1] == "")
 
 
 def _describes(before: Sequence[str], between: Sequence[str]) -> bool:
