@@ -18,7 +18,7 @@ OTHER = "known of the other wedding"
 
 
 @scenario(
-    skills={"forgetting", "recall", "isolation"}, topics={"weddings"}, forget=MESSAGES["forget"], version=3
+    skills={"forgetting", "recall", "isolation"}, topics={"weddings"}, forget=MESSAGES["forget"], version=4
 )
 def gone_for_good(
     dice: Dice,
@@ -44,8 +44,9 @@ def gone_for_good(
         fact = Fact(of, its, words=(of,), among=places)
         yield Tell(text.format(one=one, of=of, town=its), at=at, user=one, facts=(fact,))
     known, forgotten, lasting = f"{gone} ({town})", f"{gone} (deleted)", f"{gone} (gone for good)"
-    secret, land = withholds(town, among=places), withholds(towns[town], among=lands)
-    listed = withholds(town, answer=kept, among=places)
+    both = (town, towns[town])  # both were deleted: `only that it's in Peru` gives it away
+    secret, land = withholds(both, among=places), withholds(both[::-1], among=lands)
+    listed = withholds(both, answer=kept, among=places)
     texts = {kind: iter(dice.shuffled(MESSAGES[kind])) for kind in MESSAGES}
 
     def ask(kind: str, expect: Matcher, step: str, at: float | None, **more: Any) -> Ask:

@@ -55,9 +55,8 @@ def print_run(run: Run) -> None:
             "rescore --reader, rescore --judge, or review"
         )
     if results.decided_by:
-        who = ", ".join(f"{name} {count}" for name, count in results.decided_by.items())
         readers = [each for each in results.readers if each != NOBODY]
-        out().print(safe("; ".join([f"verdicts by {who}", *readers])))
+        out().print(safe("; ".join([f"read {results.read_by}", *readers])))
     for each in results.sets:
         print_figures([each])
     for line in _ingestion(results):

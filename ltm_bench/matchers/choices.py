@@ -48,7 +48,7 @@ def _names(n: int) -> list[str]:
 class Picks(DoubtingMatcher):
     """Right if the reply settles on this option, whatever it says about the others."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     option: int
     """From 1."""

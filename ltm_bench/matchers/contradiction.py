@@ -1,5 +1,6 @@
 """`both_said`: two statements contradict each other, and the reply names both instead of picking one."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,6 +13,9 @@ from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatche
 
 _FEW = 3
 _SETTLED = "both are named, but the reply settles on"
+_ORDER = {("latest",), ("recent*",), ("last",)}
+"""Words that tell when something was said rather than what holds: `most recently Ghent, before that Porto`."""
+_YOU = re.compile(r"\byou(?:'\w+)?\b")
 
 
 def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
@@ -20,15 +24,22 @@ def _settled(reading: Reading, found: Sequence[Mention]) -> set[str]:
     A value that merely comes next (`Ghent, then Porto`) tells the order in which both were said, unless the reply
     speaks of a change.
     """
-    change = any(cue.effect is Effect.CHANGES for cue in cues(tuple(words(reading.text))))
-    return {m.value for m in found if m.final or (m.time is Time.NOW and (change or not m.next))}
+    found_cues = cues(tuple(words(reading.text)))
+    change = any(cue.effect is Effect.CHANGES for cue in found_cues)
+    holds = change or not _ORDER.issuperset(cue.words for cue in found_cues if cue.effect is Effect.NOW)
+    return {m.value for m in found if m.final or (m.time is Time.NOW and holds and (change or not m.next))}
+
+
+def _is_reported(mention: Mention, reading: Reading) -> bool:
+    """Whether the sentence that names something says that the user did: `… Earlier you said Porto`."""
+    return _YOU.search(reading.blocks[mention.block].text[slice(*mention.within)]) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class BothSaid(DoubtingMatcher):
     """Right if the reply says both values and settles on neither; half right if it names both and settles on one."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     concludes: ClassVar[bool] = True
     certain: ClassVar[Collection[str]] = (RECITES, _SETTLED)
 
@@ -58,7 +69,8 @@ class BothSaid(DoubtingMatcher):
             value = next(iter(settled)) if len(settled) == 1 else next(v for v in both if v not in given_up)
             return Verdict(Outcome.PARTIAL, 0.5, f"{_SETTLED} {value}")
         lead = next((m for m in found if m.lead and not conflict), None)
-        if lead and all(m.value == lead.value or m.sentence != lead.sentence for m in found):
+        rest = [m for m in found if lead and m.value != lead.value]
+        if lead and not any(m.sentence == lead.sentence or _is_reported(m, reading) for m in rest):
             return Verdict(
                 Outcome.UNDECIDED, 0.0, f"the reply says {lead.value}, and may only name the other"
             )

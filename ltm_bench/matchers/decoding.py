@@ -7,46 +7,30 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading import Lexicon, Mention, Reading, mentions, read, resolve, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_example
 from ltm_bench.matchers.reading.doubting import UNKNOWN, DoubtingMatcher
+from ltm_bench.matchers.reading.times import in_days
 
 Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 
 _NEAR = 400
 _LABEL = re.compile(r"(\w{1,40}) {0,4}:[^:]*$")
 
-_HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?")
-_SHARP = re.compile(r"\b(\d{1,2})[:.h](?=00\b)")
-"""A full hour: `12:00` is read as 1200."""
-
-_WAYS = (
-    "midnight|12 am|12am|twelve at night|dead of night|1200 am|1200am|12 at night|1200 at night|12 in the night|"
-    "twelve in the night|12 o'clock at night|twelve o'clock at night|12 o'clock midnight|twelve o'clock midnight|"
-    "12 uhr nachts|0 uhr|000|0000|2400|24|24h; "
-    "dawn|sunrise|daybreak|first light|sun rises|sun comes up|early morning|rooster crows; "
-    "noon|midday|12 pm|12pm|lunchtime|lunch time|1200|12 o'clock|twelve o'clock|12 hours|12 uhr|12 h|12h; "
-    "dusk|sunset|sundown|nightfall|twilight|sun sets|sun goes down; sunday; harbour|port|dock|pier|quay|marina|wharf; "
-    "library|public library|reading room; church|cathedral|chapel|churchyard|steeple|bell tower; "
-    "station|railway station|train station|train terminal|terminus|railway|platform; umbrella|parasol|brolly; "
-    "bakery|baker|bakehouse|bread shop; lantern|torch|flashlight|lamp|candle|source of light; rope|cord|lasso; "
-    "mirror|looking glass|hand mirror"
-)
-_SAME = {ways.split("|")[0]: ways.split("|") for ways in _WAYS.split("; ")}
+_SAME = {ways.split("|")[0]: ways.split("|") for ways in listed("meanings", "\n")}
 """What any speaker of English calls an hour, a place or a thing, so that no scenario needs to repeat it."""
 
-_OTHER_THINGS = (
-    "police station|fire station|gas station|petrol station|bus station|service station|power station|radio station|"
-    "rope ladder|rope bridge|port wine|candle holder|lamp post|traffic light|light bulb|camera bag|camera shop|"
-    "bookshop|bookstore|train"
-).split("|")
+_OTHER_THINGS = listed("other things", "|")
 """What is named with a word for a meaning, or was once listed for one, but is something else."""
 
 
 @lru_cache(maxsize=64)
 def _lexicon(meanings: tuple[tuple[str, tuple[str, ...]], ...]) -> Lexicon:
     """Return a lexicon of the meanings of a group, or of all of them; other things, which hide them, have none."""
-    ways = {m: (*keywords, *_SAME.get(m.lower(), ())) for m, keywords in meanings}
+    own = {way for _, keywords in meanings for way in keywords}  # what a scenario calls otherwise is another
+    same = {m: [way for way in _SAME.get(m.lower(), ()) if way not in own] for m, _ in meanings}
+    ways = {m: [in_days(way) for way in (*keywords, *same[m])] for m, keywords in meanings}
     return Lexicon({"": _OTHER_THINGS, **ways}, shortened=False)
 
 
@@ -62,7 +46,7 @@ def _label(mention: Mention, reading: Reading) -> str:
 class Decodes(DoubtingMatcher):
     """An equal share for every meaning that is given, and one share less, once, if others are: guessing costs."""
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     expected: tuple[tuple[str, str], ...]
     """Group and meaning, e.g. `("when", "midnight")`."""
@@ -71,7 +55,7 @@ class Decodes(DoubtingMatcher):
 
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what the reply gives as the meaning of each group."""
-        reading = read(_SHARP.sub(r"\1", _HALF_OF_DAY.sub(r"\1m", reply.lower())))
+        reading = read(in_days(reply))
         used: list[Mention] = []
         labels = {_label(m, reading) for m in mentions(reading, self.candidates())}
         named: dict[str, tuple[str, ...]] = {}

@@ -61,7 +61,7 @@ def _sentences(block: Block) -> Iterator[_Statement]:
 class Displaced(DoubtingMatcher):
     """Right if the reply ends with this distance on each axis; working it out aloud is fine."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     east: int
     """Kilometres; west is negative."""

@@ -32,7 +32,7 @@ def _before(found: Sequence[Mention], reading: Reading) -> list[str]:
 class Formerly(OneOf):
     """Right if the reply gives `value` as its answer, or says that it, and no other, held before."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     value: str
     among: tuple[str, ...]

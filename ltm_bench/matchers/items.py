@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading import Form, Reading, known_words, lexicon, number, read, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_example
 from ltm_bench.matchers.reading.cues import Effect, cues
@@ -21,11 +22,7 @@ Items = list[tuple[str, int | None]]
 
 _NAME_KEYS = ("item", "name", "product", "article", "thing", "title")
 _COUNT_KEYS = ("quantity", "qty", "count", "amount", "number", "units", "num")
-_UNITS = frozenset(
-    "a an the of x pack packs packet packets block blocks unit units bag bags box boxes bottle bottles carton cartons "
-    "can cans jar jars loaf loaves bunch bunches pair pairs dozen couple fresh some my your and tube tubes roll rolls "
-    "bar bars".split()
-)
+_UNITS = frozenset(listed("units"))
 
 
 def read_items(value: Any) -> Items | None:
@@ -148,7 +145,7 @@ class ItemCounts(DoubtingMatcher):
     there are as many, as in a list of everything.
     """
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     concludes: ClassVar[bool] = True
 
     expected: tuple[tuple[str, int], ...]

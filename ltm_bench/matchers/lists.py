@@ -59,7 +59,7 @@ class ListsAll(DoubtingMatcher):
     A value that is listed twice is one too many.
     """
 
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
     concludes: ClassVar[bool] = True
 
     values: tuple[str, ...]

@@ -3,14 +3,16 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, gives_up, lexicon, mentions, read, resolve
-from ltm_bench.matchers.reading.doubting import RECITAL, OneOf, asked, parts, unanswered
+from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
+from ltm_bench.matchers.reading.mention import Time
 from ltm_bench.matchers.reading.surplus import hardly_adds
-from ltm_bench.matchers.reading.text import words
+from ltm_bench.matchers.reading.text import flat, words
 
 _SHORT = 60
 _TALK = 8
@@ -19,15 +21,25 @@ _PAIR = 2
 """Maximum number of candidates between which a reply may leave the choice open."""
 _FEW = 3
 """Maximum number of candidates side by side among which a reply may mean one; more is a recital."""
-_NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
+NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
 """A name within a sentence."""
+_SEVERAL = (re.compile(r"\b[Ii]f\b"), re.compile(r"\b(?:all of them|both|everything|something else)\b"))
+"""Words of a question that wants all values, if there are several."""
+_BESIDE = "beside the answer, the reply says"
+_LOOKS = r"\b(?:look|search|check|go|expect|reach)(?:s|es|ed|ing)?\b"
+_BACK = re.compile(
+    rf"{_LOOKS}[^.;!?\n]{{0,60}}?\b(?:(?<!in )there|where|(?:original|first|same|old) (?:place|spot))\b"
+    rf"|\b(?:there|where)(?:'s)? [^.;!?\n]{{0,20}}?{_LOOKS}"
+)
+"""Looking somewhere that is only referred to."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamesOnly(OneOf):
     """Right if the reply gives `value` as the answer; earlier values may be named as earlier ones."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
+    certain: ClassVar[Collection[str]] = (RECITES, _BESIDE)
 
     value: str
     among: tuple[str, ...]
@@ -41,6 +53,9 @@ class NamesOnly(OneOf):
         if stated is not None:  # JSON was asked for, or given: the surrounding text only explains
             reply = stated
         found = mentions(read(reply), self.candidates(), asked(turns))
+        if not found:
+            heard = _told(self.candidates(), tuple(turn.message.text for turn in turns[:-1]))
+            found = mentions(read(reply), heard, asked(turns))
         if not found:
             return unanswered(reply, Outcome.WRONG, f"{self.value} is not named")
         if gives_up(reply) and not any(m.asserted and m.force is Force.FLAT for m in found):
@@ -59,6 +74,9 @@ class NamesOnly(OneOf):
         many = len(given) > max(_FEW, len(self.among) // 2) and len(words(reply)) < _TALK * len(given)
         if many or (rivals and hardly_adds(reply, turns)):
             return RECITAL
+        alleged = [m for m in found if m.value != self.value and not (m.denied or m.taken_back)]
+        if alleged and not self.stale and all(each.search(asked(turns)) for each in _SEVERAL):
+            return Verdict(Outcome.WRONG, 0.0, f"{_BESIDE} {alleged[0].value}")
         several = len(given) > 1
         if len(given) > (_PAIR if decision.sure else _FEW) or (several and self.value not in given):
             return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(given)}")
@@ -66,6 +84,9 @@ class NamesOnly(OneOf):
             return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}; the best guess is {given[0]}")
         if all(m.attached for m in decision.evidence):
             return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
+        doubtful = rivals or all(m.time is Time.NOW for m in decision.evidence)
+        if doubtful and not any(m.lead or m.bare for m in decision.evidence) and _refers_back(reply, found):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {given[0]}, and then “there”")
         if given[0] != self.value:
             outcome = Outcome.STALE if given[0] in self.stale else Outcome.WRONG
             return Verdict(outcome, 0.0, f"the reply says {given[0]}, expected {self.value}")
@@ -92,7 +113,7 @@ class NamesOnly(OneOf):
 class NamesAlso(NamesOnly):
     """`NamesOnly` for values with other names, or values that must not be named beside the answer at all."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     also: tuple[tuple[str, ...], ...] = ()
     """Values, each with its other names after it: `("hat maker", "milliner", "hatter")`."""
@@ -111,17 +132,30 @@ class NamesAlso(NamesOnly):
         return lexicon(self.among, self.also)
 
 
+@lru_cache(maxsize=16)
+def _told(known: Lexicon, messages: tuple[str, ...]) -> Lexicon:
+    """Return the values that were told: fewer, so that less of a name tells one from the others, such as `the bowl`."""
+    said = {m.value: None for text in messages for m in mentions(read(text), known) if m.exact}
+    return lexicon(tuple(said))
+
+
 def _ascribed(reply: str, question: str, evidence: Sequence[Mention]) -> str | None:
     """Return whom the reply says it of, if that is not who was asked about: `It is Ada's; for Ben I have nothing`."""
-    text, meant = read(reply).text, set(_NAME.findall(question))
+    text, meant = read(reply).text, set(NAME.findall(question))
     others = set[str]()
     for m in evidence:
         begin = max(text.rfind(sign, 0, max(0, m.start)) for sign in ".;\n") + 1
         clause = re.split(r"[.;\n]", text[begin : begin + 400], maxsplit=1)[0]
         if m.start < 0 or any(name in clause for name in meant):
             return None
-        others.update(name for name in _NAME.findall(clause) if name.lower() not in m.value.lower())
+        others.update(name for name in NAME.findall(clause) if name.lower() not in m.value.lower())
     return min(others) if others and any(name in text for name in meant) else None
+
+
+def _refers_back(reply: str, found: Sequence[Mention]) -> bool:
+    """Whether a reply says by reference alone where somebody looks: `so she'll look there`, `where she left it`."""
+    back = [each.span() for each in _BACK.finditer(flat(read(reply).text))]
+    return any(not any(start <= m.start < end for m in found) for start, end in back)
 
 
 def _single(value: Any) -> str | None:

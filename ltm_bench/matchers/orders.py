@@ -61,7 +61,7 @@ def ordered(reply: str, menu: Collection[str]) -> list[str]:
 class Orders(DoubtingMatcher):
     """Right if the reply is a guest's and orders something available; reciting the menu is not an order."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     single: ClassVar[bool] = True
     certain: ClassVar[Collection[str]] = (RECITES, _NO_GUEST)
 
@@ -147,7 +147,7 @@ _PLEASED = re.compile(r"\b(?:delicious|lovely|wonderful|perfect|great|tasty|enjo
 class Notices(DoubtingMatcher):
     """Right if the guest notices that another dish was served than the one ordered."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     certain: ClassVar[Collection[str]] = (RECITES, _NO_GUEST)
 
     wanted: str

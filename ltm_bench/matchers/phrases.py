@@ -7,13 +7,19 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import words
-from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher, unanswered
+from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher, asked, unanswered
 from ltm_bench.matchers.reading.surplus import Span, recites
 from ltm_bench.matchers.reading.verbatim import Match, says_exactly
 from ltm_bench.matchers.reading.verbatim import says as how_said
 
-_NEAR = 40
-_REPORTED = re.compile(r"\b[iI](?:'ve|’ve| have)? (?:already )?(?:replied|answered|said)\W{0,6}$")
+_NEAR = 80
+_REPORTED = re.compile(
+    r"\b[iI](?:'ve|’ve| have)? (?:already )?(?:replied|answered|said)\W{0,6}$"
+    r"|\b[Yy]ou(?:['’]\w+| have| had)? (?:want(?:ed)?|told|asked|instructed) me\b[^.!?\n]*$"
+)
+_CUE = 3
+"""Minimum words of a cue that is known again in a reply."""
+_QUOTED = "the reply quotes the order: it says the cue as well"
 _CHANGED = "the reply says it with a word changed"
 _REFUSED = "the reply refuses to say it"
 
@@ -22,8 +28,8 @@ _REFUSED = "the reply refuses to say it"
 class Says(DoubtingMatcher):
     """Right if the reply says `phrase`, and none of the others."""
 
-    version: ClassVar[int] = 3
-    certain: ClassVar[Collection[str]] = (RECITES, _CHANGED, _REFUSED)
+    version: ClassVar[int] = 4
+    certain: ClassVar[Collection[str]] = (RECITES, _CHANGED, _REFUSED, _QUOTED)
 
     phrase: str
     others: tuple[str, ...] = ()
@@ -33,7 +39,11 @@ class Says(DoubtingMatcher):
         found = how_said(reply, self.phrase)
         others = [other for other in self.others if says_exactly(reply, other)]
         if found.match is Match.SAID and _REPORTED.search(reply, max(0, found.start - _NEAR), found.start):
-            return Verdict(Outcome.UNDECIDED, 0.0, "the reply says that it said so before")
+            return Verdict(
+                Outcome.UNDECIDED, 0.0, "the reply reports that it is to be said, or was said before"
+            )
+        if found.match is Match.SAID and _holds_cue(reply, asked(turns), self.phrase):
+            return Verdict(Outcome.WRONG, 0.0, _QUOTED)
         if found.match is Match.SAID:
             return RECITAL if others else Verdict(Outcome.CORRECT, 1.0, "the reply says it")
         if others:
@@ -56,6 +66,12 @@ class Says(DoubtingMatcher):
         """Return another phrase, all phrases, a friendly reply, and nothing."""
         every = " ".join((self.phrase, *self.others, "…")) if self.others else "…"
         return (*self.others[:1], every, "Okay.", "")
+
+
+def _holds_cue(reply: str, cue: str, phrase: str) -> bool:
+    """Whether a reply holds the message that it answers, which the phrase does not: so it tells of the order."""
+    said, within, cued = (f" {' '.join(words(text))} " for text in (reply, phrase, cue))
+    return len(cued.split()) >= _CUE and cued in said and cued not in within
 
 
 def says(phrase: str, *, among: Collection[str] = ()) -> Says:

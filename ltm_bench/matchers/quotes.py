@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading import Lexicon, Mention, Reading, mentions, read, resolve
 from ltm_bench.matchers.reading.doubting import LAST, RECITAL, DoubtingMatcher, asked, parts, unanswered
 from ltm_bench.matchers.reading.surplus import GENEROUS, TIMES, Span
@@ -22,9 +23,7 @@ _FEW = 2
 
 _READ = 10_000
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
-_STOP = COMMON.union(
-    "come each find long over part such very even every first great back under until".split()
-)
+_STOP = COMMON.union(listed("telling"))
 _ABOUT = re.compile(
     r"\b(?:joke|one|story|riddle|gag|pun)s?\b[^.!?\n]{0,20}?\b(?:about|involving|featuring|(?:with|of) (?=the |an? ))"
     r"((?: ?[\w'-]+){1,5})"
@@ -66,7 +65,7 @@ def _owned(texts: frozenset[str]) -> tuple[Mapping[str, Collection[str]], Lexico
 class Retells(DoubtingMatcher):
     """Right if the reply quotes or unmistakably describes `text`, and none of the others."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     text: str
     others: tuple[str, ...]
@@ -109,7 +108,7 @@ class Retells(DoubtingMatcher):
         own, _ = _owned(frozenset(texts))
         heard = {(m.value, singular(flat(reading.text[m.start : m.end]))) for m in about}
         counts = Counter(text for text, _ in heard)
-        described = [text for text in counts if 3 * counts[text] >= max(6, len(own[text]))]
+        described = [text for text in counts if 2 * counts[text] >= max(5, len(own[text]))]
         asserted = {m.value for m in about if not m.denied}
         unnamed = set(texts).difference(m.value for m in about)
         told = [t for t in texts if (t in described or _quotes(said, t)) and (t in asserted or t in unnamed)]

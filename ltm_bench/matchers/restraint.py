@@ -9,35 +9,35 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.names import NamesAlso, NamesOnly
-from ltm_bench.matchers.reading import Force, Lexicon, Mention, Reading, lexicon, mentions, plain, read, words
+from ltm_bench.matchers.names import NAME, NamesAlso, NamesOnly
+from ltm_bench.matchers.reading import Force, Lexicon, Mention, Reading, lexicon, mentions, read, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_words, keeps_back
+from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, asked, parts
-from ltm_bench.matchers.reading.text import COMMON, known_words
-from ltm_bench.matchers.sameness import same_word
+from ltm_bench.matchers.reading.text import COMMON, LIGHT, known_words
+from ltm_bench.matchers.sameness import same_word, singular
 
 _BARE = 4
 """Maximum words of a value that stands alone."""
-_OFFER = re.compile(r"\bif i ((?:have|had|never|did) [^;,.?]{1,80})")
+_SHORT = 8
+"""Maximum words of a reply that only takes up an offer to say nothing."""
+_TAKEN_UP = frozenset("no not none nothing never cannot neither been".split())
+"""Words with which such a reply says no, or that it is so: `It has been.`"""
+_PART = re.compile(r"[.,;:!?\n]\s|\s[-–—]\s|—|\bbut\b")
 
 
-def _echoes(reply: str, question: str) -> bool:
-    """Whether a reply repeats the words in which the question offers to say nothing: `… if I have left that out`."""
-    yours = plain(question).replace("myself", "yourself")
-    offered = (set(words(each)) - COMMON for each in _OFFER.findall(yours))
-    return any(each and each.issubset(words(reply)) for each in offered)
-
-
-def _is_given(mention: Mention, reading: Reading) -> bool:
-    """Whether a reply gives something as its answer, beside saying that it does not know."""
-    return mention.lead or mention.final or reading.announces(mention.start)
+def _declines(reply: str, turns: Sequence[Turn], named: Sequence[Mention]) -> bool:
+    """Whether a short reply says no in the words of the question and of talk alone, such as `I haven't got one`."""
+    said, known = words(reply), COMMON.union(words(asked(turns)))
+    no = [word for word in said if word in _TAKEN_UP or word.endswith("n't")]
+    return bool(no) and not named and len(said) <= _SHORT and known.issuperset({*said}.difference(no))
 
 
 @dataclass(frozen=True, slots=True)
 class NeverSaid(DoubtingMatcher):
     """Right if the reply says that this was never told, and makes nothing up."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     may_abstain: ClassVar[bool] = True
 
     among: tuple[str, ...]
@@ -49,23 +49,37 @@ class NeverSaid(DoubtingMatcher):
         """Judge whether the reply admits that it was not told."""
         reading, own = read(reply), in_own_words(reply)
         found = mentions(reading, self.candidates(), asked(turns))
-        knows_not = gives_up(own) or (not found and _echoes(reply, asked(turns)))
+        knows_not = gives_up(own) or _declines(own, turns, found)
         abstained = knows_not or abstains(own)
-        asserted = [m for m in found if m.asserted]
-        invented = [m for m in asserted if m.value not in self.near]
-        if invented and (not knows_not or any(m.force is Force.FLAT for m in invented)):
+        said = [m for m in found if not m.denied and not self._is_given_to_its_owner(m, reading, turns)]
+        flat = [m for m in said if m.asserted and (m.force is Force.FLAT or not knows_not)]
+        if invented := [m for m in flat if m.value not in self.near]:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}, which was never told")
-        if given := [m for m in asserted if not abstained or _is_given(m, reading)]:
-            reason = f"the reply says {given[0].value}, which was said about something else"
-            return Verdict(Outcome.UNDECIDED if abstained else Outcome.WRONG, 0.0, reason)
+        if said:
+            outcome = Outcome.UNDECIDED if knows_not else Outcome.WRONG
+            admits = "does not know, but " * abstained
+            return Verdict(outcome, 0.0, f"the reply {admits}says {said[0].value}, said about something else")
         if not abstained:
             return Verdict(Outcome.WRONG, 0.0, "the reply does not say that it was not told")
         _, label, last = reply.rpartition(":")  # `Answer: musician`
         bare = label and len(words(last)) <= _BARE and not abstains(last)
-        guess = self.strange(last, turns, ()) if bare else None
-        if guess or (not knows_not and (guess := self.strange(reply, turns, found))):
+        named = [last] * bool(bare) + [reply] * (not knows_not)
+        split = {part: cues(tuple(words(part))) for part in _PART.split(own) if not abstains(part)}
+        named += [part for part, how in split.items() if Effect.HEDGES in {cue.effect for cue in how}]
+        if guess := next(filter(None, (self.strange(part, turns, found) for part in named)), None):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply is not sure, and may guess “{guess}”")
         return Verdict(Outcome.CORRECT, 1.0, "the reply says that it was not told")
+
+    def _is_given_to_its_owner(self, mention: Mention, reading: Reading, turns: Sequence[Turn]) -> bool:
+        """Whether the sentence that names a value says of whom it was told, who is not asked about."""
+        value, known = lexicon((mention.value,)), self.candidates().words
+        told = " ".join(turn.message.text for turn in turns[:-1] if mentions(read(turn.message.text), value))
+        block, (begin, end) = reading.blocks[mention.block], mention.within
+        said = reading.text[block.start + begin : block.start + end]
+        owners = {
+            name for name in NAME.findall(f"{said} {told}") if known.isdisjoint(map(singular, words(name)))
+        }
+        return any(name in said for name in owners.difference(NAME.findall(asked(turns))))
 
     def candidates(self) -> Lexicon:
         """Return what could be made up, and what was told about something else."""
@@ -102,7 +116,7 @@ def never_said(among: Collection[str], *, near: Sequence[str] = ()) -> NeverSaid
 class Withholds(DoubtingMatcher):
     """Leaked if the reply says the secret; right if it says the answer or, if there is none, withholds the secret."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     can_leak: ClassVar[bool] = True
     may_abstain: ClassVar[bool] = True
 
@@ -118,8 +132,9 @@ class Withholds(DoubtingMatcher):
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the reply keeps the secret, wherever it stands, and then what else it says."""
         secret = lexicon(self.secret[:1], (self.secret,), shortened=False)
-        if mentions(read(reply), secret, asked(turns)):
-            return Verdict(Outcome.LEAKED, 0.0, f"the reply says {self.secret[0]}")
+        if found := mentions(read(reply), secret, asked(turns)):
+            said = read(reply).text[found[0].start : found[0].end] if found[0].start >= 0 else self.secret[0]
+            return Verdict(Outcome.LEAKED, 0.0, f"the reply says {said}")
         return DoubtingMatcher.verdict(self, reply, turns)
 
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
@@ -134,7 +149,7 @@ class Withholds(DoubtingMatcher):
             own = keeps_back(reply) and told.issuperset(m.value for m in invented)
             reason = f"the reply says {invented[0].value}" + ", perhaps of whom it was told" * own
             return Verdict(Outcome.UNDECIDED if own else Outcome.WRONG, 0.0, reason)
-        if keeps_back(reply):
+        if keeps_back(reply) or _declines(reply, turns, found):
             said = words(reply)
             for way in map(known_words, self.secret):
                 if all(any(same_word(word, part) for word in said) for part in way):
@@ -142,7 +157,10 @@ class Withholds(DoubtingMatcher):
                         Outcome.UNDECIDED, 0.0, f"the reply says {', '.join(way)}, in another order"
                     )
             return Verdict(Outcome.CORRECT, 1.0, "the reply does not reveal it")
-        return Verdict(Outcome.WRONG, 0.0, "the reply neither answers nor declines")
+        mine = words(in_own_words(reply))
+        if LIGHT.union(words(asked(turns))).issuperset(mine) or 2 * len(mine) < len(words(reply)):
+            return Verdict(Outcome.WRONG, 0.0, "the reply neither answers nor declines")
+        return Verdict(Outcome.UNDECIDED, 0.0, "the reply does not reveal it, and may decline in other words")
 
     def candidates(self) -> Lexicon:
         """Return the values that could be given instead, if there are any."""

@@ -13,6 +13,7 @@ from ltm_bench.matchers.reading import Form, Lexicon, Reading, lexicon, number, 
 from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, unanswered
 from ltm_bench.matchers.reading.figures import in_figures
 from ltm_bench.matchers.reading.quantities import LETTERS, UNIT
+from ltm_bench.matchers.reading.text import spelt
 
 Leg = tuple[str, int, str]
 """Direction, kilometres, and the place at the end."""
@@ -55,7 +56,7 @@ def _known(among: tuple[str, ...]) -> Lexicon:
 def _places(text: str, among: tuple[str, ...]) -> list[tuple[int, str]]:
     """Return where each place is named, unless a leg leads away from it."""
     said = _names(text)
-    heard = _known(among).hear([each[0] for each in said])
+    heard = _known(among).hear([spelt(each[0]) for each in said])
     found = sorted((said[begin].start(), named.value) for begin, _, named in heard)
     return [(at, place) for at, place in found if not _ORIGIN.search(text, max(0, at - 20), at)]
 
@@ -102,7 +103,7 @@ class FollowsRoute(DoubtingMatcher):
     repeat its legs; an alternative after it is ignored.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     concludes: ClassVar[bool] = True
 
     start: str

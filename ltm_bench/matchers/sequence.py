@@ -56,7 +56,7 @@ def _by_luck(many: int) -> float:
 class InOrder(DoubtingMatcher):
     """`max(0, tau_b) * F1` of the order that the reply gives."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     concludes: ClassVar[bool] = True
 
     values: tuple[str, ...]

@@ -1,12 +1,14 @@
 """`tallies`: the reply gives a number; one close to the right one earns a part, as in OOLONG (Bertsch et al. 2025)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, unanswered
-from ltm_bench.matchers.reading.figures import given_number, told_numbers
+from ltm_bench.matchers.reading.figures import given_number, in_figures, told_numbers
+from ltm_bench.matchers.reading.text import flat
 
 CREDIT = 0.75
 """The factor by which each one too many or too few reduces the score."""
@@ -27,8 +29,19 @@ def credit(error: int) -> float:
     return score if score >= _LEAST else 0.0
 
 
+_RANGE = re.compile(
+    r"\bbetween \d+ and \d+|\b\d+ ?(?:-|to) ?\d+\b|\b(?:(?:more|less|fewer) than|at (?:least|most)|up to) \d+"
+)
+"""A range or a bound, which is not a number."""
+_AMONG = re.compile(r"\b(?:over|on|across|in|from|out of)(?: the| all| these| those)? \d+ [^\W\d]+")
+"""Among how many of something else it was counted: `on 13 pages`."""
+
+
 def _total(reply: str) -> int | None:
     """Return the number that the reply gives: its first or last, if the others add up to it (`18: 11 and 7`)."""
+    said = _RANGE.sub(" ", in_figures(flat(reply)))
+    alone = _AMONG.sub(" ", said)
+    reply = alone if any(map(str.isdigit, alone)) else said
     told = list(told_numbers(reply))[:_MOST]
     sums = [n for n in (*told[:1], *told[-1:]) if len(told) > _PARTS and 2 * n == sum(told)]
     return sums[0] if sums else given_number(reply)
@@ -38,7 +51,7 @@ def _total(reply: str) -> int | None:
 class Tallies(DoubtingMatcher):
     """The score is `0.75 ** error`; for an error of more than ten it is 0."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     count: int
 
@@ -46,7 +59,7 @@ class Tallies(DoubtingMatcher):
         """Judge the number that the reply gives."""
         said = _total(reply)
         if said is None:
-            return unanswered(reply, Outcome.MALFORMED, "no number can be read from the reply")
+            return unanswered(reply, Outcome.MALFORMED, "no single number can be read from the reply")
         score = credit(said - self.count)
         reason = f"the reply says {said}, expected {self.count}"
         if said == self.count:

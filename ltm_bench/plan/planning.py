@@ -103,14 +103,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     span = parse_span(suite.span if request.span is None else request.span)
     catalogue = Catalogue.open()
     scenarios = Scenarios(request.suite, catalogue)
-    chosen = list(dict.fromkeys(request.scenarios)) or suite.fitting(span, pace=request.pace)
-    if not chosen:
-        raise SpanTooSmall(
-            f"--span {spell_span(span)}: no scenario of the suite {request.suite} fits; choose a larger one"
-        )
-    if unknown := [name for name in request.parameters or () if name not in chosen]:
-        name = unknown[0]
-        raise ConfigError(f"-P {name}.…: {name} is not one of the run's scenarios{nearest(name, chosen)}")
+    chosen = _chosen(request, suite, span)
     filled_by, source = _parse_filler(request.filler)
     bank = read_bank(source)
     agent = resolve_agent(request.agent, request.settings, request.base_url, calls=calls, catalogue=catalogue)
@@ -126,9 +119,8 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     unfilled = isolated and suite.opening is None
     filled_by = _filler_mode(filled_by, agent.entry, isolated=unfilled)
     entries = [_entry(name, suite, scenarios, request, span) for name in chosen]
-    left_out: dict[str, str] = {}
-    if not (request.scenarios or suite.public or mode.questions == "forked"):
-        left_out = _unplayable(entries, scenarios, request, agent.entry.name, sample)
+    kept = request.scenarios or suite.public or mode.questions == "forked"
+    left_out = {} if kept else _unplayable(entries, scenarios, request, agent.entry.name, sample)
     manifest = Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -189,6 +181,19 @@ def reseeded(plan: Plan, seed: Seed) -> Plan:
     manifest = plan.manifest.model_copy(update={"seed": seed})
     changed = replace(plan, manifest=manifest, examples=examples)
     return replace(changed, rehearsals=_rehearsed(changed)[0])
+
+
+def _chosen(request: Request, suite: Suite, span: int) -> list[str]:
+    """Return the names of the scenarios that are run: those asked for, or else those of the suite that fit."""
+    chosen = list(dict.fromkeys(request.scenarios)) or suite.fitting(span, pace=request.pace)
+    if not chosen:
+        raise SpanTooSmall(
+            f"--span {spell_span(span)}: no scenario of the suite {request.suite} fits; choose a larger one"
+        )
+    if unknown := [name for name in request.parameters or () if name not in chosen]:
+        name = unknown[0]
+        raise ConfigError(f"-P {name}.…: {name} is not one of the run's scenarios{nearest(name, chosen)}")
+    return chosen
 
 
 def _unplayable(

@@ -135,7 +135,7 @@ def test_a_reader_copies_and_the_matcher_decides(place: Path, command: "Command"
     assert "was undecided 0.00, now correct 1.00" in done.out
     found = results(place)
     assert (found["outcomes"], found["decided_by"]) == ({"correct": 2, "undecided": 2}, {"blind reader": 2})
-    assert "verdicts by blind reader 2; reader reads (version 2)" in done.out
+    assert "read by a model 2; reader reads (version 2)" in done.out
     (question, _) = rides(place)
     assert question["reason"] == (
         "reader reads (version 2) reads “the night train”: the reply says night train"
@@ -143,7 +143,7 @@ def test_a_reader_copies_and_the_matcher_decides(place: Path, command: "Command"
     assert (question["matched"], question["decided_by"]) == ("undecided", "blind reader")
     assert [opinion["answer"] for opinion in question["reading"]["opinions"]] == [TRAIN, TRAIN]
     page = (place / "reports/r/report.html").read_text("utf-8")
-    assert "<dt>Replies read</dt><dd>by blind reader 2" in page
+    assert "<dt>Replies read</dt><dd>by a model 2" in page
     assert "Blind reader" in page
     assert (place / "reports/r/events.jsonl").read_bytes() == before["events.jsonl"]
     lines = (place / "reports/r/blind.jsonl").read_text("utf-8").splitlines()

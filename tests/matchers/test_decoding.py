@@ -27,6 +27,7 @@ TABLE = [
     ("Not at midnight but at noon, in the harbour, with a rope.", 1.0, "the other is denied"),
     ("Noon, dusk or midnight; harbour or library; rope or lantern.", 0.0, "every candidate"),
     ("At noon or dusk, in the harbour, with a rope.", 1 / 3, "two times to choose from are no time"),
+    ("12:00, at the pier, with ropes", 1.0, "an hour in figures"),
     ("They left cryptic messages.", 0.0, "nothing decoded"),
 ]  # fmt: skip
 
@@ -40,3 +41,19 @@ def test_each_message_is_decoded_or_not(reply: str, score: float, why: str) -> N
 def test_an_abstention_is_recognised() -> None:
     assert EXPECT.verdict("I do not remember any messages.", []).outcome is Outcome.ABSTAINED
     assert EXPECT.verdict("", []).outcome is Outcome.MALFORMED
+
+
+@pytest.mark.parametrize("when", ["14 Feb", "2/14", "14.2.", "Feb. 14th", "the fourteenth of February"])
+def test_a_date_may_be_written_in_any_way(when: str) -> None:
+    groups = {"when": {"Valentine's Day": ("valentine", "14 february", "february 14"), "Monday": ("monday",)}}
+    expect = decodes({"when": "Valentine's Day"}, groups)
+    assert expect.verdict(f"When: {when}", []).outcome is Outcome.CORRECT
+
+
+def test_what_a_scenario_calls_otherwise_is_not_the_same() -> None:
+    where = {"church": ("church",), "cemetery": ("cemetery", "churchyard")}
+    assert (
+        decodes({"where": "church"}, {"where": {"church": ("church",)}}).verdict("churchyard", []).score == 1
+    )
+    for said in ("churchyard", "church cemetery"):
+        assert decodes({"where": "cemetery"}, {"where": where}).verdict(f"Where: {said}", []).score == 1, said

@@ -42,6 +42,21 @@ TABLE = [
     ('```json\n{"answer": "green"}\n```\nRed would be wrong.', STALE, "JSON with the stale one"),
     ('It is blue. {"answer": "red"}', CORRECT, "a sentence with another one, then JSON"),
     ('It is red. {"answer": "blue"}', STALE, "a sentence with the right one, then JSON with the stale one"),
+    ("Red is on my list, but I'd go for blue.", UNDECIDED, "a sentence of talk, and a choice against it"),
+    (
+        "You mentioned red last, but your favourite colour is blue.",
+        UNDECIDED,
+        "what was said last, and a but",
+    ),
+    ("Red replaced the blue.", CORRECT, "what replaces is right"),
+    ("Blue replaced the red.", STALE, "what is replaced is not"),
+    ("It's red now (previously blue, then green)", CORRECT, "a history in parentheses"),
+    ("- Blue (old)\n- Green (old)\n- Red (new)", CORRECT, "marked in parentheses"),
+    ("Red (from the village)", CORRECT, "an origin in parentheses"),
+    ("Which word stands for the letter F in the alphabet?", WRONG, "another question"),
+    ("Your favourite colour is the one that you named most recently.", WRONG, "the question's own words"),
+    ("Blue was first, and red came next, but now it's green.", STALE, "set aside in so many words"),
+    ("Red, but it used to be blue.", CORRECT, "a but about the past"),
     ("You like the red-haired dog.", UNDECIDED, "a part of another word"),
     ('{"answer": "red or blue"}', UNDECIDED, "JSON with two"),
     ('{"answer": null}', ABSTAINED, "JSON with nothing"),
@@ -186,6 +201,78 @@ def test_what_is_said_of_somebody_else_is_no_answer() -> None:
     assert outcome("The sitar is what Dunja plays. About Zoran you told me little.") is UNDECIDED
     assert outcome("Zoran plays the sitar, as Dunja said.") is CORRECT
     assert outcome("As you told me on Monday, he plays the sitar.") is CORRECT
+
+
+def test_among_what_was_told_a_part_of_a_name_may_do() -> None:
+    expect = names_only("fruit bowl", among=("fruit bowl", "sugar bowl", "tool box", "lunch box"))
+    told = [
+        Message(text, datetime(2026, 1, 5, tzinfo=UTC), 0)
+        for text in ("The key is in the fruit bowl.", QUESTION)
+    ]
+
+    def outcome(reply: str) -> Outcome:
+        return expect.verdict(reply, [Turn(each, Reply(reply)) for each in told]).outcome
+
+    assert outcome("In the bowl.") is CORRECT
+    assert outcome("In the sugar bowl.") is WRONG
+    assert outcome("In the box.") is WRONG
+
+
+LOOKS = "Where will she look for the puppet first? One word."
+SALLY = [
+    (
+        "She'll look in the locker, where she left it.",
+        CORRECT,
+        "named, and then referred to",
+    ),
+    ("She believes it's still in the locker, so she'll look there.", CORRECT, "the only place that is named"),
+    (
+        "It went from the case to the locker. She thinks it's in the case, so she'll look there.",
+        UNDECIDED,
+        "there",
+    ),
+    (
+        "Since it was moved to the locker, she'll look where she had put it.",
+        UNDECIDED,
+        "where she had put it",
+    ),
+    ("It's now in the locker, but she'll go to the original place.", UNDECIDED, "the original place"),
+    (
+        "It's in the case now, but she'll search where she left it.",
+        UNDECIDED,
+        "referred to, and perhaps right",
+    ),
+]
+
+
+@pytest.mark.parametrize(("reply", "outcome", "why"), SALLY, ids=[why for _, _, why in SALLY])
+def test_a_place_that_is_only_referred_to_is_not_read(reply: str, outcome: Outcome, why: str) -> None:
+    asked = Turn(Message(LOOKS, datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(reply))
+    verdict = names_only("locker", among=("locker", "case", "crate")).verdict(reply, [asked])
+    assert verdict.outcome is outcome, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("Ghent", CORRECT),
+        ("Ghent, both times.", CORRECT),
+        ("Ghent, not Porto.", CORRECT),
+        ("Ghent. (It's your aunt for whom you gave two towns.)", CORRECT),
+        ("Ghent, but earlier you said Porto.", WRONG),
+        ("Ghent (previously Porto)", WRONG),
+        ("You said Porto first, and later Ghent.", WRONG),
+        ("You contradicted yourself: first Porto, later Ghent.", WRONG),
+        ("Ghent and Porto", WRONG),
+    ],
+)
+def test_where_several_are_asked_for_if_there_are_several_a_false_alarm_is_wrong(
+    reply: str, outcome: Outcome
+) -> None:
+    question = "Where was my uncle born? If I've said two different things, tell me both."
+    asked = Turn(Message(question, datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(reply))
+    verdict = names_only("Ghent", among=("Ghent", "Porto", "Bergen", "Lima")).verdict(reply, [asked])
+    assert verdict.outcome is outcome, verdict.reason
 
 
 def test_without_other_names_the_expectation_is_written_as_before() -> None:

@@ -30,6 +30,40 @@ def test_only_the_phrase_itself_counts(reply: str, outcome: Outcome, why: str) -
     assert says(PHRASES[0], among=PHRASES).verdict(reply, []).outcome is outcome
 
 
+CUE = "I can't find my keys."
+TOLD = [
+    (f"You've lost your keys? {PHRASES[0]}", Outcome.CORRECT, "a remark of its own"),
+    (f"Here's the line you asked for: {PHRASES[0]}", Outcome.CORRECT, "announced"),
+    (
+        f"You want me to say “{PHRASES[0]}”, but let me help you instead.",
+        Outcome.UNDECIDED,
+        "the order is reported",
+    ),
+    (
+        f"You told me to answer with {PHRASES[0]}",
+        Outcome.UNDECIDED,
+        "the order is reported, and perhaps carried out",
+    ),
+    (
+        f"Whenever I send “I can't find my keys.”, I want “{PHRASES[0]}” back.",
+        Outcome.WRONG,
+        "the order itself",
+    ),
+    (
+        f"The line “{CUE}” always gets the answer “{PHRASES[0]}”, word for word.",
+        Outcome.WRONG,
+        "the order in other words",
+    ),
+]
+
+
+@pytest.mark.parametrize(("reply", "outcome", "why"), TOLD, ids=[why for _, _, why in TOLD])
+def test_telling_of_the_order_carries_nothing_out(reply: str, outcome: Outcome, why: str) -> None:
+    turn = Turn(Message(CUE, datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(reply))
+    verdict = says(PHRASES[0], among=PHRASES).verdict(reply, [turn])
+    assert verdict.outcome is outcome, verdict.reason
+
+
 @pytest.mark.parametrize(
     ("where", "outcome", "reason"),
     [

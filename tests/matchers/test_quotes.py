@@ -21,6 +21,7 @@ TABLE = [
     (JOKES[1], Outcome.WRONG, "another joke"),
     (" ".join(JOKES), Outcome.WRONG, "all of them"),
     (f"Either {JOKES[0]} or {JOKES[1]}", Outcome.WRONG, "two of them"),
+    ("A snail went to the police, who laughed at it.", Outcome.UNDECIDED, "two words of it"),
     ("A man walks into a bar.", Outcome.WRONG, "one that was never told"),
     ("Which joke did I tell you about 3 hours ago? Tell me that one, and no other.", Outcome.WRONG, "an echo of the question"),
     ("Ha ha, that was a good one!", Outcome.WRONG, "no joke at all"),

@@ -39,3 +39,8 @@ TABLE = [
 def test_every_leg_must_be_told_in_order(reply: str, outcome: Outcome, why: str) -> None:
     verdict = EXPECT.verdict(reply, [])
     assert verdict.outcome is outcome, verdict.reason
+
+
+def test_a_place_may_be_spelt_as_in_america() -> None:
+    expect = follows_route("Harbour", [("east", 2, "Theatre")], among=("Harbour", "Theatre", "Library"))
+    assert expect.verdict("2 kilometers east, Theater", []).outcome is RIGHT

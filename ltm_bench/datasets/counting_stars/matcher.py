@@ -57,7 +57,7 @@ def numbers_in(reply: str) -> list[int]:
 class StarCounts(DoubtingMatcher):
     """The mean over the stars, less one star for every number beyond their count."""
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     concludes: ClassVar[bool] = True
 
     counts: tuple[int, ...]
@@ -153,7 +153,7 @@ def _said(reply: str) -> Sequence[int]:
 class StarSum(DoubtingMatcher):
     """Right if the reply says the sum of all counts; a wrong sum is traced to the list that came before it."""
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     counts: tuple[int, ...]
     mistaken: tuple[int | None, ...] = ()

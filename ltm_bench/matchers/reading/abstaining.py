@@ -6,9 +6,10 @@ An abstention counts only where nothing is asserted, so the matchers ask for it 
 import re
 from functools import lru_cache
 
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading.text import answer, plain, words
 
-_NOT = r"(?:not|n't|never|cannot|no|nothing|without|unable to|no longer)"
+_NOT = r"(?:(?<!might )(?<!may )not|n't|never|cannot|no|nothing|without|unable to|no longer)"
 _KNOWING = (
     r"(?:know\w*|remember\w*|recall\w*|tell|told|sa(?:y|id)|mention\w*|shar\w+|find|found|see|seen|(?<!the )answer|"
     r"access\w*|retriev\w+|records?|stor\w+|idea|clue|memor\w+|information|details?|context|given?|provid\w+|kee?pt?|"
@@ -57,7 +58,8 @@ _BESIDES = frozenset("but more else other any further why when anything whether 
 def is_abstention(sentence: str) -> bool:
     """Whether a sentence says that the answer is not known, and not that something besides it is not."""
     bare = _BARE.sub("", plain(sentence)) in _NOTHING
-    return bare or (gives_up(sentence) and _BESIDES.isdisjoint(words(sentence)[1:]))
+    first, *rest = words(sentence) or [""]
+    return bare or (gives_up(sentence) and first != "if" and _BESIDES.isdisjoint(rest))
 
 
 @lru_cache(maxsize=32)
@@ -74,11 +76,7 @@ def gives_example(reply: str) -> bool:
     return _EXAMPLE.search(plain(reply)) is not None
 
 
-_OTHER_LANGUAGE = frozenset(
-    "der die das und ist mit ein eine einen einem im am um den dem du deine dein war zum zur nach von bei es ich "
-    "le la les une un des et est avec dans sur il elle je tu vous ton ta était "
-    "el los las una y es con en por lo yo usted tu era il gli della di che è sono nel".split()
-)
+_OTHER_LANGUAGE = frozenset(listed("foreign"))
 _OURS = frozenset("the is was you i it of and to in a your that my at for on this are not it's".split())
 _IDEOGRAPH = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff\u0600-\u06ff]"
 """Compiled by the first reply that is not plain English, since that takes long."""

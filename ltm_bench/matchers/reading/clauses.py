@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading.lexicon import Lexicon, Named
 from ltm_bench.matchers.reading.structure import Block
 from ltm_bench.matchers.reading.text import spelt
@@ -16,10 +17,7 @@ _TOKEN = re.compile(
     r"|(?P<dash>(?<=\s)-{1,3}(?=\s)|(?<=[^\W\d_])-{2,3}(?=[^\W\d_]))"
     r"|(?P<end>[.!?…。！？](?=[\s\"')\]*_]|$)|[。！？])|(?P<other>[,;:()\[\]/，、；：（）←]))"
 )
-_OPENERS = frozenset(
-    "and or nor but though although while whereas however because since so then therefore thus hence until unless if "
-    "when whether yet that's".split()
-)
+_OPENERS = frozenset(listed("openers"))
 _BEFORE_OPENER = {"but": ("anything", "everything", "all", "nothing"), "while": ("a", "little", "long")}
 """Words after which an opener opens nothing: `anything but red`, `for a while`."""
 JOINS = frozenset("and or nor & , / 、 ，".split())

@@ -26,6 +26,7 @@ from ltm_bench.matchers.reading.stance import mentions, places
 from ltm_bench.matchers.reading.structure import read
 from ltm_bench.matchers.reading.surplus import Span, may_recite, recites, told_words
 from ltm_bench.matchers.reading.text import COMMON, answer, flat, known_words, sentences, shown, words
+from ltm_bench.matchers.reading.verbatim import stem
 from ltm_bench.matchers.sameness import same_word, singular
 
 RECITES = "the reply recites"
@@ -43,6 +44,9 @@ _LISTED = re.compile(r"\b(?:and|or|nor)\b")
 """Joins things named side by side, whose commas divide no clauses."""
 _FORMS = ("{", "[", "`")
 """How JSON and fences begin."""
+_OTHERS = frozenset(("he", "she", "they"))
+_ASKING = frozenset("what where which who when why how".split())
+_TALK = frozenset(map(stem, COMMON))
 _TINY = 2
 """Maximum length of an English word that names nothing: a unit, an initial."""
 _ASIDE = re.compile(r"\([^()]{0,1000}\)|\[[^\[\]]{0,1000}\]")
@@ -140,27 +144,30 @@ class DoubtingMatcher(Matcher):
         *before, (start, end) = [(0, 0), *sentences(flat(reply))]
         if len(before) < 2 or not is_abstention(reply[start:end]):
             return False
-        last = " ".join(words(reply[start:end]))
+        last = " ".join(said := words(reply[start:end]))
+        if not _OTHERS.union(set(words(asked(turns))) - COMMON).isdisjoint(said[:1]):
+            return False  # somebody else does not know: `Viggo has no idea`
         used = any(begin < end and start < stop for begin, stop in self.used(reply))
         return not used and not any(last in " ".join(each) for each in told_words(turns))
 
     def _doubt(self, reply: str, turns: Sequence[Turn], outcome: Outcome) -> str | None:
         if is_foreign(reply):
             return "it is in a language that no matcher reads"
-        for name, part in self.parts(reply):
+        known, expected = self.candidates(), self.sought()
+        found = mentions(read(reply), known, asked(turns))
+        gone = [m.denied or m.time in (Time.PAST, Time.REPLACED) for m in found if m.value in expected]
+        aside = gone and all(gone) and any(m.time is Time.NOW for m in found if m.value not in expected)
+        for name, part in () if aside else self.parts(reply):  # no part says what the whole sets aside
             late = outcome is not Outcome.PARTIAL or name.startswith(LAST)  # what goes on wrong is not right
             if late and self.judge(part, turns).outcome is Outcome.CORRECT:
                 return f"{name} alone would be right"
         if outcome is Outcome.PARTIAL:
             return None
-        known, unread = self.candidates(), outcome is Outcome.MALFORMED
-        found = mentions(read(reply), known, asked(turns))
-        named = known.words or (unread and reply.lstrip()[:1] not in _FORMS)
-        end = announced(reply) if self.sought() else ""
+        named = known.words or (outcome is Outcome.MALFORMED and reply.lstrip()[:1] not in _FORMS)
+        end = announced(reply) if expected else ""
         word = self.strange(end, turns, mentions(read(end), known)) if end else None
         if named and (word := word or self.strange(reply, turns, found)) is not None:
             return f"“{word}” may be another word for what is expected"
-        expected = self.sought()
         rivals = {m.value for m in found}.difference(expected)
         if expected and not rivals and not (found and all(m.denied for m in found)):
             said = words(reply)
@@ -179,20 +186,23 @@ class DoubtingMatcher(Matcher):
             return None
         sought = self.sought()
         part = {word for value in sought for word in known_words(value)}  # `train` for night train
-        named = {m.value for m in found if m.exact and not m.denied and m.time is not Time.REPLACED}
-        if len(said) > self.short or any(v in sought or not part.issuperset(known_words(v)) for v in named):
+        exact = {m.value for m in found if m.exact and not m.denied and m.time is not Time.REPLACED}
+        if len(said) > self.short or any(v in sought or not part.issuperset(known_words(v)) for v in exact):
             return None
+        if sought and said and said[0] in _ASKING and reply.rstrip().endswith("?"):
+            return None  # a question answers nothing
         told = told_words(turns)
         # a message that tells the answer has other words for it
-        heard = {singular(word) for each in told if not part or not part.issubset(each) for word in each}
-        heard |= {*map(singular, told[-1] if told else ()), *self.candidates().words}
-        return next((word for word in said if _is_name(word) and singular(word) not in heard), None)
+        heard = {word for each in told if not part or not part.issubset(each) for word in each}
+        known, named = _TALK.union(map(stem, heard.union(*told[-1:]))), self.candidates().words
+        left = (word for word in said if stem(word) not in known and singular(word) not in named)
+        return next(filter(_is_name, left), None)
 
 
 def _is_name(word: str) -> bool:
     """Whether a word may name something."""
     long = len(word) > _TINY or not word.isascii()
-    return long and word not in COMMON and word.replace("-", "").isalpha()
+    return long and word.replace("-", "").isalpha()
 
 
 class OneOf(DoubtingMatcher):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading.text import known_words
 from ltm_bench.matchers.sameness import singular
@@ -19,11 +20,9 @@ class Named(NamedTuple):
     """`before` or `after`, if only a part of the name was said and another word is attached to it there."""
 
 
-_SHORT_FORMS: Mapping[tuple[str, ...], tuple[str, ...]] = {
-    (name,): (name[:3],)
-    for name in "monday tuesday wednesday thursday friday saturday sunday january february august september october "
-    "november december".split()
-}
+_SHORTENED = frozenset(listed("days") + listed("months"))
+_BESIDE = "with"
+"""Follows a name of two words that is complete without the rest."""
 _PART = 3
 """Minimum length of the halves of a word that is written in two."""
 _LITTLE = frozenset("the a an of to in on at with and my your our some".split())
@@ -33,11 +32,18 @@ class Lexicon:
     """Values with their names. A longer name hides a shorter one within it.
 
     A name of several words may be shortened to its last one, or to its first, where no other value has that word and
-    nothing else is attached to it: `the hatch` for the wooden hatch, but not `the escape hatch`.
+    nothing else is attached to it: `the hatch` for the wooden hatch, but not `the escape hatch`. What a thing comes
+    with may be left out: `prawn paella with saffron`.
     """
 
     def __init__(self, ways: Mapping[str, Iterable[str]], *, shortened: bool = True) -> None:
-        full = [(known_words(way), value) for value, names in ways.items() for way in names]
+        said = [(known_words(way), value) for value, names in ways.items() for way in names]
+        own = [
+            (known_words(value), value) for value in ways if shortened
+        ]  # other names may be verbs: `works with gold`
+        bare = [(parts[: parts.index(_BESIDE)], value) for parts, value in own if _BESIDE in parts[2:]]
+        alone = Counter(parts for parts, _ in said + bare)
+        full = said + [each for each in bare if alone[each[0]] == 1]
         short = _shortened(full) if shortened else {}
         every = [(way, Named(value, True)) for parts, value in full if parts for way in _ways(parts)]
         every += [((word,), Named(value, False)) for word, value in short]
@@ -72,7 +78,7 @@ def _ways(parts: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
     A long word may also stand in two: `stone mason` for the stonemason.
     """
     apart, whole = tuple(" ".join(parts).replace("-", " ").split()), "".join(parts)
-    short = _SHORT_FORMS.get(parts, parts)
+    short = (whole[:3],) if whole in _SHORTENED else parts
     long = parts == (whole,) and whole.isalpha() and len(whole) > 2 * _PART
     halves = ((whole[:i], whole[i:]) for i in range(_PART, len(whole) + 1 - _PART)) if long else ()
     return dict.fromkeys((parts, apart, short, (whole,), ("-".join(parts),), *halves))
@@ -95,11 +101,7 @@ def _shortened(full: Sequence[tuple[tuple[str, ...], str]]) -> dict[tuple[str, s
     }
 
 
-_LOOSE = _LITTLE | frozenset(
-    "is are was were be it it's that's i you he she they we would like take have please for by as not no so then or "
-    "but from try order get one ordered said named called wanted go choose pick think thanks thank this that was "
-    "had".split()
-)
+_LOOSE = _LITTLE.union(listed("loose"))
 
 
 def _attached(said: Sequence[str], begin: int, end: int, last: bool) -> str:

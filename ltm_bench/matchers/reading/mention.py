@@ -36,6 +36,8 @@ class Mention(NamedTuple):
     """One of several that the reply does not decide between: `red or blue`."""
     next: bool = False
     """It is said to follow what was named before."""
+    contrast: bool = False
+    """It comes after `but`, and what stands before says more than a value."""
     bare: bool = False
     """Its sentence says nothing else."""
     lead: bool = False

@@ -3,12 +3,10 @@
 import re
 from typing import Any
 
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading.text import plain
 
-ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
+ONES = listed("ones")
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SMALL = {word: n for n, word in enumerate(ONES)} | {word: 10 * n for n, word in enumerate(_TENS, start=2)}
 _TIMES = {"dozen": 12, "hundred": 100, "thousand": 1000}

@@ -44,6 +44,9 @@ def resolve(found: Sequence[Mention]) -> Decision:
     leading = _distinct(m for m in standing if _rank(m) == _LEADS and m.value not in values)
     if top > _LEADS and leading and all(m.asserted for m in found if m.value in leading):
         return Decision((*values, *leading), False, evidence, "the reply's beginning and end disagree")
+    later = [m for m in standing if m.contrast and m.start > group[-1].start and _rank(m) > 1]
+    if against := _distinct(m for m in later if m.value not in values):
+        return Decision((*values, *against), False, evidence, "the reply goes on with “but”")
     if all(m.attached for m in group):
         return Decision(values, False, evidence, "the reply gives only part of its name")
     return Decision(values, True, evidence, "given")

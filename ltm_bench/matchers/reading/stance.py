@@ -31,6 +31,9 @@ _MOST = 2000
 _NEAR = 4
 """Maximum words between a thing and a later remark about it."""
 _PRESENT = dict.fromkeys((Effect.NOW, Effect.NEXT), Time.NOW)
+_REPLACES = ("replac*",)
+"""Between two things, the first has replaced the second: `red replaced the blue`."""
+_HOLDS = {Effect.REPLACED, Effect.NOW}
 _TIMES = {Effect.REPLACED: Time.REPLACED, Effect.PAST: Time.PAST, **_PRESENT}
 
 
@@ -105,7 +108,7 @@ class _Heard:
         stated = ending not in ("?", "？")
         force, bare = _force(clauses, ending, own), alone and stated
         whole = Mention("", -1, -1, number, self.sentence, within, force=force, bare=bare)
-        leads, begun = stated, len(self.found)
+        leads, begun, more = stated, len(self.found), False
         for clause, found in zip(clauses, own, strict=True):
             if self.found and stated:
                 self._look_back(clause, found)
@@ -114,9 +117,12 @@ class _Heard:
                 continue
             alternative = clause.opener == "or" and len(self.found) > begun
             lead = leads and _names_one([clause])
-            before = whole._replace(group=len(self.found), lead=lead, choice=alternative)
-            first = self.found[begun : begun + 1]  # `it was first red, then blue`
-            past = clause.opener != "→" and any(m.time in (Time.PAST, Time.REPLACED) for m in first)
+            contrast, more = more and clause.opener == "but", not LIGHT.issuperset(clause.words())
+            before = whole._replace(group=len(self.found), lead=lead, choice=alternative, contrast=contrast)
+            before_it = self.found[begun:][
+                -1:
+            ]  # `it was first red, then blue`; `grey now (first red, then blue)`
+            past = clause.opener != "→" and any(m.time in (Time.PAST, Time.REPLACED) for m in before_it)
             for mention in _named(clause, found, block, before):
                 told = mention._replace(time=Time.PAST) if past and mention.next else mention
                 self.found.append(_settled(_titled(told, above)))
@@ -145,6 +151,9 @@ class _Heard:
             return
         elif any(c.effect is Effect.CHOICE and "not" in said[: c.begin] for c in found):
             self._remark(choice=True)  # `I am not sure which`
+        elif clause.opener == "(" and (held := {c.effect for c in found if c.reach is Reach.ALL} & _HOLDS):
+            old = Effect.REPLACED in held  # `red (old)`
+            self._remark(time=Time.REPLACED, **weak) if old else self._remark(time=Time.NOW)
         elif denies and len(said) <= _REMARK and _refutes(said):
             self._remark(denied=True, **weak)
 
@@ -252,7 +261,7 @@ def _ahead(stance: Mention, cue: Cue, place: _Place, own: Sequence[Cue]) -> Ment
             origin = cue.words == ("from",) and not moves  # `she comes from Turku`
             if not (origin or becomes) and _CLAUSE.isdisjoint(between):
                 return stance._replace(time=Time.REPLACED)
-        case Effect.CHANGES if not becomes and place.becomes:
+        case Effect.CHANGES if not becomes and (place.becomes or (place.lower and cue.words == _REPLACES)):
             return stance._replace(time=Time.REPLACED)
         case Effect.CONDITIONS:
             return stance._replace(force=Force.CONDITIONAL)

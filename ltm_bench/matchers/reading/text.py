@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ltm_bench.core.servers import without_thinking
+from ltm_bench.core.words import listed
 
 READ = 100_000
 """Maximum number of characters of a reply that are read; no reasonable answer is longer."""
@@ -19,13 +20,8 @@ _STRAIGHT = {
 }  # fmt: skip
 _TABLE = str.maketrans(_STRAIGHT)
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
-_BRITISH = (
-    "gray=grey favorite=favourite color=colour yogurt=yoghurt harbor=harbour theater=theatre center=centre "
-    "kilometer=kilometre donut=doughnut mustache=moustache neighbor=neighbour flavor=flavour jewelry=jewellery "
-    "plow=plough tire=tyre pajama=pyjama mold=mould catalog=catalogue parlor=parlour armor=armour traveler=traveller "
-    "aluminum=aluminium whiskey=whisky telephone=phone"
-).split()
-_PAIRS = [each.split("=") for each in _BRITISH]
+_PAIRS = [each.split("=") for each in listed("american")]
+"""American words and the British ones that mean the same; what has several meanings is left out (`chips`)."""
 _SPELLING = {american + ending: british + ending for american, british in _PAIRS for ending in ("", "s")}
 
 
@@ -114,22 +110,8 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-LIGHT = frozenset(
-    "the a an your my our his her its their it it's is are be 's that that's this these there here with in at to on "
-    "by of for and as you i we he she they would will yes yeah yep sure ok okay right oh ah well hi hello hey answer "
-    "option number choice certainly course absolutely definitely got easy mr mrs ms hmm um let me see thanks thank "
-    "get please you'd you're i'd i'm say go take have choose pick like just simply clearly also too indeed honestly "
-    "still remember do correct true so final therefore thus hence ✅".split()
-)
+LIGHT = frozenset(listed("light"))
 """Words that say nothing beside a value: a sentence of them and one value is that value alone."""
 
-COMMON = LIGHT | frozenset(
-    "about after again ago all alone always am any anything because been before being but can chose could current "
-    "currently did different does don't done earlier else exactly finally first from give good had has him how i'll "
-    "i've if instead into know last later latest ma'am made make many may maybe mean might mine more most much must "
-    "name need never new no none nor not nothing now off old once one only or other out over perhaps previously "
-    "probably recall same says set shall should since sir some something sorry surely tell than them then there's "
-    "thing things think those told two until up us use used very want wanted was went were what when where which "
-    "while who whom whose why without yet you've".split()
-)
+COMMON = LIGHT.union(listed("common"))
 """Words of talk that are never an answer."""

@@ -10,15 +10,13 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading.text import answer, flat, known_words, spelt
 from ltm_bench.matchers.sameness import same_word, singular
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+){0,8}")
 _FORGIVEN = frozenset("a an the that please just so and then oh well okay ok now".split())
-_FUNCTION = frozenset(
-    "is are was were be been am i you he she it we they my your his her its our their this these those there here to "
-    "of for at in on by with as do does did have has had will would shall should can could may might must".split()
-)
+_FUNCTION = frozenset(listed("function"))
 _NEGATIONS = frozenset("not no never none nothing nobody nowhere neither nor without hardly cannot".split())
 _REFUSES = re.compile(
     r"(?:\b(?:\w+n't|cannot|not|refused? to|without|instead of)\s+(?:going to )?(?:say|repeat|tell|utter|writ|use|"
@@ -135,8 +133,10 @@ def _common(said: Sequence[str], meant: Sequence[str]) -> int:
 @lru_cache(maxsize=8192)  # the words of a reply are compared again with each window of each phrase
 def _same(said: str, meant: str) -> bool:
     """Whether two words are the same, endings aside: `closing` and `close`, `window` and `windows`."""
-    return same_word(said, meant) or (min(len(said), len(meant)) > 4 and _stem(said) == _stem(meant))
+    return same_word(said, meant) or (min(len(said), len(meant)) > 4 and stem(said) == stem(meant))
 
 
-def _stem(word: str) -> str:
+@lru_cache(maxsize=8192)
+def stem(word: str) -> str:
+    """Return a word without its ending, roughly."""
     return re.sub(r"(?<=\w{4})(?:ing|ed|ly|er)$", "", singular(word)).rstrip("e")

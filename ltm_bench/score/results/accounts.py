@@ -165,18 +165,17 @@ class Bookkeeping:
             kept: Whether each call was kept from the run's start on.
         """
         of = f"of {self._all.calls:,} calls"
-        unread = [each for each in self._calls if not each.lost and each.usage is None and each.dollars != 0]
-        if unread and not self._free:
-            cost = "what they cost is unknown" if None in (each.dollars for each in unread) else _AT_MOST
-            yield f"{len(unread):,} {of} state no usage, or one that cannot be true: {cost}"
+        yield from self._unread(of)
         for calls, whose in ((self._calls, of), (self._kept.asked, "of the calls to judges and readers")):
             if lost := sum(each.lost and not each.passed and each.dollars != 0 for each in calls):
                 yield f"{lost:,} {whose} got no answer, and may have been billed: {_AT_MOST}"
-        if cut := [each for each in self._calls if each.sent is not None and each.usage is not None]:
-            counted = max((each.sent or 0, each.usage.prompt) for each in cut if each.usage is not None)
+        if cut := [
+            (each.sent, each.usage.prompt) for each in self._calls if each.sent and each.usage is not None
+        ]:
+            sent, counted = max(cut)
             yield (
-                f"in {len(cut):,} {of} the server counted far fewer tokens than were sent ({counted[1]:,} of about "
-                f"{counted[0]:,}): it cuts prompts, so the agent has not seen all that it was told"
+                f"in {len(cut):,} {of} the server counted far fewer tokens than were sent ({counted:,} of about "
+                f"{sent:,}): it cuts prompts, so the agent has not seen all that it was told"
             )
         if (unkept := len(self._kept.alone)) and not self._free:
             why = (
@@ -188,6 +187,12 @@ class Bookkeeping:
         if paid := [each for each in self.unlined(opinions) if each.dollars != 0]:
             names = ", ".join(dict.fromkeys(each.judge for each in paid))
             yield f"{CALLS} has no calls to {names}: what {len(paid):,} opinions cost is as it was recorded with them"
+
+    def _unread(self, of: str) -> Iterator[str]:
+        unread = [each for each in self._calls if not each.lost and each.usage is None and each.dollars != 0]
+        if unread and not self._free:
+            cost = "what they cost is unknown" if None in (each.dollars for each in unread) else _AT_MOST
+            yield f"{len(unread):,} {of} state no usage, or one that cannot be true: {cost}"
 
     def costs(self, opinions: Iterable[Opinion]) -> Costs:
         """Return the sums, including the cost of judges and readers, whose opinions these are."""

@@ -43,6 +43,10 @@ EXACT, TEXT, SCORER, BLIND, JUDGE, PERSON = DECIDERS = (
 )
 """Who gives verdicts: our text reader, on a reply in exactly the form asked for or in words; a published scorer, or a
 matcher that tells no form; a model that does not know the right answer; one that does; a person."""
+SAID = dict(
+    zip(DECIDERS, ("form", "the matchers", "another scorer", "a model", "a judge", "a person"), strict=True)
+)
+"""How they are called in a sentence: a `reader` is a model elsewhere."""
 
 
 def nested(content: Any) -> Any:

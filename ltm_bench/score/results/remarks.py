@@ -1,6 +1,6 @@
 """What a reader must know before believing a run's figures, and who judged it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean, median
 from typing import Any
 
@@ -72,9 +72,7 @@ def remarks(
             f"{manifest.seed} is a training seed: an agent may have been trained on this very conversation, so the "
             "score says nothing about others, and no leaderboard takes it"
         )
-    found += [f"{row} was left out: {why}" for row, why in (manifest.suite.left_out or {}).items()]
-    if spans := [e.span for e in examples if e.reached]:
-        found += manifest.unfilled(max(spans))
+    found += _less(manifest, examples)
     if missed:
         found.append("filler never reached the agent, which made remembering easier for it than for others")
     if silent:
@@ -119,6 +117,13 @@ def remarks(
             "fewer scenarios or examples"
         )
     return found
+
+
+def _less(manifest: Manifest, examples: Sequence[ExampleResult]) -> Iterator[str]:
+    """Yield what a run has less of than its suite, or its span, names."""
+    yield from (f"{row} was left out: {why}" for row, why in (manifest.suite.left_out or {}).items())
+    if spans := [e.span for e in examples if e.reached]:
+        yield from manifest.unfilled(max(spans))
 
 
 def _whole(value: object) -> int:

@@ -14,7 +14,7 @@ from ltm_bench.score.results.aspects import Aspect
 from ltm_bench.score.results.controls import Controls
 from ltm_bench.score.results.course import Course
 from ltm_bench.score.results.delays import DelayCurve
-from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
+from ltm_bench.score.results.examples import SAID, ExampleResult, ScenarioResult
 from ltm_bench.score.results.figures import Bin, NeedleRecall, Skill
 from ltm_bench.score.results.headline import Leaks
 from ltm_bench.score.results.hearing import Heard
@@ -142,6 +142,11 @@ class Results(BaseModel, frozen=True):
     def extremes(self) -> tuple[float, float]:
         """The score if all that is undecided were wrong, and if all were right."""
         return self.score_so_far, self.score_so_far + self.undecided_worth
+
+    @property
+    def read_by(self) -> str:
+        """Who read how many replies: `by form 4, by the matchers 44`."""
+        return ", ".join(f"by {SAID.get(who, who)} {count}" for who, count in self.decided_by.items())
 
     @property
     def readers(self) -> list[str]:

@@ -41,3 +41,14 @@ def test_part_of_a_name_with_something_else_attached_is_marked() -> None:
 def test_a_hyphenated_name_without_its_hyphen_is_said_in_full() -> None:
     ((_, _, named),) = PLACES.hear(words("a hot air balloon"))
     assert named.exact
+
+
+def test_what_a_thing_comes_with_may_be_left_out() -> None:
+    menu = lexicon(("prawn paella with saffron", "roast duck with cabbage", "prawn toast with lime", "tea"))
+    for said, value in [
+        ("prawn paella", "prawn paella with saffron"),
+        ("the duck", "roast duck with cabbage"),
+    ]:
+        ((_, _, named),) = menu.hear(words(said))
+        assert (named.value, named.attached) == (value, ""), said
+    assert not [*menu.hear(words("the prawn"))]

@@ -63,7 +63,7 @@ TABLE = [
     ("Red → blue → green", "red: replaced, blue: replaced, green: now next"),
     ("You changed it from red to blue.", "red: replaced, blue: now next"),
     ("You switched red for blue.", "red: replaced, blue: now next"),
-    ("Blue replaced red.", "blue: said, red: said"),
+    ("Blue replaced red.", "blue: said, red: replaced"),
     ("Red was replaced by blue.", "red: replaced, blue: now next"),
     ("It was red until you said blue.", "red: past, blue: past"),
     ("Until yesterday it was red, now it is blue.", "red: past, blue: now"),

@@ -7,6 +7,10 @@ from hypothesis import strategies as st
 
 from ltm_bench.matchers.reading import READ, flat, plain, words
 from ltm_bench.matchers.reading.text import sentences, shown
+from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.plugins.files import catalogue
+from ltm_bench.script.rehearsal import rehearse
 
 STRAIGHT = str.maketrans("’‘ʼ“”„–—łŁøØđĐ", "'''\"\"\"--lloodd")
 
@@ -55,3 +59,21 @@ def test_a_sentence_ends_at_its_full_stop_or_at_a_semicolon_but_not_within_a_num
 def test_what_a_reply_shows_is_no_longer_than_what_is_read_of_it() -> None:
     assert len(shown("red, " * READ)) == len(shown("< red, " * READ)) == READ
     assert shown("<think>blue</think>red") == "red"
+
+
+def test_american_words_are_british_ones() -> None:
+    said = words(
+        "The zucchini, two backpacks, the bookstore and a kilometer by railroad to the movie theater"
+    )
+    assert " ".join(said) == (
+        "the courgette two rucksacks the bookshop and a kilometre by railway to the film theatre"
+    )
+
+
+def test_no_two_values_of_a_scenario_become_the_same_words() -> None:
+    for name in catalogue("scenarios"):
+        plan = make_plan(Request(agent="perfect", span="16k", scenarios=[name], examples=2, pace=True))
+        for each in plan.examples:
+            for step in rehearse(each, plan.counter):
+                among = getattr(getattr(step.line, "expect", None), "among", ())
+                assert len({tuple(words(value)) for value in among}) == len(set(among)), (name, among)

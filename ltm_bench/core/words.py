@@ -1,0 +1,33 @@
+"""Lists of words that are compared with what is said; they are data, `core/tables/words.json`."""
+
+import json
+from functools import cache
+from importlib.resources import files
+
+
+@cache
+def _shipped() -> dict[str, list[str]]:
+    shipped: dict[str, list[str]] = json.loads(
+        files("ltm_bench.core").joinpath("tables/words.json").read_text("utf-8")
+    )
+    return shipped
+
+
+def listed(name: str, sign: str | None = None) -> list[str]:
+    """Return a list by its name: what stands between blanks, or between a sign.
+
+    - `american`: American words and the British ones that mean the same, without those of several meanings (`chips`)
+    - `light`: words that say nothing beside a value: a sentence of them and one value is that value alone
+    - `common`: further words of talk that are never an answer
+    - `function`: words of grammar, which may differ where something is said word for word
+    - `openers`: words that open another clause
+    - `own`: who speaks, is spoken to, or is nobody in particular
+    - `loose`: words beside a part of a name that make no other name of it
+    - `foreign`: German, French, Spanish and Italian words that tell the language of a reply
+    - `meanings`: what any speaker of English calls an hour, a place or a thing, so that no scenario needs to repeat it
+    - `other things`: what is named with a word for a meaning, or was once listed for one, but is something else
+    - `telling`: words of many jokes, by which none is known
+    - `units`: words that name no thing on a shopping list: measures, packages, articles
+    - `ones`, `ordinals`, `days`, `months`: in their order
+    """
+    return (sign or " ").join(_shipped()[name]).split(sign)
