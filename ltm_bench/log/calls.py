@@ -137,19 +137,16 @@ class KeptCalls:
                 found.setdefault(place, []).append(call)
         return found
 
-    def take_reply(
-        self, place: Place, usage: Usage | None, on: datetime | None = None, *, rung: bool = False
-    ) -> list[Call]:
+    def take_reply(self, place: Place, usage: Usage | None, on: datetime | None = None) -> list[Call]:
         """Take a reply of the log; return its calls, as far as the log alone knows them.
 
         Args:
             place: Where it stands.
             usage: What the log says that it used.
             on: The time whose prices apply to calls whose own time is unknown.
-            rung: Whether it is a rung's, whose turn the gateway knows under its conversation's name.
         """
         self._open.pop(place, None)
-        seen = usage is None and bool(self._passed) and (rung or place in self.opened)
+        seen = usage is None and bool(self._passed) and place in self.opened
         if seen or place in self._replied:
             return []
         return calls_of(usage, Call(None, *place, at=on))
