@@ -67,7 +67,9 @@ async def publish(
     with RunFiles(folder, None if plan is None else plan.manifest) as files:
         manifest = files.manifest
         about, examples = (
-            (abouts(manifest), reference_examples(manifest)) if plan is None else (plan.about, plan.examples)
+            (abouts(manifest), reference_examples(manifest))
+            if plan is None or manifest.asks is not None
+            else (plan.about, plan.examples)
         )
         if besides and not examples:
             raise ConfigError(

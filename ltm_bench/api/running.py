@@ -9,24 +9,22 @@ from typing import TYPE_CHECKING
 
 from ltm_bench.adapters.routing import serving
 from ltm_bench.api.continuing import asking, check_server, continued, resuming
-from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
+from ltm_bench.api.controlling import again_for, again_lines, ask_again, spent_before
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish
 from ltm_bench.api.runs import Run
 from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import BudgetReached, CannotCombine, ConfigError, RunIncomplete
+from ltm_bench.core.errors import BudgetReached, ConfigError, RunIncomplete
 from ltm_bench.core.keys import read_key
 from ltm_bench.core.messages import Message
 from ltm_bench.core.pricing import dollars
 from ltm_bench.judge.judges import find_judges, find_reader
-from ltm_bench.log.controls import ladder_to_go
 from ltm_bench.log.environment import record_facts
 from ltm_bench.log.reader import logs, read_events
 from ltm_bench.plan.folders import run_folder
 from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.report.words import plural
-from ltm_bench.runner.control_costs import control_lines, ladder_line
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.conversations import run_locked
 from ltm_bench.runner.estimate import forecast
@@ -34,7 +32,7 @@ from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.progress import Tracker
-from ltm_bench.runner.standing import cost_before, finished
+from ltm_bench.runner.standing import cost_before
 from ltm_bench.score.audits.judgements import blind_readings, judgements, ratings
 
 if TYPE_CHECKING:
@@ -67,12 +65,10 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     check_server(plan, folder, options)
     find_judges(options.judges)  # before anything is paid for
     find_reader(options.reader, plan.manifest.agent)
-    controls = controls_for(plan, options)
+    kinds = again_for(plan, options)
     plan = asking(plan, folder, options)
     if not options.gateway:
         check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)
-    elif options.ladder and not finished(plan, folder):  # their calls could not be told from the run's
-        raise CannotCombine("--ladder: behind a gateway, only afterwards: ltm-bench control RUN --ladder")
     _check_records(folder)
     said = ""
     verdicts: Verdicts | None = {}
@@ -90,8 +86,9 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         with equipped(options):
             if not (folder / "events.jsonl").exists():
                 said = await _foreseen(plan, options)
-            if options.ladder and ladder_to_go(folder):
-                options.notify(await ladder_line(plan))
+            for line in await again_lines(plan, folder, options):
+                options.notify(line)
+            options.budget.count(spent_before(plan, folder, options))
             verdicts = await run_locked(
                 plan,
                 folder,
@@ -100,16 +97,13 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
                 notify=options.notify,
                 concurrent=1 if plan.agents.sample.interactive else options.connections,
                 limit=options.run_timeout,
-                ladder=options.ladder,
+                # behind a gateway, their calls could not be told from the run's
+                ladder=options.ladder and not options.gateway,
             )
             if verdicts is None:
                 options.budget.count(cost_before(plan, folder, options.budget).total)
-            kinds = [*controls, "ladder"] if options.ladder and verdicts is None else controls
-            options.budget.count(spent_before(plan, folder, kinds))
-            if controls:
-                for line in await control_lines(plan, controls):
-                    options.notify(line)
-                await ask_controls(plan, folder, controls, options)
+            if kinds:
+                await ask_again(plan, folder, options)
     except (RunIncomplete, BudgetReached) as failure:
         resumable = f"The run can be resumed: {resuming(folder, options, failure)}"
         try:
@@ -121,7 +115,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
             options.stopped(partial)
         options.notify(resumable)
         raise
-    if verdicts is None and not controls:
+    if verdicts is None and not kinds:
         (options.reused or options.notify)(
             f"{folder} is finished already; --fresh starts a new run beside it."
         )

@@ -11,7 +11,7 @@ from subprocess import DEVNULL, Popen
 from typing import Any
 
 from ltm_bench.api import Options, Run, load_run
-from ltm_bench.api.controlling import controls_for
+from ltm_bench.api.controlling import again_for
 from ltm_bench.api.publication import publish, publish_job
 from ltm_bench.cli.console import err, safe
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, RunIncomplete
@@ -31,7 +31,7 @@ def _published_there(done: JobResult, options: Options) -> Run | None:
     """Return a run that was published where and when it ended; None if there is more to do."""
     job, known = done.job, environment_of(done.job.folder).get("tags")
     tagged = (options.tags or {}).items() <= (known if isinstance(known, dict) else {}).items()
-    asked = options.judges or options.reader or controls_for(job.plan, options)
+    asked = options.judges or options.reader or again_for(job.plan, options)
     if done.problem is not None or asked or not tagged or not (job.folder / PAGES[0]).is_file():
         return None
     results = stored_results(job.folder, job.plan.manifest)
@@ -51,7 +51,7 @@ class Press:
     def publish(self, job: Job, verdicts: Verdicts) -> None:
         """Publish a run, and wait until its pages are written."""
         options = self._options
-        if options.judges or options.reader or controls_for(job.plan, options):
+        if options.judges or options.reader or again_for(job.plan, options):
             return
         with suppress(Exception):
             if job.plan.manifest.agent.free:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.limits import check_zip, content_of
-from ltm_bench.log.controls import KINDS, control_of
+from ltm_bench.log.controls import asked_again
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.score.results.stored import SUMS
 
@@ -23,9 +23,8 @@ _SUFFIXES = (".jsonl", ".json", ".toml")
 
 def files(run: Path) -> list[Path]:
     """Return a run's shareable files: neither pages, nor the agent's own state, nor unfinished files."""
-    found = [*run.iterdir(), *(run / "isolated").glob("*.jsonl")]
-    for control in (control_of(run, kind) for kind in (*KINDS, "ladder")):
-        found += [*control.glob("*"), *control.glob("isolated/*.jsonl")]
+    folders = (run, *asked_again(run))
+    found = [path for each in folders for path in (*each.iterdir(), *each.glob("isolated/*.jsonl"))]
     return sorted(p for p in found if p.is_file() and p.suffix in _SUFFIXES and not p.name.startswith("."))
 
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ltm_bench.core.errors import LogError, NotVerified
@@ -11,6 +12,7 @@ from ltm_bench.core.messages import Matcher, Outcome, Reply, Turn, Verdict
 from ltm_bench.core.tokens import counter
 from ltm_bench.export.scrub import REMOVED
 from ltm_bench.export.stored import Place
+from ltm_bench.log.controls import AskedAgain
 from ltm_bench.log.events import Replied, Sent
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.matchers.phrases import says
@@ -68,7 +70,7 @@ class LoggedTexts(TurnListener):
 class _Files(RunFiles):
     """A run's files, as far as its verdicts are derived from them."""
 
-    controls, ladder = {}, None  # the same matchers score them again
+    again: Mapping[str, AskedAgain] = MappingProxyType({})  # the same matchers score it again
 
 
 class Refolded(Fold):

@@ -13,7 +13,7 @@ from ltm_bench.core.messages import Ask, Line, Reply
 from ltm_bench.export.refolded import LoggedMessage, Refolded
 from ltm_bench.export.scrub import REMOVED
 from ltm_bench.log.events import Sent
-from ltm_bench.log.manifest import IMPORTED, Manifest
+from ltm_bench.log.manifest import Manifest
 from ltm_bench.matchers.forms import dump
 from ltm_bench.plan.planning import reference_examples
 from ltm_bench.runner.recording import json_form
@@ -32,7 +32,7 @@ class Retold(NamedTuple):
 
 def retold(manifest: Manifest, log: Refolded) -> Retold:
     """Retell a run's examples."""
-    examples = [] if manifest.agent.adapter == IMPORTED else reference_examples(manifest)
+    examples = reference_examples(manifest)
     told, differing = 0, list[str]()
     for example in examples:
         if _reads_files(example):

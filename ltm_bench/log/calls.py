@@ -83,14 +83,9 @@ class Call(NamedTuple):
 
 
 class KeptCalls:
-    """The calls of a run, record by record. Nonsense is ignored: it is evidence, not truth.
+    """The calls of a run, record by record. Nonsense is ignored: it is evidence, not truth."""
 
-    Args:
-        rungs: Whether they are of rungs, whose turns the gateway knows under their conversations' names.
-    """
-
-    def __init__(self, *, rungs: bool = False) -> None:
-        self._rungs = rungs
+    def __init__(self) -> None:
         self._ended: list[Call] = []
         self._passed: dict[str, Call] = {}
         self._asked: list[Call] = []
@@ -189,7 +184,7 @@ class KeptCalls:
             itself: Whether the agent was asked, so that it counts even if the log alone knows of it.
         """
         self._open.pop(place, None)
-        seen = usage is None and bool(self._passed) and (self._rungs or place in self.opened)
+        seen = usage is None and bool(self._passed) and place in self.opened
         if itself and not seen and place not in self._replied:
             self.alone[place] = calls_of(usage, Call(None, *place, at=on))
         return [*self.turns.get(place, ()), *self.alone.get(place, ())]
@@ -238,9 +233,9 @@ def mark_of(mark: str, price: Decimal | None) -> dict[str, Any]:
     return {mark: True} | ({"reserved": float(price)} if mark == "sending" and price else {})
 
 
-def read_calls(folder: Path, *, rungs: bool = False) -> KeptCalls:
-    """Read a folder's calls, those that earlier releases kept elsewhere too; `rungs` as for `KeptCalls`."""
-    found = KeptCalls(rungs=rungs)
+def read_calls(folder: Path) -> KeptCalls:
+    """Read a folder's calls, those that earlier releases kept elsewhere too."""
+    found = KeptCalls()
     for record in records(folder / "timings.jsonl"):
         found.take(record)
     return found.read(folder)

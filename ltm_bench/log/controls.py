@@ -1,21 +1,18 @@
-"""Controls and ladder of a run: its questions asked again of the same agent in other conditions, in logs of their own.
+"""Runs that ask another run's questions again: controls under other conditions, the ladder's rungs with more help.
 
-`controls/KIND/isolated/` holds a log for each of their conversations, whose turns keep the numbers of the run's log.
-
-The ladder asks missed questions again with ever more help: `controls/ladder/isolated/` holds a log for every
-reply, EXAMPLE-TURN-RUNG.jsonl, and `controls/ladder/scope.json` what was asked.
+Each is a run folder inside that of the run, `controls/KIND` or `rungs/KIND`, whose manifest says how it `asks`. Its
+turns keep the numbers of the run's log, and `scope.json` says what it asks.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from ltm_bench.core.errors import ConfigError, LogError, nearest
-from ltm_bench.core.limits import content_of, json_of
-from ltm_bench.core.messages import Reply, Turn
+from ltm_bench.core.limits import content_of
+from ltm_bench.core.messages import Turn
 from ltm_bench.log.calls import Call, read_calls
 from ltm_bench.log.lines import write_whole
 from ltm_bench.log.reader import read_turns
@@ -27,7 +24,17 @@ KINDS: Mapping[str, str] = {
 }
 """The controls by name, each with what it asks."""
 
+RUNGS: Mapping[str, str] = {
+    "again": "the same question",
+    "cued": "with what else was said at those moments",
+    "recognised": "as a choice between the answer and others like it",
+    "retold": "with all that was told before it",
+}
+"""The rungs of the ladder by name, from the lowest, each with how it asks."""
+
 _SCOPE = "scope.json"
+
+S = TypeVar("S", bound=BaseModel)
 
 
 def parse_controls(given: object) -> tuple[str, ...]:
@@ -42,123 +49,120 @@ def parse_controls(given: object) -> tuple[str, ...]:
     return tuple(kind for kind in KINDS if kind in names)
 
 
-def control_of(run: Path, kind: str) -> Path:
-    """Return the folder of a run's control."""
-    return run / "controls" / kind
+def again_of(run: Path, kind: str) -> Path:
+    """Return the folder in which a run's questions are asked again in this way."""
+    return run / ("controls" if kind in KINDS else "rungs") / kind
 
 
-class Control(NamedTuple):
-    """What is known of a control."""
+def asked_again(run: Path) -> list[Path]:
+    """Return the folders in which a run's questions were asked again."""
+    kinds = (again_of(run, kind) for kind in (*KINDS, *RUNGS))
+    return [folder for folder in (*kinds, _old_ladder(run)) if (folder / _SCOPE).is_file()]
 
-    questions: int = 0
-    """Number of questions that it asks."""
-    left_out: Mapping[str, str] = {}
+
+class Scope(BaseModel, frozen=True, extra="forbid"):
+    """What is asked again."""
+
+    questions: int = Field(ge=0)
+    """Number of questions."""
+    left_out: dict[str, str]
     """Why examples cannot be asked so, by their ids, and single questions of others, by `example#turn`."""
-    replies: Mapping[tuple[str, int], Reply] = {}
+    choices: dict[str, int] = {}
+    """Number of answers that the recognised rung offers, by EXAMPLE-TURN."""
+    after: bool = False
+    """Whether it was asked after the run, in the same conversation; so it was in 0.4.0, of agents that cannot fork."""
+
+
+class AskedAgain(NamedTuple):
+    """What is known of questions that are asked again."""
+
+    scope: Scope
+    turns: Mapping[tuple[str, int], Turn] = {}
     """By example and turn of the run's log."""
     calls: Sequence[Call] = ()
     """All calls that it took."""
 
-
-def write_scope(control: Path, questions: int, left_out: Mapping[str, str]) -> None:
-    """Write what a control asks into its folder."""
-    control.mkdir(parents=True, exist_ok=True)
-    scope = {"questions": questions, "left_out": dict(left_out)}
-    write_whole(control / _SCOPE, json.dumps(scope, indent=1, sort_keys=True).encode() + b"\n")
+    @property
+    def to_go(self) -> int:
+        """Number of questions that still lack a reply."""
+        return max(0, self.scope.questions - sum(turn.kind == "ask" for turn in self.turns.values()))
 
 
-def read_controls(run: Path) -> Mapping[str, Control]:
-    """Return a run's controls by kind. Raises LogError if one of their files is damaged."""
-    return {
-        kind: _read(control_of(run, kind)) for kind in KINDS if (control_of(run, kind) / _SCOPE).is_file()
-    }
+def write_scope(folder: Path, scope: Scope) -> None:
+    """Write what is asked again into its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / _SCOPE, scope.model_dump_json(indent=1, exclude_defaults=True).encode() + b"\n")
 
 
-def _read(control: Path) -> Control:
-    replies, calls = dict[tuple[str, int], Reply](), list[Call]()
-    for _, turn in _talks(control, calls):
-        replies[turn.example or "", turn.message.turn] = turn.reply
-    try:
-        scope = json_of(content_of(control / _SCOPE))
-        left_out = {str(name): str(why) for name, why in scope["left_out"].items()}
-        return Control(int(scope["questions"]), left_out, replies, calls)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-        raise LogError(f"{control / _SCOPE}: {error}; `ltm-bench control` writes it again") from error
+def read_again(run: Path, kinds: Iterable[str] = (*KINDS, *RUNGS)) -> Mapping[str, AskedAgain]:
+    """Return how a run's questions were asked again, by kind. Raises LogError if one of its files is damaged."""
+    folders = {kind: again_of(run, kind) for kind in kinds}
+    old = _read_old(_old_ladder(run)) if (_old_ladder(run) / _SCOPE).is_file() else {}
+    new = {kind: _read(each) for kind, each in folders.items() if (each / _SCOPE).is_file()}
+    return {**new, **old}
 
 
-RUNGS: Mapping[str, str] = {
-    "again": "the same question",
-    "cued": "with what else was said at those moments",
-    "recognised": "as a choice between the answer and others like it",
-    "retold": "with all that was told before it",
-}
-"""The rungs by name, from the lowest, each with how it asks."""
-
-
-class Scope(BaseModel, frozen=True, extra="forbid"):
-    """What the ladder asks."""
-
-    questions: int = Field(ge=0)
-    """Missed questions that it asks again."""
-    to_go: int = Field(ge=0)
-    """Replies that it still lacks."""
-    left_out: dict[str, dict[str, str]]
-    """Why questions have no such rung, by rung and `example#turn`; without `again` they have none at all."""
-    choices: dict[str, int]
-    """Number of answers that the recognised rung offers, by EXAMPLE-TURN."""
-    after: bool
-    """Whether it is asked after the run, since the agent cannot fork."""
-
-
-class LadderLog(NamedTuple):
-    """What is known of a run's ladder."""
-
-    scope: Scope
-    replies: Mapping[tuple[str, int], Mapping[str, Turn]]
-    """The turns of each missed question by rung; questions by example and turn of the run's log."""
-    calls: Sequence[Call] = ()
-    """All calls that it took."""
-
-
-def ladder_of(run: Path) -> Path:
-    """Return the folder of a run's ladder."""
-    return control_of(run, "ladder")
-
-
-def write_ladder(ladder: Path, scope: Scope) -> None:
-    """Write what a ladder asks into its folder."""
-    write_whole(ladder / "scope.json", scope.model_dump_json(indent=1).encode() + b"\n")
-
-
-def ladder_to_go(run: Path) -> bool:
-    """Whether a run's ladder was not asked, or not to its end. Raises LogError if a file of it is damaged."""
-    known = read_ladder(run)
-    return known is None or known.scope.to_go > 0
-
-
-def read_ladder(run: Path) -> LadderLog | None:
-    """Return a run's ladder; None without one. Raises LogError if one of its files is damaged."""
-    path = ladder_of(run) / "scope.json"
-    if not path.is_file():
-        return None
-    try:
-        scope = Scope.model_validate_json(content_of(path))
-    except (OSError, ValidationError) as error:
-        raise LogError(f"{path}: {error}; `ltm-bench control {run.name} --ladder` writes it again") from error
-    replies: dict[tuple[str, int], dict[str, Turn]] = {}
-    calls = list[Call]()
-    for log, asked in _talks(path.parent, calls, rungs=True):
-        _, turn, rung = log.stem.rsplit("-", 2)
-        replies.setdefault((asked.example or "", int(turn)), {})[rung] = asked
-    return LadderLog(scope, replies, calls)
-
-
-def _talks(folder: Path, calls: list[Call], *, rungs: bool = False) -> Iterator[tuple[Path, Turn]]:
-    """Yield the turns in the logs of a folder, each with its log; `calls` gets all calls behind them."""
-    known = read_calls(folder, rungs=rungs)
+def _read(folder: Path) -> AskedAgain:
+    scope, known = _scope_in(folder, Scope), read_calls(folder)
+    turns = dict[tuple[str, int], Turn]()
     for path in sorted((folder / "isolated").glob("*.jsonl")):
         for turn in read_turns(path):
             place, itself = (path.stem, turn.message.turn), turn.answered == "agent"
             known.take_reply(place, turn.reply.usage, itself=itself)
-            yield path, turn
-    calls += known.every
+            turns[turn.example or "", turn.message.turn] = turn
+    return AskedAgain(scope, turns, known.every)
+
+
+def _scope_in(folder: Path, form: type[S]) -> S:
+    try:
+        return form.model_validate_json(content_of(folder / _SCOPE))
+    except (OSError, ValidationError) as error:
+        raise LogError(f"{folder / _SCOPE}: {error}; `ltm-bench control` writes it again") from error
+
+
+def ladder_to_go(run: Path) -> bool:
+    """Whether a run's ladder was not asked, or not to its end. Raises LogError if a file of it is damaged."""
+    known = read_again(run, RUNGS)
+    return len(known) < len(RUNGS) or any(each.to_go for each in known.values())
+
+
+class _OldScope(BaseModel):
+    """What the ladder asked, up to 0.4.0."""
+
+    questions: int = Field(ge=0)
+    left_out: dict[str, dict[str, str]]
+    choices: dict[str, int]
+    after: bool
+
+
+def _old_ladder(run: Path) -> Path:
+    return run / "controls" / "ladder"
+
+
+def _read_old(folder: Path) -> Mapping[str, AskedAgain]:
+    """Return the rungs of a ladder that releases up to 0.4.0 kept in one folder; the first has all calls."""
+    scope, known = _scope_in(folder, _OldScope), read_calls(folder)
+    turns: Mapping[str, dict[tuple[str, int], Turn]] = {rung: {} for rung in RUNGS}
+    for path in sorted((folder / "isolated").glob("*.jsonl")):
+        _, number, rung = path.stem.rsplit("-", 2)
+        for turn in read_turns(path):
+            place = (path.stem, turn.message.turn)
+            known.opened.add(place)  # the gateway knows it under its conversation's name
+            known.take_reply(place, turn.reply.usage, itself=turn.answered == "agent")
+            turns[rung][turn.example or "", int(number)] = turn
+    found = {}
+    for rung in RUNGS:
+        left = scope.left_out.get(rung, {})
+        questions = scope.questions - (len(left) if rung != "again" else 0)
+        own = Scope(questions=questions, left_out=left, choices=scope.choices, after=scope.after)
+        found[rung] = AskedAgain(own, turns[rung])
+    return found | {"again": found["again"]._replace(calls=known.every)}
+
+
+def check_ladder(run: Path) -> None:
+    """Raise ConfigError if a run's ladder was begun by a release that kept it in one folder, and not ended."""
+    if (_old_ladder(run) / _SCOPE).is_file() and ladder_to_go(run):
+        raise ConfigError(
+            f"{_old_ladder(run)}: this ladder was begun by ltm-bench 0.4, which can finish it; remove the folder to "
+            "ask all of it again"
+        )

@@ -140,13 +140,22 @@ class Manifest(BaseModel, frozen=True, extra="forbid"):
     """Where questions are asked."""
     acknowledge: Acknowledge = "live"
     """Who replies to needles."""
+    asks: str | None = None
+    """How it asks another run's questions again, in whose folder it lies; None of any other run."""
     scorers: dict[str, int]
     """The version of every matcher at the time of the run."""
 
     @property
     def mode(self) -> str:
         """How the conversation was run; scores of different modes are shown together only with this label."""
-        return self.questions + (", scripted acknowledgements" if self.acknowledge == "scripted" else "")
+        return self.asks or self.questions + (
+            ", scripted acknowledgements" if self.acknowledge == "scripted" else ""
+        )
+
+    def again(self, kind: str) -> "Manifest":
+        """Return the manifest of the run that asks the questions of this one again."""
+        suite = self.suite.model_copy(update={"isolated": True})
+        return self.model_copy(update={"suite": suite, "questions": "in-line", "asks": kind})
 
     def unfilled(self, longest: int) -> list[str]:
         """Return a remark if even the longest conversation of isolated examples holds far less than the span.

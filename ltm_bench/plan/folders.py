@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.log.controls import KINDS, RUNGS, again_of
 
 REPORTS = Path("reports")
 """The default reports folder."""
@@ -40,7 +41,9 @@ def checked_name(name: str) -> str:
 def find_run(name: str | None, reports: Path = REPORTS) -> Path:
     """Return an existing run by name or path; without a name the newest one. Raises ConfigError."""
     if name is not None:
-        for folder in (Path(name), reports / name):
+        run, dot, kind = name.rpartition(".")
+        inside = [again_of(Path(run), kind)] if dot and kind in (*KINDS, *RUNGS) else []
+        for folder in (Path(name), reports / name, *inside, *(reports / each for each in inside)):
             if (folder / "events.jsonl").exists():
                 return folder
         known = [each.name for each in all_runs(reports)]

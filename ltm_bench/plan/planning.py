@@ -425,6 +425,9 @@ def _file_of(scenario: str) -> str:
 def plan_of(run: Path, calls: Mapping[str, Any] | None = None) -> Plan:
     """Return the plan of an existing run. Raises ManifestDiffers if its files have changed."""
     manifest = read_manifest(run)
+    if manifest.asks is not None:
+        whole = plan_of(run.parents[1], calls)
+        return replace(whole, manifest=whole.manifest.again(manifest.asks), rehearsals={})
     if manifest.agent.adapter == IMPORTED:
         raise ConfigError(f"{run} was imported: its agent cannot be asked again; rescore and report work")
     bank = read_bank(manifest.filler.source)
@@ -479,7 +482,9 @@ def _today(scenarios: Scenarios, entry: ScenarioEntry) -> ScenarioEntry:
 
 
 def reference_examples(manifest: Manifest) -> list[Example]:
-    """Return a run's examples, for baseline and oracle; empty if a scenario has changed."""
+    """Return a run's examples, for baseline and oracle; empty if they cannot be played as it says them."""
+    if manifest.agent.adapter == IMPORTED or manifest.asks is not None:
+        return []
     try:
         return _examples(manifest, Scenarios(manifest.suite.name))
     except LtmBenchError:

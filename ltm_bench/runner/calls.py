@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from shutil import rmtree
 
 from ltm_bench.adapters.http.traffic import Traffic
 from ltm_bench.adapters.operations import Done, Operation, noting
@@ -69,7 +70,7 @@ class Caller:
         self.live = False
         """Whether the agent has caught up with the log and can be asked."""
         self.opened = False
-        self._recorder = recorder
+        self._recorder, self._log = recorder, recorder.path
         self._files, self.clock = files, files.timings.clock
         self._notes = Notes(files, conversation, role)
         self.tracing = Tracing(agent, recorder.path, self.clock)
@@ -84,6 +85,7 @@ class Caller:
         self._session: list[Turn] = []  # the session being told, for an agent that takes sessions
         self._deferred: list[tuple[int, Callable[[], Awaitable[None]]]] = []  # after which turns, and what
         self._since: int | None = None  # the turns before the agent was last closed and opened again
+        self._beside = False  # whether its calls are those of another conversation, which the gateway knows
         self._turn = 0  # the last one the agent has heard, for errors
 
     def _another(self) -> Agent:
@@ -154,8 +156,24 @@ class Caller:
             return
         self.live = True
         # Before the agent gets anything: without this note, whoever resumes next has every call in doubt.
-        self._notes.caught_up(turn, untold=not (self.agent.can_be_told or not turn))
+        self._notes.caught_up(turn, untold=not (self.agent.can_be_told or not turns))
         await self.restore_to(turns, going_on)
+
+    async def begin_again(self, turn: int, log: Path) -> None:
+        """Open a fresh agent, which is to hear another log before a turn. What an earlier one has kept is removed."""
+        self._log = log
+        rmtree(self._home, ignore_errors=True)
+        await self.catch_up(turn, 0)
+
+    async def hear_again(self, turn: Turn) -> None:
+        """Have the agent observe a turn of that log, or send it the message again if it would not remember it so."""
+        if self.agent.observes and (turn.answered == "script" or not self.agent.writes_in_reply):
+            await self.observe(turn)
+            return
+        asked = Outgoing(turn.message, "turn", None, None)
+        async with self._payments.granted(turn.message) as granted:
+            answer = await self._called(asked, lambda: self.agent.reply(turn.message), lambda: 0, granted)
+        self.note_fork(turn.message.turn, answer)
 
     async def restart(self, turns: int) -> None:
         """Close the agent, and have another instance go on from what it kept by itself.
@@ -169,7 +187,7 @@ class Caller:
             await self._reopen(turns)
 
     async def _reopen(self, turns: int) -> None:
-        logged, since = list(islice(read_turns(self._recorder.path), turns)), self._since or 0
+        logged, since = list(islice(read_turns(self._log), turns)), self._since or 0
         await guarded(lambda: self.agent.reopen(self._home, logged, since), self._turn)
 
     def defer(self, turns: int, act: Callable[[], Awaitable[None]]) -> None:
@@ -191,7 +209,7 @@ class Caller:
         elif not self.opened:
             await self.open()
             if turns:
-                logged: Iterator[Turn] = islice(read_turns(self._recorder.path), turns)
+                logged: Iterator[Turn] = islice(read_turns(self._log), turns)
                 if self.agent.takes_sessions and going_on is not None:
                     logged = self._but_for(going_on, logged)
                 await guarded(lambda: self.agent.restore(logged), self._turn)
@@ -225,7 +243,7 @@ class Caller:
             charged=charged,
             role="control",
         )
-        found.opened = True
+        found.opened = found._beside = True
         return found
 
     async def return_to(self, message: Message, turns: int) -> None:
@@ -241,20 +259,6 @@ class Caller:
         """
         return await self._payments.pay_ahead(lambda: self.agent.fork(message), message)
 
-    async def answer(
-        self,
-        message: Message,
-        call: Callable[[], Awaitable[Reply]],
-        record: Callable[[], int],
-        *,
-        doubtful: bool,
-    ) -> CallResult:
-        """Have the agent answer what it froze. The arguments are those of `ask`."""
-        lost = self._payments.charge_lost(message) if doubtful else None
-        await self.catch_up(message.turn, 0)
-        async with self._payments.granted(message) as granted:
-            return await self._called(Outgoing(message, "question", lost, None), call, record, granted)
-
     async def ask(
         self,
         message: Message,
@@ -265,6 +269,7 @@ class Caller:
         doubtful: bool,
         early: Early | None = None,
         before: Callable[[], Awaitable[None]] | None = None,
+        frozen: Callable[[], Awaitable[Reply]] | None = None,
     ) -> CallResult:
         """Ask the agent for a reply.
 
@@ -277,6 +282,7 @@ class Caller:
             doubtful: Whether the log already holds the message, so that the agent may get it twice.
             early: When it goes out, for a question that does not wait for indexers.
             before: Called when everything has settled, before the agent gets the message.
+            frozen: Answers in place of `reply`, from what the agent froze when everything had settled.
         """
         # Before this process notes its own start: without the note of an earlier one, everything is in doubt.
         lost = self._payments.charge_lost(message) if doubtful else None
@@ -287,13 +293,14 @@ class Caller:
         recalled = None
         if early is not None:
             await self._sleep(early.left(self.clock()))
-        elif question:
+        elif question and frozen is None:
             recalled = await self._settled(message)
         if before is not None:
             await before()
         async with self._payments.granted(message) as granted:
             asked = Outgoing(message, "turn", lost, recalled, told=early and early.told)
-            return await self._called(asked, lambda: self.agent.reply(message), record, granted)
+            call = frozen or (lambda: self.agent.reply(message))
+            return await self._called(asked, call, record, granted)
 
     async def fork(
         self,
@@ -439,7 +446,9 @@ class Caller:
     def note_fork(self, number: int, answer: CallResult) -> None:
         """Record how long the answer to a fork took, and what it cost."""
         self._notes.call(number, "seconds", *answer.noted)
-        if not answer.by_gateway:
+        if answer.by_gateway and self._beside:
+            self._notes.paid_elsewhere(number)
+        elif not answer.by_gateway:
             self._notes.paid(number, answer, server_of(self.agent))
 
     async def note(self, turn: int, answer: CallResult) -> None:

@@ -1,12 +1,13 @@
 """What the controls of a run would use, without any call."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
-from ltm_bench.core.messages import Ask, Turn
+from ltm_bench.core.messages import Turn
+from ltm_bench.log.controls import RUNGS
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.controls import rehearsed, talks, unfit
+from ltm_bench.runner.controls import asked_in, rehearsed
 from ltm_bench.runner.estimate import LIKELY, Counting, Estimate, Sight, forecast, most, simulate
-from ltm_bench.runner.ladder import rungs_in
 from ltm_bench.script.rehearsal import needs_no_agent
 
 
@@ -19,19 +20,25 @@ def price(plan: Plan, found: Estimate) -> str:
     return f"{'at most ' if found.bounded else ''}${found.dollars:.2f}"
 
 
-async def simulate_controls(
-    plan: Plan, kinds: Sequence[str], reply_tokens: int = LIKELY
-) -> dict[str, Estimate]:
-    """Count what a run's controls would use, by kind, with the messages of the rehearsals."""
-    sample = plan.agents.sample
+async def simulate_asked(plan: Plan, kinds: Sequence[str], told: int = 0) -> Mapping[str, Estimate]:
+    """Count what asking a run's questions again would use, by kind, with the messages of the rehearsals.
+
+    Args:
+        plan: The run's plan.
+        kinds: Controls and rungs; of these, as if every question had been missed, and without what a window holds then.
+        told: Calls that it takes to tell a fresh agent the run again.
+    """
+    sample, longest = plan.agents.sample, ""
     model, scripted = sample.usage_model(), plan.manifest.acknowledge == "scripted"
     found = {kind: Estimate() for kind in kinds}
-    longest = ""
     for example in plan.examples:
         said = rehearsed(example, plan)
-        for kind, total in found.items():
-            for talk in [] if unfit(kind, said) else talks(kind, example, said):
-                alone = None if model is None else Counting(model, reply_tokens, plan.counter, total, Sight())
+        again = min(told, len(said)) if plan.manifest.suite.isolated else told
+        for kind, asked in asked_in(kinds, example, said, every=True).items():
+            total, counts = found[kind], None if kind in RUNGS else model
+            for talk in (talk for each in asked for talk in each.talks):
+                alone = None if counts is None else Counting(counts, LIKELY, plan.counter, total, Sight())
+                total.calls += again if kind in RUNGS else 0
                 for each in talk.said:
                     if scripted and needs_no_agent(each.line):
                         if alone is not None:
@@ -41,34 +48,35 @@ async def simulate_controls(
                     else:
                         total.calls += 1
                         longest = max(longest, each.sent.said.text, key=len)
-    for total in found.values() if model is None else ():
-        total.dollars, total.bounded = most(sample, total.calls, longest), not sample.free
+    for kind, total in found.items():
+        if model is None or kind in RUNGS:
+            total.dollars, total.bounded = most(sample, total.calls, longest), not sample.free
     return found
 
 
 async def ladder_line(plan: Plan) -> str:
     """Return a line for what the ladder would take if every question were missed."""
-    sample, whole, found, longest = plan.agents.sample, await forecast(plan), Estimate(), ""
-    for example in plan.examples:
-        said, heard = rehearsed(example, plan), list[Turn]()
-        for each in said:
-            if isinstance(each.line, Ask):
-                rungs, _ = rungs_in(said, example, each.line, each.sent.said, heard)
-                found.calls += len(rungs)
-                longest = max([longest, *(rung.message.text for rung in rungs)], key=len)
-            heard.append(Turn(each.sent.said, each.reply, each.sent.kind, example.id))
+    sample, whole, found = plan.agents.sample, await forecast(plan), Estimate()
     if sample.usage_model() is None or whole is None:
-        found.dollars, found.bounded = most(sample, found.calls, longest), True
+        alone = sample.forks == "no"
+        # A fresh agent that cannot be told is sent the run's messages again, at most all of them.
+        asked_all = alone and (sample.writes_in_reply or not sample.observes)
+        told = whole.calls if asked_all and whole is not None else 0
+        rungs = [*(await simulate_asked(plan, [*RUNGS], told)).values()]
+        prices = [each.dollars for each in rungs if each.dollars is not None]
+        found.calls, found.bounded = sum(each.calls for each in rungs), True
+        found.dollars = sum(prices, Decimal()) if len(prices) == len(rungs) else None
+        again = ", each rung by a fresh agent that is told the run again" if alone else ""
     else:
-        asked = await simulate(plan, ladder=True)
+        asked, again = await simulate(plan, ladder=True), ""
         found.calls = asked.calls - whole.calls
         found.dollars = (
             None if asked.dollars is None or whole.dollars is None else asked.dollars - whole.dollars
         )
-    return f"ladder, if every question is missed: {found.calls:,} calls, {price(plan, found)}"
+    return f"ladder, if every question is missed: {found.calls:,} calls, {price(plan, found)}{again}"
 
 
 async def control_lines(plan: Plan, kinds: Sequence[str]) -> list[str]:
     """Return a line for what each control would take."""
-    found = await simulate_controls(plan, kinds)
+    found = await simulate_asked(plan, kinds)
     return [f"control {kind}: {each.calls:,} calls, {price(plan, each)}" for kind, each in found.items()]

@@ -1,34 +1,24 @@
 """Asks a run's questions again under other conditions: alone, with everything in hand, and without filler.
 
-What is said comes from the run's log. Each conversation of a control has a fresh agent and a log of its own, and is
-replayed and resumed like any other.
+What is said comes from the run's log. Each conversation has a fresh agent.
 """
 
-import asyncio
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from ltm_bench.adapters.routing import conversing
-from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import CannotCombine, ReplayDiverged, RunIncomplete
-from ltm_bench.core.messages import AnsweredBy, Ask, Chat, Kind, Line, Message, Reply, Tell, Turn
-from ltm_bench.log.calls import SideFiles
-from ltm_bench.log.controls import control_of, write_scope
-from ltm_bench.log.events import Finished, Forked, Replied, Sent
+from ltm_bench.core.errors import CannotCombine, ReplayDiverged
+from ltm_bench.core.messages import Ask, Chat, Kind, Line, Message, Reply, Tell, Turn
+from ltm_bench.log.controls import RUNGS, Scope, again_of, write_scope
+from ltm_bench.log.events import Forked, Replied, Sent
 from ltm_bench.log.forks import answers_in
-from ltm_bench.log.journal import Journal
-from ltm_bench.log.reader import conversations, is_finished, read_events
-from ltm_bench.log.recorder import Recorder, locked
+from ltm_bench.log.reader import conversations, is_finished, read_events, read_manifest
 from ltm_bench.plan.planning import Plan
-from ltm_bench.runner.calls import Caller
-from ltm_bench.runner.rungs import KNOWS_NOTHING, in_hand
-from ltm_bench.runner.standing import Cost, cost_of
-from ltm_bench.script.rehearsal import briefed, holding, ideal_reply, needs_no_agent, rehearse
+from ltm_bench.runner.rungs import Rung, in_hand, is_missed, rungs_of
+from ltm_bench.score.audits.verdicts import verdict_on
+from ltm_bench.script.rehearsal import holding, ideal_reply, rehearse
 from ltm_bench.script.scenario import Example
 from ltm_bench.script.sealed import SealedReply
 
@@ -42,19 +32,72 @@ class LoggedLine(NamedTuple):
     reply: Reply
 
 
-class ControlTalk(NamedTuple):
-    """A conversation of a control."""
+class Before(NamedTuple):
+    """What a fresh agent is told first: a log, up to the question's turn."""
+
+    log: Path
+    lines: dict[int, Line]
+    """The lines of its scripts, by turn."""
+
+
+class AskedTalk(NamedTuple):
+    """A conversation that asks questions again."""
 
     name: str
     example: Example
     said: Sequence[LoggedLine]
     """What is said in it. Replies count where a script acknowledges."""
+    before: Before | None = None
+    """None if nothing is told first."""
+    frozen: Callable[[], Awaitable[Reply]] | None = None
+    """Answers in the agent's place, which has frozen its prompt."""
+
+
+class Asking(NamedTuple):
+    """How questions are asked again, and which are not."""
+
+    talks: Sequence[AskedTalk] = ()
+    left_out: Mapping[str, str] = {}
+    """As in `Scope`."""
+    choices: Mapping[str, int] = {}
+    """As in `Scope`."""
+
+
+class Missed(NamedTuple):
+    """A missed question."""
+
+    example: Example
+    asked: LoggedLine
+    rungs: Sequence[Rung]
+    """From the lowest."""
+    lacking: Mapping[str, str]
+    """Why it lacks the others, by name."""
+
+    @property
+    def name(self) -> str:
+        """The name of its conversations."""
+        return f"{self.example.id.replace('/', '-')}-{self.asked.sent.turn}"
+
+    def on(self, kind: str, before: Before | None = None) -> Asking:
+        """Return how it is asked on this rung."""
+        found, choices = list[AskedTalk](), dict[str, int]()
+        for rung in self.rungs:
+            if rung.name == kind:
+                sent = replace(self.asked.sent, message=rung.message.text, search_by=rung.message.search_by)
+                found.append(AskedTalk(self.name, self.example, [self.asked._replace(sent=sent)], before))
+                choices |= {self.name: rung.choices} if rung.choices else {}
+        left = {
+            f"{self.example.id}#{self.asked.sent.turn}": why
+            for each, why in self.lacking.items()
+            if each == kind
+        }
+        return Asking(found, left, choices)
 
 
 def said_in(plan: Plan, folder: Path) -> Iterator[tuple[Example, list[LoggedLine]]]:
     """Yield every example with what its script said in a run. Raises ReplayDiverged if it now says anything else."""
     examples = {example.id: example for example in plan.examples}
-    for path in conversations(folder, plan.manifest):
+    for path in conversations(folder):
         heard: dict[str, list[tuple[Sent, Reply]]] = {}
         answers, sent = answers_in(path), None
         for event in read_events(path):
@@ -121,90 +164,63 @@ def unnamed(said: Sequence[LoggedLine], asked: LoggedLine) -> bool:
     return told and isinstance(asked.line, Ask) and not asked.line.evidence
 
 
-def talks(kind: str, example: Example, said: Sequence[LoggedLine]) -> list[ControlTalk]:
-    """Return the conversations in which a control asks an example's questions."""
+def asked_in(
+    kinds: Iterable[str],
+    example: Example,
+    said: Sequence[LoggedLine],
+    before: Before | None = None,
+    *,
+    every: bool = False,
+) -> Mapping[str, list[Asking]]:
+    """Return how an example's questions are asked again, by kind.
+
+    Args:
+        kinds: Controls and rungs.
+        example: The example.
+        said: What it says.
+        before: What a fresh agent is told before a rung.
+        every: Whether rungs ask every question, as if all had been missed.
+    """
+    missed = [*_missed(example, said, every=every)] if RUNGS.keys() & {*kinds} else []
+    return {
+        kind: [each.on(kind, before) for each in missed] if kind in RUNGS else [_control(kind, example, said)]
+        for kind in kinds
+    }
+
+
+def _missed(example: Example, said: Sequence[LoggedLine], *, every: bool) -> Iterator[Missed]:
+    """Yield the questions that were missed."""
+    heard = list[Turn]()
+    for each in said:
+        line, sent = each.line, each.sent
+        turns = [*heard, Turn(sent.said, each.reply, sent.kind, example.id, session=sent.session)]
+        if isinstance(line, Ask) and (
+            every or is_missed(line.expect, verdict_on(line.expect, each.reply, turns), turns)
+        ):
+            yield Missed(example, each, *rungs_in(said, example, line, sent.said, heard))
+        heard = turns
+
+
+def _control(kind: str, example: Example, said: Sequence[LoggedLine]) -> Asking:
+    """Return how a control asks an example's questions."""
+    if why := unfit(kind, said):
+        return Asking(left_out={example.id: why})
     stem = example.id.replace("/", "-")
     places = [place for place, each in enumerate(said) if isinstance(each.line, Ask)]
     if kind == "near":
-        return [ControlTalk(stem, example, said[: places[-1] + 1])] if places else []
-    found = []
+        return Asking([AskedTalk(stem, example, said[: places[-1] + 1])] if places else [])
+    found, left_out = list[AskedTalk](), dict[str, str]()
     for place in places:
         sent, asked_line = said[place].sent, cast(Ask, said[place].line)
         if kind == "evidence":
             if unnamed(said, said[place]):
+                left_out[f"{example.id}#{sent.turn}"] = "its set names no evidence for them"
                 continue
             told = [each.sent.said for each in said[:place] if not isinstance(each.line, Ask)]
             held = [told[each] for each in holding(asked_line, len(told), example)]
-            sent = replace(sent, message=in_hand(held, sent.message))
-        asked = replace(sent, search_by=None if kind == "evidence" else sent.search_by)
-        found.append(ControlTalk(f"{stem}-{sent.turn}", example, [said[place]._replace(sent=asked)]))
-    return found
-
-
-async def run_controls(
-    plan: Plan,
-    folder: Path,
-    kinds: Sequence[str],
-    *,
-    budget: Budget,
-    notify: Callable[[str], None],
-    concurrent: int,
-) -> None:
-    """Ask a finished run's questions again, as far as the logs do not hold the replies yet.
-
-    Args:
-        plan: The run's plan.
-        folder: Its folder.
-        kinds: The controls.
-        budget: What may be spent; it includes what the controls have cost so far.
-        notify: Called with single lines.
-        concurrent: Maximum concurrent conversations.
-
-    Raises:
-        RunIncomplete, BudgetReached: A conversation had to stop; the others were finished.
-    """
-    from ltm_bench.adapters.product import MemoryProduct
-
-    sample = plan.agents.sample
-    if sample.interactive or isinstance(sample, MemoryProduct):  # which share a person, or a server
-        concurrent = 1
-    places = asyncio.Semaphore(concurrent)
-    try:
-        with locked(folder):
-            for kind in kinds:
-                home = control_of(folder, kind)
-                cost = cost_of_controls(plan, folder, kind)
-                asked = _asked(plan, folder, kind, home)
-                clock = time.perf_counter
-                with SideFiles(home, clock) as files:
-                    calls = partial(
-                        Caller,
-                        files=files,
-                        role="control",
-                        budget=budget,
-                        places=places,
-                        on_doubt=partial(_doubt, notify, kind),
-                        charged=cost.replies,
-                    )
-                    open_ones = asyncio.Semaphore(concurrent)
-                    outcomes = await asyncio.gather(
-                        *(_converse(plan, kind, home, talk, calls, open_ones, files.calls) for talk in asked),
-                        return_exceptions=True,  # a failure waits for the others, which are paid for
-                    )
-                for outcome in outcomes:
-                    if isinstance(outcome, BaseException):
-                        raise outcome
-    except OSError as error:  # a full disk
-        raise RunIncomplete(
-            f"{error.filename or folder}: {error.strerror or error}; `ltm-bench control {folder.name}` continues once "
-            "it can be written again"
-        ) from error
-
-
-def cost_of_controls(plan: Plan, folder: Path, kind: str) -> Cost:
-    """Return what a control of a run has cost so far. Raises LogError if one of its logs is damaged."""
-    suite = plan.manifest.suite.model_copy(update={"isolated": True})
-    return cost_of(control_of(folder, kind), plan.manifest.model_copy(update={"suite": suite}))
+            sent = replace(sent, message=in_hand(held, sent.message), search_by=None)
+        found.append(AskedTalk(f"{stem}-{sent.turn}", example, [said[place]._replace(sent=sent)]))
+    return Asking(found, left_out)
 
 
 def check_controls(kinds: Sequence[str], *, isolated: bool) -> None:
@@ -215,120 +231,55 @@ def check_controls(kinds: Sequence[str], *, isolated: bool) -> None:
         )
 
 
-def _asked(plan: Plan, folder: Path, kind: str, home: Path) -> list[ControlTalk]:
-    """Return the conversations of a control that are not finished; note what it asks, and what it cannot."""
-    found: list[ControlTalk] = []
-    left_out, questions = dict[str, str](), 0
-    for example, said in said_in(plan, folder):
-        if why := unfit(kind, said):
-            left_out[example.id] = why
-            continue
-        asked = [each for each in said if isinstance(each.line, Ask)]
-        apart = [each for each in asked if kind == "evidence" and unnamed(said, each)]
-        left_out |= {f"{example.id}#{each.sent.turn}": "its set names no evidence for them" for each in apart}
-        questions += len(asked) - len(apart)
-        found += talks(kind, example, said)
-    write_scope(home, questions, left_out)
-    return [talk for talk in found if not is_finished(_log_of(home, talk))]
+def asked_of(plan: Plan, kind: str) -> Plan:
+    """Return the plan of a run that asks the questions of a run again in this way."""
+    asked = plan.asked and plan.asked.model_copy(update={"controls": (), "ladder": False})
+    return replace(plan, manifest=plan.manifest.again(kind), controls=(), rehearsals={}, asked=asked)
 
 
-def _doubt(notify: Callable[[str], None], kind: str, where: str) -> None:
-    notify(f"The control {kind} may have sent {where} twice: it was on the way when the run stopped.")
+def asked_talks(plan: Plan, kind: str, run: Path) -> list[AskedTalk]:
+    """Return the open conversations in which a run's questions are asked again; note in their folder what is asked."""
+    isolated, told = read_manifest(run).suite.isolated, dict[Path, dict[int, Line]]()
+    # What is to go is known of all rungs once the first one begins.
+    found: dict[str, list[Asking]] = {each: [] for each in (RUNGS if kind in RUNGS else [kind])}
+    for example, said in said_in(plan, run):
+        log = run / (f"isolated/{example.id.replace('/', '-')}.jsonl" if isolated else "events.jsonl")
+        before = Before(log, told.setdefault(log, {}))
+        before.lines.update((each.sent.turn, each.line) for each in said)
+        for each, asked in asked_in(found, example, said, before).items():
+            found[each] += asked
+    talks = {each: note_asked(again_of(run, each), asked) for each, asked in found.items()}[kind]
+    return [
+        talk for talk in talks if not is_finished(again_of(run, kind) / "isolated" / f"{talk.name}.jsonl")
+    ]
 
 
-def _log_of(home: Path, talk: ControlTalk) -> Path:
-    return home / "isolated" / f"{talk.name}.jsonl"
+def note_asked(home: Path, asked: Sequence[Asking]) -> list[AskedTalk]:
+    """Write what is asked again into its folder; return the conversations."""
+    talks = [talk for each in asked for talk in each.talks]
+    scope = Scope(
+        questions=sum(isinstance(each.line, Ask) for talk in talks for each in talk.said),
+        left_out={name: why for each in asked for name, why in each.left_out.items()},
+        choices={name: number for each in asked for name, number in each.choices.items()},
+    )
+    write_scope(home, scope)
+    return talks
 
 
-async def _converse(
-    plan: Plan,
-    kind: str,
-    home: Path,
-    talk: ControlTalk,
-    make_calls: Callable[..., Caller],
-    open_ones: asyncio.Semaphore,
-    seen: Journal,
-) -> None:
-    async with open_ones, conversing(seen, talk.name):
-        with Recorder(_log_of(home, talk)) as recorder:
-            own = home / "agent" / talk.name
-            calls = make_calls(plan.agents, recorder, home=own, conversation=talk.name)
-            try:
-                await _Replay(plan, kind, talk, recorder, calls).run()
-            finally:
-                await calls.close()
+def rungs_in(
+    said: Sequence[LoggedLine], example: Example, line: Ask, asked: Message, heard: Sequence[Turn]
+) -> tuple[list[Rung], dict[str, str]]:
+    """Return the rungs of a question, and why it lacks the others, by name.
 
-
-class _Replay:
-    """One conversation of a control."""
-
-    def __init__(self, plan: Plan, kind: str, talk: ControlTalk, recorder: Recorder, calls: Caller) -> None:
-        self._plan, self._kind, self._talk = plan, kind, talk
-        self._recorder, self._calls = recorder, calls
-        self._turns = self._position = 0
-
-    async def run(self) -> None:
-        """Say everything that is not logged yet. Raises RunIncomplete or BudgetReached if it cannot continue."""
-        calls, recorder = self._calls, self._recorder
-        for said in self._talk.said:
-            tokens = self._plan.counter.count(said.sent.message)
-            sent = replace(said.sent, tokens=tokens, position=self._position, due=None, buried=None)
-            turn = await self._say(sent, said)
-            self._position += tokens + self._plan.counter.count(turn.reply.text)
-            self._turns += 1
-            if isinstance(said.line, Tell) and said.line.deletes:
-                await calls.delete(said.line.deletes, turn.message, turns=self._turns)
-        recorder.put(Finished(turns=self._turns, tokens=self._position, at=self._talk.said[-1].sent.at))
-
-    async def _say(self, sent: Sent, said: LoggedLine) -> Turn:
-        """Record a message and its reply, from the log or the agent."""
-        calls, recorder, line = self._calls, self._recorder, said.line
-        scripted = self._plan.manifest.acknowledge == "scripted" and needs_no_agent(line)
-        message = self._briefed(sent.said, line)
-        doubtful = recorder.logged is not None
-        if doubtful:
-            recorder.put(sent)
-        logged, replayed = recorder.logged, False
-        if isinstance(logged, Replied):
-            reply, replayed = logged.said, True
-            self._replied(sent, reply, scripted=scripted)
-            calls.replayed(sent.turn, reply)
-        elif scripted:
-            reply = said.reply
-            await calls.catch_up(sent.turn, self._turns)
-            self._record(sent, doubtful)
-            self._replied(sent, reply, scripted=True)
-        else:
-            # Only what goes through a memory waits for its indexers.
-            question = self._kind == "near" and isinstance(line, Ask)
-            answer = await calls.ask(
-                message,
-                partial(self._record, sent, doubtful),
-                turns=self._turns,
-                question=question,
-                doubtful=doubtful,
-            )
-            reply = answer.reply
-            self._replied(sent, reply)
-            await calls.note(sent.turn, answer)
-        answered: AnsweredBy = "script" if scripted else "agent"
-        turn = Turn(message, reply, sent.kind, sent.example, answered, session=sent.session)
-        if calls.opened and (replayed or scripted):
-            await calls.observe(turn)
-        return turn
-
-    def _briefed(self, message: Message, line: Line) -> Message:
-        if not self._calls.agent.told_ideal:
-            return message
-        if self._kind == "blind":
-            return replace(message, ideal=KNOWS_NOTHING)
-        return briefed(message, line, self._talk.example)
-
-    def _record(self, sent: Sent, doubtful: bool) -> int:
-        if not doubtful:
-            self._recorder.put(sent)
-        return sent.tokens
-
-    def _replied(self, sent: Sent, reply: Reply, *, scripted: bool = False) -> None:
-        tokens = self._plan.counter.count(reply.text)
-        self._recorder.put(Replied.of(sent.turn, reply, tokens, "script" if scripted else None))
+    Args:
+        said: All that its example says.
+        example: Its example.
+        line: What the script yielded.
+        asked: The question as it was asked.
+        heard: The example's turns before it.
+    """
+    if why := unfit("blind", said):
+        return [], {"again": why}
+    nameless = "its set does not name what holds the answer"
+    whole = nameless if unnamed(said, said[0]._replace(line=line)) else unfit("evidence", said)
+    return rungs_of(example, line, asked, heard, whole=whole)

@@ -19,12 +19,13 @@ from ltm_bench.log.reader import is_finished
 from ltm_bench.log.recorder import Recorder
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
+from ltm_bench.runner.controls import LoggedLine
 from ltm_bench.runner.forks import Forks
 from ltm_bench.runner.ladder import Climb, Ladder, Steps
 from ltm_bench.runner.logged_filler import LoggedFiller
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.outgoing import Early
-from ltm_bench.runner.play import Exchanged, Saying, filler_of, play_of, scheduler_of
+from ltm_bench.runner.play import Exchanged, Saying, Talk, filler_of, play_of, scheduler_of
 from ltm_bench.runner.recording import Recording
 from ltm_bench.runner.store_check import StoreCheck
 from ltm_bench.runner.tracing import Found, needles_of
@@ -38,6 +39,13 @@ Verdicts = Mapping[tuple[str, int], Verdict]
 
 class Conversation:
     """The state of one conversation."""
+
+    replays = True
+    """Whether an agent that is restored by observing hears the turns of its own log again."""
+    waits = True
+    """Whether a question waits for the agent's indexers."""
+    frozen: Callable[[], Awaitable[Reply]] | None = None
+    """Answers in the agent's place."""
 
     def __init__(
         self,
@@ -84,10 +92,10 @@ class Conversation:
             # Most agents are restored by observing every turn, which happens during the replay, so the log is read
             # once. The others are restored after it. A finished conversation restores no agent, but for the ladder.
             needed = self._steps is not None or not is_finished(recorder.path)
-            if calls.observes_the_replay and recorder.logged is not None and needed:
+            if self.replays and calls.observes_the_replay and recorder.logged is not None and needed:
                 await calls.open()
             try:
-                await self._talk()
+                await self.talk()
             except BaseException as error:  # it is raised again
                 # Pending forks are paid for, so their replies are kept; after an interruption they are asked again.
                 cancel = not isinstance(error, RunIncomplete | BudgetReached | OSError)
@@ -99,11 +107,15 @@ class Conversation:
             self._store.close()
             await calls.close()
 
-    async def _talk(self) -> None:
-        scheduler, task, said = self._scheduler, asyncio.current_task(), None
+    def _steps_to_say(self) -> Talk:
         told = self._calls.agent.told_ideal  # its messages carry answers, which only composing gives
-        filler = LoggedFiller(filler_of(self._plan), self._recorder, scheduler, compared=told)
-        talk = play_of(self._plan, scheduler, filler, told_ideal=told)
+        filler = LoggedFiller(filler_of(self._plan), self._recorder, self._scheduler, compared=told)
+        return play_of(self._plan, self._scheduler, filler, told_ideal=told)
+
+    async def talk(self) -> None:
+        """Talk until every example has ended, to an agent that is open or will be opened where the log ends."""
+        scheduler, task, said = self._scheduler, asyncio.current_task(), None
+        talk = self._steps_to_say()
         while not isinstance(step := talk.send(said), AllSaid):
             # An agent that never waits for anything gives the loop no chance to deliver a cancellation.
             if task is not None and task.cancelling():
@@ -134,7 +146,7 @@ class Conversation:
             events.Finished(turns=self._turns, tokens=scheduler.position, at=scheduler.clock.now)
         )
         if self._steps is not None:
-            await self._steps.finish(self._turns, scheduler.number, scheduler.clock.now)
+            await self._steps.ended()
 
     async def _send(self, step: Saying, send: Send) -> Exchanged:
         calls, line, example, message = self._calls, send.line, send.example, step.message
@@ -235,13 +247,10 @@ class Conversation:
 
     def _climb(self, step: Saying, sent: Send | Fork) -> Climb | None:
         """Return the rungs of a question, if missed ones are asked again."""
-        if self._steps is None:
+        if self._steps is None or not isinstance(sent.line, Ask):
             return None
-        example, line, position = sent.example, sent.line, self._scheduler.position
-        self._steps.hears(example)
-        if not isinstance(line, Ask):
-            return None
-        return Climb(self._steps, example, line, step.message, position, step.heard)
+        asked = LoggedLine(self._events.event(step), sent.line, Reply(""))
+        return Climb(self._steps, sent.example, asked, step.message, step.heard)
 
     def _judge(self, example: Example, asked: Ask, turn: int, verdict: Verdict) -> bool | None:
         """Take the verdict on a question; return whether the agent failed, or None if that is undecided."""
@@ -280,10 +289,11 @@ class Conversation:
             message,
             (lambda: sent) if doubtful else record,
             turns=self._turns,
-            question=step.kind == "ask",
+            question=step.kind == "ask" and self.waits,
             doubtful=doubtful,
             early=early,
             before=before,
+            frozen=self.frozen,
         )
         tokens = self._events.replied(step, answer.reply)  # first of all: it was paid for
         await self._calls.note(message.turn, answer)

@@ -1,4 +1,6 @@
-"""Runs all conversations of a plan in its folder: one, or one for each example of an isolated run.
+"""Runs all conversations of a plan in its folder: one, or many that know nothing of each other.
+
+Of an isolated run each is an example; of one that asks another run's questions again, that run's log says which.
 
 `run_locked` starts or resumes them with exclusive access to the folder.
 """
@@ -21,10 +23,12 @@ from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.recorder import Recorder, locked, start_run
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.calls import Caller
+from ltm_bench.runner.controls import AskedTalk, asked_talks
 from ltm_bench.runner.conversation import Conversation, Verdicts
 from ltm_bench.runner.guarding import traced
 from ltm_bench.runner.ladder import Ladder
 from ltm_bench.runner.observer import Observer
+from ltm_bench.runner.retelling import Retelling, say_again
 from ltm_bench.runner.standing import cost_of, finished
 from ltm_bench.script.scenario import Example
 
@@ -64,7 +68,7 @@ async def run_conversations(
         counted: Whether the budget already includes the run's cost so far.
         clock: Seconds from any fixed moment, for measuring durations.
         sleep: Waits for some seconds, before questions that do not wait for indexers.
-        ladder: Whether to ask missed questions again.
+        ladder: Whether to ask missed questions again, of an agent that forks.
 
     Returns:
         The matchers' verdicts on every reply.
@@ -86,13 +90,17 @@ async def run_conversations(
     open_ones = asyncio.Semaphore(concurrent)
     verdicts: dict[tuple[str, int], Verdict] = {}
 
-    async def converse(log: Path, examples: Sequence[Example], home: Path, files: SideFiles) -> Verdicts:
+    kind = plan.manifest.asks
+
+    async def converse(
+        log: Path, about: Sequence[Example] | AskedTalk, home: Path, files: SideFiles
+    ) -> Verdicts:
         with Recorder(log) as recorder, ForkFile(log) as forks:
             if recorder.cut:
                 notify(f"A torn last line of {recorder.cut} bytes was cut off the log.")
             name = log.stem if plan.manifest.suite.isolated else None
             try:
-                async with conversing((files if steps is None else steps.files).calls, name):
+                async with conversing((files if steps is None else steps.files["again"]).calls, name):
                     calls = Caller(
                         make_agent,
                         recorder,
@@ -103,9 +111,13 @@ async def run_conversations(
                         conversation=name,
                         on_doubt=lambda where: notify(_doubtful(where)),
                         charged=cost.replies,
+                        role="agent" if kind is None else "control",
                         sleep=sleep,
                     )
-                    conversation = Conversation(plan, examples, calls, recorder, forks, observer, steps)
+                    if isinstance(about, AskedTalk):
+                        conversation: Conversation = Retelling(plan, about, calls, recorder, forks, observer)
+                    else:
+                        conversation = Conversation(plan, about, calls, recorder, forks, observer, steps)
                     await conversation.run()
             except AgentError as error:
                 if error.__cause__ is not None:
@@ -114,16 +126,19 @@ async def run_conversations(
                 raise
             return conversation.verdicts
 
-    async def alone(example: Example, files: SideFiles) -> Verdicts:
-        name = example.id.replace("/", "-")
+    async def alone(name: str, about: Sequence[Example] | AskedTalk, files: SideFiles) -> Verdicts:
         async with open_ones:
-            return await converse(folder / "isolated" / f"{name}.jsonl", [example], home / name, files)
+            return await converse(folder / "isolated" / f"{name}.jsonl", about, home / name, files)
 
     with SideFiles(folder, clock) as files, ExitStack() as climbing:
-        steps = climbing.enter_context(Ladder(plan, folder, budget, clock)) if ladder else None
+        steps = climbing.enter_context(Ladder(plan, folder, clock, say_again)) if ladder else None
         if not plan.manifest.suite.isolated:
             return await converse(folder / "events.jsonl", plan.examples, home, files)
-        talks = (alone(example, files) for example in plan.examples)
+        if kind is None:
+            talks = [alone(each.id.replace("/", "-"), [each], files) for each in plan.examples]
+        else:
+            again = asked_talks(plan, kind, folder.parents[1])
+            talks = [alone(talk.name, talk, files) for talk in again]
         # A failure waits until the others have ended: cancelling them would throw away replies that are paid for.
         outcomes = await asyncio.gather(*talks, return_exceptions=True)
     for outcome in outcomes:
@@ -166,7 +181,7 @@ async def run_locked(
         concurrent: Maximum concurrent examples of an isolated run.
         counted: Whether the budget already includes the run's cost so far.
         limit: Seconds after which it stops.
-        ladder: Whether to ask missed questions again, of a finished run too.
+        ladder: Whether to ask missed questions again, of an agent that forks; of a finished run too.
 
     Returns:
         The matchers' verdicts on every reply; None if there was nothing left to do.
@@ -185,6 +200,7 @@ async def run_locked(
             blocked = isinstance(error, FileExistsError | NotADirectoryError)
             advice = "; it must be a folder, so move away what is in its place" if blocked else ""
             raise ConfigError(f"{error.filename or folder}: {error.strerror or error}{advice}") from error
+        ladder = ladder and plan.agents.sample.forks != "no"
         already = finished(plan, folder) and not (ladder and ladder_to_go(folder))
         watching = observer(already)
         if already:
@@ -205,8 +221,8 @@ async def run_locked(
                 )
         except OSError as error:  # a full disk
             raise RunIncomplete(
-                f"{error.filename or folder}: {error.strerror or error}; "
-                f"`ltm-bench resume {folder.name}` continues once it can be written again"
+                f"{error.filename or folder}: {error.strerror or error}; `ltm-bench resume "
+                f"{folder if plan.manifest.asks else folder.name}` continues once it can be written again"
             ) from error
 
 

@@ -5,7 +5,8 @@ at once, and into the log at the end, in order of id: equal replies give equal l
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 from ltm_bench.core.messages import Message
 from ltm_bench.core.tokens import Counter
@@ -15,7 +16,32 @@ from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.outgoing import CallResult
 
 
-class Forks:
+class Beside:
+    """What is asked beside a conversation while that goes on."""
+
+    def __init__(self) -> None:
+        self._running: list[asyncio.Task[None]] = []
+
+    def start(self, asking: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Begin to ask."""
+        self._running.append(asyncio.create_task(asking))
+        return self._running[-1]
+
+    async def ended(self) -> None:
+        """Wait for all answers. Raises the first error, if any."""
+        # All of them first: one that fails must not cost the others, which are paid for.
+        for outcome in await asyncio.gather(*self._running, return_exceptions=True):
+            if outcome is not None:
+                raise outcome
+
+    async def settle(self, *, cancel: bool) -> None:
+        """Wait for pending answers when the conversation must stop, or cancel them; ask nothing more."""
+        for task in self._running if cancel else ():
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+
+class Forks(Beside):
     """The forks of one conversation."""
 
     def __init__(self, calls: Caller, file: ForkFile, counter: Counter) -> None:
@@ -26,11 +52,11 @@ class Forks:
             file: Keeps replies until they are in the log.
             counter: Counts the tokens of replies.
         """
+        super().__init__()
         self._calls = calls
         self._file = file
         self._counter = counter
         self._answers: dict[int, Answered] = {}
-        self._running: dict[int, asyncio.Task[None]] = {}
 
     def known(self, forked: Forked) -> Answered | None:
         """Return a fork's reply from before an interruption."""
@@ -56,8 +82,7 @@ class Forks:
             before: Called when everything has settled, before the agent gets the question.
         """
         frozen = asyncio.Event()
-        task = asyncio.create_task(self._answer(forked, message, frozen, then, before))
-        self._running[forked.id] = task
+        task = self.start(self._answer(forked, message, frozen, then, before))
         await frozen.wait()
         if self._calls.agent.forks == "barrier":
             # or its failure would show at the end, when the agent has heard too much to be asked again
@@ -95,16 +120,5 @@ class Forks:
 
     async def finish(self) -> list[Answered]:
         """Wait for all answers, and return them in order of id. Raises the first fork's error, if any."""
-        # All of them first: one that fails must not cost the others, which are paid for.
-        if self._running:
-            await asyncio.wait(self._running.values())
-        for _, task in sorted(self._running.items()):
-            task.result()
+        await self.ended()
         return [self._answers[number] for number in sorted(self._answers)]
-
-    async def settle(self, *, cancel: bool) -> None:
-        """Wait for pending forks when the conversation must stop, or cancel them; ask nothing more."""
-        if cancel:
-            for task in self._running.values():
-                task.cancel()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)

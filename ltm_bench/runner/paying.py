@@ -103,6 +103,12 @@ class Notes:
         # At once: whoever finds one of them takes the reply for paid.
         self._calls.put(*(self._where(turn) | line_of(each, server) for each in found))
 
+    def paid_elsewhere(self, turn: int) -> None:
+        """Note a reply whose calls the gateway charges where it saw them."""
+        self._calls.put(
+            self._where(turn) | line_of(Call(dollars=NOTHING, role=self._role, ending="stop", at=wall()))
+        )
+
     def _lost(self, price: Decimal | None) -> dict[str, Any]:
         return line_of(Call(dollars=price, role=self._role, ending=LOST, at=wall()))
 

@@ -32,23 +32,26 @@ class Recording:
 
     def sent(self, step: Saying) -> int:
         """Record that a message goes out; return its tokens."""
+        sent = self.event(step)
+        self._recorder.put(sent)
+        return sent.tokens
+
+    def event(self, step: Saying) -> Sent:
+        """Return the event of a message."""
         send, message = step.send, step.message
         tokens = self._tokens(message.text, step.tokens)
         said = (
             {} if send is None else {"example": send.example.id, "due": send.due, **self._fields(send.line)}
         )
-        self._recorder.put(
-            Sent(
-                turn=message.turn,
-                kind=step.kind,
-                message=message.text,
-                tokens=tokens,
-                position=self._scheduler.position,
-                at=message.at,
-                **said,
-            )
+        return Sent(
+            turn=message.turn,
+            kind=step.kind,
+            message=message.text,
+            tokens=tokens,
+            position=self._scheduler.position,
+            at=message.at,
+            **said,
         )
-        return tokens
 
     def replied(self, step: Saying, reply: Reply) -> int:
         """Record a reply; return its tokens."""

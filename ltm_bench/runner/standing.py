@@ -75,6 +75,8 @@ def cost_before(plan: Plan, folder: Path, budget: Budget) -> Cost:
 
 def finished(plan: Plan, folder: Path) -> bool:
     """Whether all conversations of a plan are finished."""
+    if plan.manifest.asks is not None:  # which they are, only the log of the run says whose questions it asks
+        return False
     if not plan.manifest.suite.isolated:
         return is_finished(folder / "events.jsonl")
     names = (example.id.replace("/", "-") for example in plan.examples)

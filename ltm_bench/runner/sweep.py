@@ -104,6 +104,7 @@ async def sweep(
     limit: float | None = None,
     retries: int = 0,
     publish: Callable[[Job, Verdicts], None] | None = None,
+    ladder: bool = False,
 ) -> list[JobResult]:
     """Execute all runs.
 
@@ -115,6 +116,7 @@ async def sweep(
         limit: Seconds after which a run stops.
         retries: How often a run that fails is continued.
         publish: Called with each run that was carried out, in a thread beside the calls of the others, one at a time.
+        ladder: Whether to ask missed questions again, of agents that fork.
     """
     publishing = asyncio.Semaphore()
     for job in jobs:  # count all of them before any spends more
@@ -137,6 +139,7 @@ async def sweep(
                 concurrent=connections,
                 counted=True,
                 limit=limit,
+                ladder=ladder,
             )
         except LtmBenchError as error:
             return JobResult(job, error)

@@ -27,8 +27,8 @@ class Send(NamedTuple):
     example: Example
     line: Line
     text: str
-    due: int
-    """The position, in tokens, at which it was due."""
+    due: int | None
+    """The position, in tokens, at which it was due; None if no scheduler sent it."""
     first: bool
     """Whether it is the example's first message."""
     tokens: int | None

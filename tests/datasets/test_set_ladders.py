@@ -98,10 +98,8 @@ def test_questions_in_the_middle_do_not_move_what_is_told_again(place: Path, que
         controls=["evidence"],
     )
     said = {"door": "teal", "shed": "ochre", "fence": "mauve"}
-    for asked in ("ladder", "evidence"):
-        logs = [
-            path.read_text("utf-8") for path in (done.folder / "controls" / asked).glob("isolated/*.jsonl")
-        ]
+    for asked in ("rungs/retold", "controls/evidence"):
+        logs = [path.read_text("utf-8") for path in (done.folder / asked).glob("isolated/*.jsonl")]
         told = [log for log in logs if "Here is everything" in log]
         assert len(told) == 3
         for log in told:

@@ -18,6 +18,7 @@ from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import Sent
 from ltm_bench.log.reader import read_events
+from ltm_bench.plan.folders import all_runs, find_run
 from ltm_bench.plan.planning import plan_of
 from ltm_bench.runner.controls import said_in
 
@@ -280,6 +281,33 @@ def test_a_control_that_a_run_refuses_has_no_price(command: "Command") -> None:
     assert (priced.exit_code, priced.out) == (1, "")
     assert priced.err == refused.err != ""
     assert command("estimate", *given, "--control", "blind").exit_code == 0
+
+
+def test_a_control_is_a_run_that_commands_know_by_its_name(command: "Command") -> None:
+    given = {**SMALL, "span": "4k", "scenarios": ["colours", "restaurant"]}
+    done = run(agent="reference", **given, controls=KINDS, ladder=True)
+    controls = done.results.controls
+    assert controls is not None
+    for kind in KINDS:
+        name, folder = f"r.{kind}", done.folder / "controls" / kind
+        for words in (("rescore", name), ("verify", name), ("report", name), ("bundle", name)):
+            ended = command(*words)
+            assert ended.exit_code == 0, ended.err
+        found = json.loads((folder / "results.json").read_text("utf-8"))
+        assert [each["name"] for each in found["scenarios"]] == ["colours"], "restaurant cannot be asked so"
+        assert (found["complete"], found["mode"]) == (True, kind)
+        figure = controls.figure(kind)
+        assert figure is not None
+        assert (found["score"], found["references"]) == (figure.score, {})
+    assert "blind" in command("compare", "r", "r.blind", "r.evidence").out
+    assert [each.name for each in all_runs(Path("reports"))] == ["r"], "what lists runs does not descend"
+    assert find_run("r.retold") == Path("reports/r/rungs/retold")
+    before = logs(done.folder)
+    assert command("resume", "r.blind").exit_code == 0
+    assert logs(done.folder) == before
+    Path("reports/r/controls/blind/isolated").joinpath(Path(min(before)).name).unlink()
+    assert command("resume", "r.blind").exit_code == 0
+    assert logs(done.folder) == before
 
 
 def test_a_damaged_scope_is_named(command: "Command") -> None:

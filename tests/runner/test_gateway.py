@@ -400,23 +400,30 @@ def test_an_agent_that_starts_before_the_run_shares_a_key_with_it(
     assert "LTM_BENCH_GATEWAY_KEY" not in json.loads((place / "environment.json").read_text("utf-8"))
 
 
-def test_controls_and_ladder_are_paid_apart_from_the_run_that_has_ended(
-    command: "Command", place: Path, server: Provider
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("forks", [True, False])
+def test_controls_and_ladder_are_paid_apart_from_the_run(
+    command: "Command", place: Path, server: Provider, *, forks: bool, at_once: bool
 ) -> None:
-    words, through = (*TINY, *bot(server)), ("--gateway", "--upstream", f"openai={server.openai_url}")
+    through = ("--gateway", "--upstream", f"openai={server.openai_url}")
+    chat = ("--agent", "openai_chat", "-A", f"model={MODEL}", *through)
+    words = (*TINY, *(chat if forks else bot(server)))
     server.answer = lambda messages: "I do not know."
-    refused = command(*words, "--ladder")
-    assert (refused.exit_code, server.chats) == (1, [])
-    assert "ltm-bench control RUN --ladder" in " ".join(refused.err.split())
-    assert command(*words, "--max-cost", "1").exit_code == 0
-    costs, billed = results()["costs"], bill(server)
-    again = command("control", "r", "--ladder", "--control", "blind", *through, "--max-cost", "1")
-    assert again.exit_code == 0, again.err
+    more = ("--ladder", "--control", "blind", "--max-cost", "1")
+    if at_once:
+        done = command(*words, *more)
+    else:
+        assert command(*words, "--max-cost", "1").exit_code == 0
+        costs = results()["costs"]
+        assert costs["dollars"] == pytest.approx(float(bill(server)), abs=1e-6)
+        done = command("control", "r", *through, *more)
+        assert results()["costs"] == costs
+    assert done.exit_code == 0, done.err
     found = results()
     assert found["ladder"]["missed"] > 0
-    assert found["costs"] == costs
-    apart = found["ladder"]["dollars"] + found["controls"]["blind"]["dollars"]
-    assert apart == pytest.approx(float(bill(server) - billed), abs=1e-6) != 0
+    apart = [found["ladder"]["dollars"], found["controls"]["blind"]["dollars"]]
+    assert 0 not in apart
+    assert found["costs"]["dollars"] + sum(apart) == pytest.approx(float(bill(server)), abs=1e-6)
     asked = len(server.chats)
     assert command("control", "r", "--ladder", "--control", "blind", *through).exit_code == 0
     assert len(server.chats) == asked, "nothing is asked twice"

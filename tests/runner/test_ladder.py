@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sys
 from collections import Counter
@@ -18,8 +19,7 @@ from ltm_bench.core.errors import BudgetReached
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.controls import RUNGS
-from ltm_bench.log.events import Sent
-from ltm_bench.log.reader import read_events
+from ltm_bench.log.reader import read_turns
 from ltm_bench.score.statistics.intervals import wilson
 
 if TYPE_CHECKING:
@@ -86,6 +86,33 @@ class Durable(Agent):
             return reply
         return answer
 """
+BOT = """
+class Bot:
+    def __init__(self):
+        self.heard = 0
+
+    def __call__(self, message):
+        self.heard += 1
+        return f"I do not know. ({self.heard} heard)"
+"""
+PAD = """
+from ltm_bench import Agent, Message, Reply, Turn
+
+
+class Pad(Agent):
+    free = True
+    writes_in_reply = True
+
+    def __init__(self):
+        self.asked = self.observed = 0
+
+    async def reply(self, message: Message) -> Reply:
+        self.asked += 1
+        return Reply(f"I do not know. ( {self.asked} asked, {self.observed} observed)")
+
+    async def observe(self, turn: Turn) -> None:
+        self.observed += 1
+"""
 REOPENED = '''"""Two things are told; the agent is closed and opened again between the questions about them."""
 
 from ltm_bench import Ask, Script, Tell, names_only, scenario
@@ -118,14 +145,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def logs(folder: Path) -> dict[str, bytes]:
-    found = (folder / "controls" / "ladder").glob("isolated/*.jsonl")
-    scope = folder / "controls" / "ladder" / "scope.json"
-    return {path.name: path.read_bytes() for path in (*found, scope)}
-
-
-def sent(folder: Path, name: str) -> list[Sent]:
-    log = folder / "controls" / "ladder" / "isolated" / f"{name}.jsonl"
-    return [event for event in read_events(log) if isinstance(event, Sent)]
+    found = [path for name in ("isolated/*.jsonl", "scope.json") for path in folder.glob(f"rungs/*/{name}")]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 @pytest.mark.parametrize(
@@ -146,7 +167,7 @@ def test_asked_in_the_run_or_once_it_has_ended_the_rungs_hear_the_same(
     ladder = first.results.ladder
     assert ladder is not None
     assert ladder == second.results.ladder
-    assert ladder.after is (forks == "no")
+    assert not ladder.after
     calls = Path("calls.txt").read_text("utf-8")
     resume("s", ladder=True)
     assert Path("calls.txt").read_text("utf-8") == calls, "nothing is asked twice"
@@ -185,29 +206,27 @@ def test_an_agent_that_forks_is_asked_at_the_place_of_the_question() -> None:
         again = question.ladder.again
         assert again is not None
         assert again.reply == question.reply, "the question itself has not been heard"
-        names = {path.stem.rpartition("-")[2] for path in _logs_of(done.folder, example.id, question.turn)}
-        assert names == {*RUNGS}
+        logs = done.folder.glob(f"rungs/*/isolated/{example.id.replace('/', '-')}-{question.turn}.jsonl")
+        assert {path.parts[-3] for path in logs} == {*RUNGS}
 
 
-def _logs_of(folder: Path, example: str, turn: int | None) -> list[Path]:
-    home = folder / "controls" / "ladder" / "isolated"
-    return [*home.glob(f"{example.replace('/', '-')}-{turn}-*.jsonl")]
+@pytest.mark.parametrize("mode", [{}, {"isolated": True}])
+def test_any_other_agent_hears_on_each_rung_what_one_that_forks_has_heard(mode: dict[str, Any]) -> None:
+    given = SMALL | mode
+    folders = [
+        run(agent=f"diary_{forks}", **(given | {"name": forks}), ladder=True).folder
+        for forks in ("no", "snapshot")
+    ]
+    said = [
+        {path.relative_to(folder): [turn.reply.text for turn in read_turns(path)] for path in _rungs(folder)}
+        for folder in folders
+    ]
+    assert said[0] == said[1]
+    assert len(said[0]) == 8 * len(RUNGS)
 
 
-def test_any_other_agent_is_asked_after_the_run_and_told_again_last_of_all() -> None:
-    done = run(agent="diary_no", **SMALL, ladder=True)
-    ladder = done.results.ladder
-    assert ladder is not None
-    assert ladder.sentence.startswith("asked after the run, of ")
-    assert ladder.missed == 1, "a topic that came up again, or was to be forgotten, cannot be asked about"
-    assert {"come up again" in why or "forget" in why for why in ladder.left_out["again"].values()} == {True}
-    alone = run(agent="diary_no", **(SMALL | {"name": "s"}), isolated=True, ladder=True)
-    home = alone.folder / "controls" / "ladder" / "isolated"
-    turns = {path.stem: sent(alone.folder, path.stem)[0].turn for path in home.glob("who_said_it-0-*")}
-    assert sorted(turns.values()) == [*range(min(turns.values()), min(turns.values()) + 12)]
-    assert {name.rpartition("-")[2] for name, turn in turns.items() if turn >= max(turns.values()) - 2} == {
-        "retold"
-    }
+def _rungs(folder: Path) -> list[Path]:
+    return [*folder.glob("rungs/*/isolated/*.jsonl")]
 
 
 @pytest.mark.parametrize("forks", ["snapshot", "barrier", "no"])
@@ -224,7 +243,7 @@ def test_a_question_after_the_agent_was_closed_and_opened_again_has_its_rungs(fo
         assert question.ladder is not None
         assert question.ladder.lost == "cued", "it goes on from what it kept, and finds it with a cue"
         assert question.ladder.again is not None
-        assert (question.ladder.again.reply == question.reply) is (forks == "snapshot")
+        assert (question.ladder.again.reply == question.reply) is (forks != "barrier")
 
 
 def test_what_decides_how_it_goes_on_is_left_out_and_said() -> None:
@@ -251,7 +270,7 @@ def test_killed_on_the_ladder_and_repeated_it_ends_with_the_same_bytes(moments: 
     whole, calls = logs(done.folder), Counter(Path("calls.txt").read_text("utf-8").splitlines())
     assert calls.total() >= 30
     for dies in moments:
-        for path in (done.folder / "controls").rglob("*.json*"):
+        for path in (done.folder / "rungs").rglob("*.json*"):
             path.unlink()
         Path("calls.txt").unlink()
         assert killed_at(dies) == -signal.SIGKILL
@@ -366,14 +385,87 @@ def test_the_forecast_prices_it_before_anything_is_asked(command: "Command") -> 
     assert "ladder, if every question is missed: 8 calls, free" in " ".join(said.split())
 
 
-def test_a_sweep_asks_none_and_says_so(command: "Command") -> None:
-    swept = command("sweep", "--agent", "goldfish", "--ladder")
-    assert (swept.exit_code, "--ladder: a sweep" in " ".join(swept.err.split())) == (1, True)
+def test_the_ladder_of_an_earlier_release_opens_and_costs_nothing_again(command: "Command") -> None:
+    frozen = Path(__file__).parents[1] / "frozen" / "v0_4_0"
+    shutil.copytree(frozen / "asked_again", "reports/r")
+    shutil.copy(frozen / "diary_no.txt", "agents/diary_no.py")
+    stated = json.loads(Path("reports/r/results.json").read_text("utf-8"))
+    assert command("rescore", "r").exit_code == 0
+    found = json.loads(Path("reports/r/results.json").read_text("utf-8"))
+    for name in ("ladder", "controls"):
+        assert stated[name] is not None
+        assert found[name] == stated[name]
+    assert found["ladder"]["sentence"].startswith("asked after the run, of 1 missed")
+    assert command("control", "r", "--ladder").exit_code == 0
+    assert not Path("calls.txt").exists()
+    assert command("bundle", "r").exit_code == 0
+    (lost, *_) = Path("reports/r/controls/ladder/isolated").iterdir()
+    lost.unlink()
+    refused = command("control", "r", "--ladder")
+    assert (refused.exit_code, "begun by ltm-bench 0.4" in " ".join(refused.err.split())) == (1, True)
+
+
+def test_an_agent_that_cannot_observe_is_sent_the_run_again_for_every_rung(command: "Command") -> None:
+    Path("bot.py").write_text(BOT, "utf-8")
+    words = ("--span", "2k", "--scenario", "colours", "--examples", "2", "--agent", "python:bot:Bot")
+    done = command("run", *words, "--name", "r", "--ladder")
+    assert done.exit_code == 0, done.err
+    assert "by a fresh agent that is told the run again" in " ".join(done.err.split())
+    run = load_run("r")
+    ladder = run.results.ladder
+    assert ladder is not None
+    assert (ladder.missed, ladder.to_go, ladder.left_out) == (2, 0, {})
+    for example in run.examples:
+        (question,) = example.questions
+        for rung in RUNGS:
+            answer = getattr(question.ladder, rung)
+            assert answer.reply == f"I do not know. ({(question.turn or 0) + 1} heard)"
+
+
+def test_an_agent_that_writes_while_it_replies_replies_again_to_what_it_had_replied_to() -> None:
+    Path("agents/pad.py").write_text(PAD, "utf-8")
+    done = run(agent="pad", **(SMALL | {"scenarios": ["colours"]}), ladder=True)
+    for example in done.examples:
+        for question in example.questions:
+            assert question.ladder is not None
+            assert question.ladder.again is not None
+            assert question.ladder.again.reply == question.reply
+            assert " 0 " not in question.reply
+
+
+def test_a_rung_killed_while_its_agent_is_told_the_run_begins_with_another_fresh_agent() -> None:
+    run(agent="diary_no", **SMALL, ladder=True)
+    whole = {path: path.read_bytes() for path in _rungs(Path("reports/r"))}
+    for path in (*Path("reports/r/rungs").rglob("*.json*"),):
+        path.unlink()
+    Path("calls.txt").unlink()
+    assert killed_at(3) == -signal.SIGKILL
+    left = next(Path("reports/r/rungs/again/agent").iterdir())
+    (left / "stale").write_text("of the one that was killed", "utf-8")
+    assert killed_at(0) == 0
+    assert {path: path.read_bytes() for path in _rungs(Path("reports/r"))} == whole
+
+
+def test_a_sweep_asks_the_missed_questions_of_all_its_runs_and_only_what_is_missing(
+    command: "Command",
+) -> None:
+    agents = ("--agent", "diary_no", "--agent", "diary_snapshot")
+    words = ("sweep", *agents, "--span", "2k", "--scenario", "colours", "--examples", "2", "--ladder")
+    done = command(*words)
+    assert done.exit_code == 0, done.err
+    for forks in ("no", "snapshot"):
+        (folder,) = Path("reports").glob(f"*diary_{forks}*")
+        ladder = load_run(folder.name).results.ladder
+        assert ladder is not None
+        assert (ladder.missed, ladder.to_go) == (2, 0)
+    calls = Path("calls.txt").read_text("utf-8")
+    assert command(*words).exit_code == 0
+    assert Path("calls.txt").read_text("utf-8") == calls
 
 
 def test_a_damaged_scope_is_named(command: "Command") -> None:
     done = run(agent="goldfish", **SMALL, ladder=True)
-    (done.folder / "controls" / "ladder" / "scope.json").write_text("[]", "utf-8")
+    (done.folder / "rungs" / "cued" / "scope.json").write_text("[]", "utf-8")
     failed = command("report", "r")
     assert failed.exit_code == 1
     assert "scope.json" in failed.err

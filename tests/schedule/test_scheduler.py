@@ -81,6 +81,7 @@ def play(
             said = ideal_reply(decision.line)
             size = COUNT(decision.text)
             assert decision.tokens in (None, size)
+            assert decision.due is not None
             played.sent.append(
                 Sent(
                     decision.example,

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from ltm_bench.api import Options, Run, compare, equipped
 from ltm_bench.api.continuing import together
-from ltm_bench.api.controlling import ask_controls, controls_for, spent_before
+from ltm_bench.api.controlling import again_for, again_lines, ask_again, spent_before
 from ltm_bench.api.publication import publish_at_once
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.config_file import values_of
@@ -36,6 +36,7 @@ from ltm_bench.core.errors import (
     RunIncomplete,
 )
 from ltm_bench.judge.judges import find_judges, find_reader
+from ltm_bench.log.controls import KINDS
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
@@ -44,7 +45,6 @@ from ltm_bench.plan.request import RUN, Conduct, Connections, NewRun, Notify, Re
 from ltm_bench.plan.values import seconds, spell_span
 from ltm_bench.report.words import plural
 from ltm_bench.runner import ray as clusters
-from ltm_bench.runner.control_costs import control_lines
 from ltm_bench.runner.estimate import MOST_SIMULATED, Estimate, bound, forecast
 from ltm_bench.runner.grid import Grid, Shard, jobs_of, remake, resources_in
 from ltm_bench.runner.measured import seconds_per_reply
@@ -136,11 +136,6 @@ def sweep(
     log_level: LogLevel = None,
 ) -> None:
     """Run every combination of agents, spans, seeds and suites concurrently. Repeat the command to resume."""
-    if conduct.ladder:
-        raise ConfigError(
-            "--ladder: a sweep does not ask missed questions again; `ltm-bench control RUN --ladder` does, once a run "
-            "has ended"
-        )
     check_output(output)
     needs = resources_in(file, grid.agents, resources)
     url = shared if shared is not None and is_url(shared) else None
@@ -167,7 +162,9 @@ def sweep(
                 err().print(f"{plural(len(jobs), 'run')}, {connections} calls at a time to each provider")
                 with equipped(options):
                     jobs = _foresee(jobs)
-                    _foresee_controls(jobs, options)
+                    _foresee_again(jobs, options)
+                    for job in jobs:  # count all of them before any spends more
+                        budget.count(spent_before(job.plan, job.folder, options))
                     with SweepDisplay(jobs, budget) as display, closing(Press(options)) as press:
                         ended = asyncio.run(
                             run_all(
@@ -178,9 +175,10 @@ def sweep(
                                 limit=options.run_timeout,
                                 retries=retries or 0,
                                 publish=press.publish,
+                                ladder=options.ladder and not options.gateway,
                             )
                         )
-                    ended = _controlled(ended, options)
+                    ended = _asked_again(ended, options)
             else:
                 terms = clusters.Terms(
                     partial(remake, calls=options.calls),
@@ -220,10 +218,10 @@ def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping
     for option, value in for_cluster.items():
         if value is not None and executor is None:
             raise ConfigError(f"{option} {value}: this only applies to a cluster; add --executor ray")
-    if executor is not None and conduct.controls:
+    if executor is not None and (conduct.controls or conduct.ladder):
         raise ConfigError(
-            f"--executor {executor}: --control is asked from this machine; run `ltm-bench control RUN` on the runs "
-            "once they have ended"
+            f"--executor {executor}: --control or --ladder is asked from this machine; run `ltm-bench control RUN` on "
+            "the runs once they have ended"
         )
     if executor is not None and (conduct.cache or conduct.gateway):
         raise ConfigError(
@@ -231,22 +229,20 @@ def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping
         )
 
 
-def _controlled(ended: Sequence[JobResult], options: Options) -> list[JobResult]:
-    """Ask the controls of all runs that have ended, one run after the other; one that cannot go on is unfinished."""
+def _asked_again(ended: Sequence[JobResult], options: Options) -> list[JobResult]:
+    """Ask controls and ladder of all runs that have ended, one after the other; one that cannot go on is unfinished."""
     found = list(ended)
-    kinds = {
-        place: controls_for(each.job.plan, options) for place, each in enumerate(ended) if not each.problem
-    }
-    for place in kinds:  # count all of them before any spends more; the runs themselves have been
-        options.budget.count(spent_before(ended[place].job.plan, ended[place].job.folder, kinds[place]))
-    for place in filter(kinds.get, kinds):
-        job = ended[place].job
-        options.notify(f"{job.folder.name}: controls: {', '.join(kinds[place])}")
+    for place, each in enumerate(ended):
+        job, kinds = each.job, again_for(each.job.plan, options)
+        if each.problem is not None or not kinds:
+            continue
+        asked = [*(kind for kind in kinds if kind in KINDS), *["ladder"] * options.ladder]
+        options.notify(f"{job.folder.name}: controls: {', '.join(asked)}")
         try:
-            asyncio.run(ask_controls(job.plan, job.folder, kinds[place], options))
+            asyncio.run(ask_again(job.plan, job.folder, options))
         except LtmBenchError as error:
             options.notify(f"{job.folder.name}: {error}")
-            found[place] = replace(ended[place], problem=error)
+            found[place] = replace(each, problem=error)
     return found
 
 
@@ -352,14 +348,14 @@ def _foresee(jobs: Sequence[Job]) -> list[Job]:
     return [replace(job, outlook=foretold.get(job.folder, "")) for job in jobs]
 
 
-def _foresee_controls(jobs: Sequence[Job], options: Options) -> None:
-    """Print what the controls will take, once for all runs that differ only in the seed."""
-    alike: dict[str, list[Plan]] = {}
+def _foresee_again(jobs: Sequence[Job], options: Options) -> None:
+    """Print what controls and ladder will take, once for all runs that differ only in the seed."""
+    alike: dict[str, list[Job]] = {}
     for job in jobs:
-        alike.setdefault(_but_for_the_seed(job), []).append(job.plan)
-    for plan, *more in alike.values():
-        each = f", in each of {len(more) + 1} runs" if more else ""
-        for line in asyncio.run(control_lines(plan, controls_for(plan, options))):
+        alike.setdefault(_but_for_the_seed(job), []).append(job)
+    for job, *more in alike.values():
+        plan, each = job.plan, f", in each of {len(more) + 1} runs" if more else ""
+        for line in asyncio.run(again_lines(plan, job.folder, options)):
             name = f"{plan.manifest.agent.name} at {spell_span(plan.manifest.span)}"
             err().print(safe(f"{name}: {line}{each}"))
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field, computed_field
 
-from ltm_bench.core.messages import Outcome, Reply, Verdict
-from ltm_bench.log.controls import KINDS, Control
+from ltm_bench.core.messages import Outcome, Turn, Verdict
+from ltm_bench.log.controls import KINDS, AskedAgain
 from ltm_bench.matchers.reading import abstains
 from ltm_bench.score.audits.judgements import Place
 from ltm_bench.score.results.accounts import dollars_of
@@ -135,27 +135,25 @@ class Controls(BaseModel, frozen=True):
 
 
 def controlled(
-    controls: Mapping[str, Control],
+    asked: Mapping[str, AskedAgain],
     place: Place,
     verdict: Verdict,
-    again: Callable[[Mapping[Place, Reply]], Verdict],
+    again: Callable[[Mapping[Place, Turn]], Verdict],
 ) -> Controlled | None:
     """Return a question's replies in the controls; None without any.
 
     Args:
-        controls: All replies, by kind.
+        asked: All replies to questions that were asked again, by kind.
         place: The question.
         verdict: What the matcher says of the run's own reply.
         again: Returns the matcher's verdict if a control's replies stand in place of the run's.
     """
     found: dict[str, Any] = {}
+    controls = {kind: asked[kind] for kind in KINDS if kind in asked}
     for kind, each in controls.items():
-        if (reply := each.replies.get(place)) is not None:
-            said = again(each.replies)
-            found[kind] = ControlAnswer(
-                reply=reply.text, outcome=said.outcome, score=said.score, reason=said.reason
-            )
-    apart = any(f"{place[0]}#{place[1]}" in each.left_out for each in controls.values())
+        if (turn := each.turns.get(place)) is not None:
+            found[kind] = ControlAnswer.of(turn.reply, again(each.turns))
+    apart = any(f"{place[0]}#{place[1]}" in each.scope.left_out for each in controls.values())
     return Controlled(by_matcher=verdict.score, left_out=apart, **found) if found or apart else None
 
 
@@ -164,29 +162,27 @@ def scores_of(example: ExampleResult, kinds: Sequence[str]) -> dict[str, float] 
     found: dict[str, float] = {}
     questions = [each for each in example.questions if each.controls is None or not each.controls.left_out]
     for kind in ("score", *kinds):
-        asked = [_as_in(kind, question) for question in questions]
-        known = [each for each in asked if each is not None]
-        score = example_score(known) if len(known) == len(asked) else None
+        said = [_verdict_in(kind, each) for each in questions]
+        asked = [replace(each, verdict=known) for each, known in zip(questions, said, strict=True) if known]
+        score = example_score(asked) if len(asked) == len(questions) else None
         if score is None:
             return None
         found[kind] = score
     return found
 
 
-def _as_in(kind: str, question: Question) -> Question | None:
-    """Return a question as if the run's reply were a control's; `score` stands for the run itself, by its matcher."""
+def _verdict_in(kind: str, question: Question) -> Verdict | None:
+    """Return the verdict on a reply in a control; `score` stands for the run itself, by its matcher."""
     if (controls := question.controls) is None:
         return None
     if kind == "score":
-        if question.outcome.infrastructure:
-            return None
-        said = Verdict(Outcome.WRONG, controls.by_matcher, "")
-    elif (answer := getattr(controls, "blind" if kind == _GUESSED else kind)) is None:
+        run = Verdict(Outcome.WRONG, controls.by_matcher, "")
+        return None if question.outcome.infrastructure else run
+    answer: ControlAnswer | None = getattr(controls, "blind" if kind == _GUESSED else kind)
+    if answer is None:
         return None
-    else:
-        score = 0.0 if kind == _GUESSED and abstains(answer.reply) else answer.score
-        said = Verdict(answer.outcome, score, answer.reason)
-    return replace(question, verdict=said)
+    score = 0.0 if kind == _GUESSED and abstains(answer.reply) else answer.score
+    return Verdict(answer.outcome, score, answer.reason)
 
 
 def _strata(examples: Sequence[ExampleResult], kinds: Sequence[str]) -> dict[str, list[dict[str, float]]]:
@@ -200,7 +196,7 @@ def _strata(examples: Sequence[ExampleResult], kinds: Sequence[str]) -> dict[str
 
 
 def controls_of(
-    controls: Mapping[str, Control],
+    asked: Mapping[str, AskedAgain],
     scenarios: Sequence[ScenarioResult],
     examples: Sequence[ExampleResult],
     *,
@@ -209,27 +205,24 @@ def controls_of(
     """Return what a run's controls show; None without any.
 
     Args:
-        controls: All replies, by kind.
+        asked: All replies to questions that were asked again, by kind.
         scenarios: The run's scenarios.
         examples: Its examples, with their replies in the controls.
         free: Whether its agent costs nothing.
     """
-    kinds = [kind for kind, each in controls.items() if each.replies]
-    if not kinds:
-        return None
-    spent = {}
-    for kind in kinds:
-        answers = [getattr(q.controls, kind) for e in examples for q in e.questions if q.controls is not None]
-        undecided = sum(each is not None and each.outcome is Outcome.UNDECIDED for each in answers)
-        spent[kind] = (undecided, dollars_of(controls[kind].calls, free=free))
-    left_out = {kind: _left_out(kind, each.left_out, examples) for kind, each in controls.items()}
-    missing = sum(max(0, each.questions - _asked(kind, examples)) for kind, each in controls.items())
-    return _put_together([_strata(examples, kinds)], scenarios, spent, left_out, missing)
+    controls = {kind: asked[kind] for kind in KINDS if kind in asked}
+    return _put_together(
+        [examples],
+        scenarios,
+        {kind: dollars_of(each.calls, free=free) for kind, each in controls.items() if each.turns},
+        {kind: _left_out(kind, each.scope.left_out, examples) for kind, each in controls.items()},
+        sum(each.to_go for each in controls.values()),
+    )
 
 
 def _left_out(kind: str, of: Mapping[str, str], examples: Sequence[ExampleResult]) -> dict[str, str]:
     """Return why a control leaves scenarios out, or some questions of those that it asks otherwise."""
-    asked = {each.scenario for each in examples if _asked(kind, [each])}
+    asked = {each.scenario for each in examples if _answers(kind, [each])}
     found = dict[str, str]()
     for name, why in sorted(of.items()):
         example, _, turn = name.partition("#")
@@ -249,18 +242,11 @@ def pooled_controls(
     """
     known = [(each, examples) for each, examples in runs if each is not None]
     kinds = [kind for kind in KINDS if all(each.figure(kind) is not None for each, _ in known)]
-    if not known or not kinds:
-        return None
-    spent = {}
-    for kind in kinds:
-        figures = [figure for each, _ in known if (figure := each.figure(kind)) is not None]
-        prices = [each.dollars for each in figures if each.dollars is not None]
-        total = sum(prices) if len(prices) == len(figures) else None
-        spent[kind] = (sum(each.undecided for each in figures), total)
+    prices = {kind: [figure.dollars for each, _ in known if (figure := each.figure(kind))] for kind in kinds}
     return _put_together(
-        [_strata(examples, kinds) for _, examples in known],
+        [examples for _, examples in known],
         scenarios,
-        spent,
+        {kind: None if None in each else sum(filter(None, each)) for kind, each in prices.items()},
         {
             kind: {name: why for each, _ in known for name, why in each.left_out.get(kind, {}).items()}
             for kind in KINDS
@@ -270,21 +256,24 @@ def pooled_controls(
 
 
 def _put_together(
-    clusters: Sequence[Mapping[str, Sequence[Mapping[str, float]]]],
+    runs: Sequence[Sequence[ExampleResult]],
     scenarios: Sequence[ScenarioResult],
-    spent: Mapping[str, tuple[int, float | None]],
+    dollars: Mapping[str, float | None],
     left_out: Mapping[str, dict[str, str]],
     missing: int,
-) -> Controls:
-    """Return the figures of one or more runs.
+) -> Controls | None:
+    """Return the figures of one or more runs; None without any.
 
     Args:
-        clusters: For every run, the scores of its examples by scenario.
+        runs: The examples of every run.
         scenarios: All scenarios.
-        spent: By kind of control, how many replies are undecided, and what all of them cost.
+        dollars: What all replies in a control cost, by kind.
         left_out: Why scenarios cannot be asked so, by kind.
         missing: Number of questions that are still to be asked.
     """
+    if not runs or not dollars:
+        return None
+    clusters = [_strata(examples, [*dollars]) for examples in runs]
 
     def by(kind: str) -> list[dict[str, list[float]]]:
         return [{name: [row[kind] for row in rows] for name, rows in each.items()} for each in clusters]
@@ -295,7 +284,7 @@ def _put_together(
             for name, rows in each.items()
         }
         for each in clusters
-        if {"blind", "evidence"} <= spent.keys()
+        if {"blind", "evidence"} <= dollars.keys()
     ]
     rows: dict[str, list[Mapping[str, float]]] = {}
     for each in clusters:
@@ -310,10 +299,10 @@ def _put_together(
             kind: ControlFigure(
                 score=Pool(by(kind)).total,
                 interval=clustered_sum_interval(by(kind)),
-                undecided=undecided,
+                undecided=sum(each.outcome is Outcome.UNDECIDED for each in _answers(kind, *runs)),
                 dollars=cost,
             )
-            for kind, (undecided, cost) in spent.items()
+            for kind, cost in dollars.items()
         },
         kept=kept(triples) if triples else None,
         scenarios=[
@@ -328,10 +317,10 @@ def _put_together(
     )
 
 
-def _asked(kind: str, examples: Sequence[ExampleResult]) -> int:
-    """Return how many questions have a reply in a control."""
-    known = (q.controls for e in examples for q in e.questions if q.controls is not None)
-    return sum(getattr(each, kind) is not None for each in known)
+def _answers(kind: str, *runs: Sequence[ExampleResult]) -> list[ControlAnswer]:
+    """Return all replies in a control."""
+    known = (q.controls for examples in runs for e in examples for q in e.questions if q.controls)
+    return [answer for each in known if (answer := getattr(each, kind)) is not None]
 
 
 def _scenario(

@@ -20,7 +20,7 @@ from pydantic.dataclasses import dataclass
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from ltm_bench.core.messages import Outcome, Verdict
+from ltm_bench.core.messages import Outcome, Reply, Verdict
 from ltm_bench.datasets.marks import SetQuestion
 from ltm_bench.score.audits.judgements import BlindReading, Opinion, Override
 from ltm_bench.score.results.guessing import Guessed
@@ -70,6 +70,11 @@ class ControlAnswer(BaseModel, frozen=True):
     outcome: Outcome
     score: float | None
     reason: str
+
+    @classmethod
+    def of(cls, reply: Reply, said: Verdict) -> "ControlAnswer":
+        """Return a reply and its verdict."""
+        return cls(reply=reply.text, outcome=said.outcome, score=said.score, reason=said.reason)
 
 
 class Controlled(BaseModel, frozen=True):

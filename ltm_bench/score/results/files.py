@@ -8,7 +8,7 @@ from typing import Self, TypeVar
 
 from ltm_bench.log.asked import AskedFor, read_asked
 from ltm_bench.log.calls import KeptCalls
-from ltm_bench.log.controls import read_controls, read_ladder
+from ltm_bench.log.controls import RUNGS, read_again
 from ltm_bench.log.environment import begun_in, environment_of
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import EventReader, conversations
@@ -80,17 +80,15 @@ class RunFiles:
         """Its calls to models."""
         return self._side[1]
 
-    controls = _read_by(read_controls)
-    """What was replied in its controls, by kind. Raises LogError."""
-    ladder = _read_by(read_ladder)
-    """What was replied when missed questions were asked again. Raises LogError."""
+    again = _read_by(read_again)
+    """How its questions were asked again, by kind. Raises LogError."""
 
     @property
     def unasked(self) -> list[str]:
         """The controls, and the ladder, that were asked for and have not begun. Raises LogError."""
         asked = read_asked(self.folder) or AskedFor()
-        ladder = ["ladder"] if asked.ladder and self.ladder is None else []
-        return [*(kind for kind in asked.controls if kind not in self.controls), *ladder]
+        ladder = ["ladder"] if asked.ladder and RUNGS.keys().isdisjoint(self.again) else []
+        return [*(kind for kind in asked.controls if kind not in self.again), *ladder]
 
     judgements = _read_by(judged.judgements)
     """The judges' opinions on its replies. Raises LogError."""

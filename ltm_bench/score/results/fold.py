@@ -88,7 +88,8 @@ class Fold:
         self.files = files
         self._free = manifest.agent.free
         self.examples = {name: OpenExample(name, Taking(free=self._free)) for name in planned(manifest)}
-        self._unplanned: dict[str, OpenExample] = {}
+        # What a run asks again that asks another one's questions, only its logs say.
+        self._unplanned: dict[str, OpenExample] = {} if manifest.asks is None else self.examples
         self.positions: dict[int, int] = {}
         """Tokens before each turn and fork; empty in isolated runs."""
         self.turns = self.tokens = self.forks = self.fork_tokens = 0
@@ -281,8 +282,8 @@ class Fold:
             else example.turns
         )
         matched, verdict = self._scored(place, expect, reply, turns)
-        again = controlled(self.files.controls, place, verdict, partial(self._again, expect, turns))
-        rungs = climbed(self.files.ladder, place, expect, turns, partial(self._instead, expect, turns))
+        again = controlled(self.files.again, place, verdict, partial(self._again, expect, turns))
+        rungs = climbed(self.files.again, place, expect, turns, partial(self._instead, expect, turns))
         usage, price = used
         question = replace(
             question,
@@ -316,10 +317,10 @@ class Fold:
         matched = self._verdicts.get(place) or verdict_on(expect, reply, turns)
         return matched, self._guard.checked(matched, expect, reply.text, turns)
 
-    def _again(self, expect: Matcher, turns: Sequence[Turn], replies: Mapping[Place, Reply]) -> Verdict:
+    def _again(self, expect: Matcher, turns: Sequence[Turn], again: Mapping[Place, Turn]) -> Verdict:
         """Return the verdict on the last turn, with those of its example's replies that a control has."""
         heard = [
-            replace(turn, reply=replies.get((turn.example or "", turn.message.turn), turn.reply))
+            replace(turn, reply=again.get((turn.example or "", turn.message.turn), turn).reply)
             for turn in turns
         ]
         return self._instead(expect, heard, heard[-1])
@@ -331,7 +332,7 @@ class Fold:
 
 
 def planned(manifest: Manifest) -> Iterator[str]:
-    """Yield the ids of all examples of a run."""
-    for entry in manifest.suite.scenarios:
+    """Yield the ids of all examples of a run, as far as its manifest says which they are."""
+    for entry in manifest.suite.scenarios if manifest.asks is None else ():
         for index in range(entry.examples):
             yield f"{entry.name}/{index}"

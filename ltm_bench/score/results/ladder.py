@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.log.controls import RUNGS, LadderLog
+from ltm_bench.log.controls import RUNGS, AskedAgain
 from ltm_bench.matchers.reading import mentions, read
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher
 from ltm_bench.score.audits.judgements import Place
@@ -113,7 +113,7 @@ class LadderResult(BaseModel, frozen=True):
 
 
 def climbed(
-    ladder: LadderLog | None,
+    asked: Mapping[str, AskedAgain],
     place: Place,
     expect: Matcher,
     turns: Sequence[Turn],
@@ -122,24 +122,19 @@ def climbed(
     """Return a question's replies on the ladder; None without any.
 
     Args:
-        ladder: The run's.
+        asked: All replies to questions that were asked again, by kind.
         place: The question.
         expect: Its matcher.
         turns: The example's turns up to and including it.
         again: Returns the matcher's verdict on a turn in place of the question's own.
     """
-    rungs = {} if ladder is None else ladder.replies.get(place, {})
-    if ladder is None or not rungs:
+    ladder = {rung: asked[rung] for rung in RUNGS if rung in asked}
+    rungs = {rung: each.turns[place] for rung, each in ladder.items() if place in each.turns}
+    if not rungs:
         return None
-    found: dict[str, Any] = {}
-    for rung in RUNGS:
-        if rung in rungs:
-            said = again(rungs[rung])
-            found[rung] = ControlAnswer(
-                reply=rungs[rung].reply.text, outcome=said.outcome, score=said.score, reason=said.reason
-            )
-    name, turn = place
-    choices = ladder.scope.choices.get(f"{name.replace('/', '-')}-{turn}")
+    found: dict[str, Any] = {rung: ControlAnswer.of(turn.reply, again(turn)) for rung, turn in rungs.items()}
+    name = f"{place[0].replace('/', '-')}-{place[1]}"
+    choices = ladder["recognised"].scope.choices.get(name) if "recognised" in ladder else None
     return Climbed(choices=choices, needed=tuple(_needed(expect, turns)), **found)
 
 
@@ -153,16 +148,17 @@ def _needed(expect: Matcher, turns: Sequence[Turn]) -> Iterator[int]:
 
 
 def ladder_result(
-    ladder: LadderLog | None, examples: Sequence[ExampleResult], *, free: bool
+    again: Mapping[str, AskedAgain], examples: Sequence[ExampleResult], *, free: bool
 ) -> LadderResult | None:
     """Return what a run's ladder shows; None without one.
 
     Args:
-        ladder: All replies.
+        again: All replies to questions that were asked again, by kind.
         examples: The run's examples, with their replies on it.
         free: Whether the agent costs nothing.
     """
-    if ladder is None:
+    ladder = {rung: again[rung] for rung in RUNGS if rung in again}
+    if not ladder:
         return None
     asked = {
         name: [q for e in examples if e.scenario == name for q in e.questions if q.ladder is not None]
@@ -170,25 +166,29 @@ def ladder_result(
     }
     every = [question for of in asked.values() for question in of]
     return LadderResult(
-        missed=ladder.scope.questions,
-        to_go=ladder.scope.to_go,
-        after=ladder.scope.after,
+        missed=max(each.scope.questions for each in ladder.values()),
+        to_go=sum(each.to_go for each in ladder.values()),
+        after=any(each.scope.after for each in ladder.values()),
         rungs=list(_figures([q.ladder for q in every if q.ladder is not None])),
         lost=_lost(every),
         scenarios=[Losses(name=name, missed=len(of), lost=_lost(of)) for name, of in asked.items() if of],
-        left_out={rung: _left_out(of, ladder) for rung, of in ladder.scope.left_out.items()},
+        left_out=_left_out(ladder),
         agreement=_agreement(every),
-        dollars=dollars_of(ladder.calls, free=free),
+        dollars=dollars_of([call for each in ladder.values() for call in each.calls], free=free),
     )
 
 
-def _left_out(of: Mapping[str, str], ladder: LadderLog) -> dict[str, str]:
-    """Return why a rung was left out, by scenario; of how many missed questions, unless it is all of them."""
-    places = {*(f"{name}#{turn}" for name, turn in ladder.replies), *ladder.scope.left_out.get("again", ())}
-    missed, found = Counter(place.rpartition("/")[0] for place in places), dict[str, str]()
-    for (name, why), n in Counter((place.rpartition("/")[0], why) for place, why in of.items()).items():
-        said = why if n >= missed[name] else f"{n} of {missed[name]}: {why}"
-        found[name] = f"{found[name]}; {said}" if name in found else said
+def _left_out(ladder: Mapping[str, AskedAgain]) -> dict[str, dict[str, str]]:
+    """Return why a rung was left out, by rung and scenario; of how many missed questions, unless it is all of them."""
+    left = {rung: each.scope.left_out for rung, each in ladder.items() if each.scope.left_out}
+    replied = {f"{name}#{turn}" for each in ladder.values() for name, turn in each.turns}
+    missed = Counter(place.rpartition("/")[0] for place in {*replied, *left.get("again", ())})
+    found: dict[str, dict[str, str]] = {rung: {} for rung in left}
+    for rung, of in left.items():
+        own = found[rung]
+        for (name, why), n in Counter((place.rpartition("/")[0], why) for place, why in of.items()).items():
+            said = why if n >= missed[name] else f"{n} of {missed[name]}: {why}"
+            own[name] = f"{own[name]}; {said}" if name in own else said
     return found
 
 

@@ -85,6 +85,7 @@ def results_of(
             [e for e in examples if e.scenario == entry.name],
         ).model_copy(update={"guessed": guessed(entry.hash)})
         for entry in manifest.suite.scenarios
+        if manifest.asks is None or any(each.scenario == entry.name for each in examples)
     ]
     published = {s.name: [e.published for e in examples if e.scenario == s.name] for s in scenarios}
     any_published = any(mean(scores) is not None for scores in published.values())
@@ -115,8 +116,8 @@ def results_of(
         aspects=aspects(examples),
         delays=delays(examples),
         leaks=leaks(examples, keeps_users=bool(manifest.agent.keeps_users) if len(fold.users) > 1 else None),
-        controls=controls_of(files.controls, scenarios, examples, free=manifest.agent.free),
-        ladder=ladder_result(files.ladder, examples, free=manifest.agent.free),
+        controls=controls_of(files.again, scenarios, examples, free=manifest.agent.free),
+        ladder=ladder_result(files.again, examples, free=manifest.agent.free),
         sets=set_figures(files.folder.name, examples),
         course=fold.course.course(),
         operations=[

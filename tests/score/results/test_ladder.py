@@ -1,13 +1,13 @@
 """What the ladder shows: the loss of each missed question, corrected for guessing, and how far hooks agree."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import pytest
 
 from ltm_bench import names_only
 from ltm_bench.core.messages import Message, Outcome, Reply, Turn, Verdict
-from ltm_bench.log.controls import LadderLog, Scope
+from ltm_bench.log.controls import RUNGS, AskedAgain, Scope
 from ltm_bench.score.results.examples import Climbed, ControlAnswer, ExampleResult, Question
 from ltm_bench.score.results.ladder import LadderResult, climbed, ladder_result
 from ltm_bench.score.results.retrieval import NeedleTrace, Retrieval
@@ -24,6 +24,16 @@ def climb(rungs: str, choices: int = 4) -> Climbed:
     return Climbed(again=again, cued=cued, recognised=recognised, retold=retold, choices=choices)
 
 
+def asked(places: Sequence[tuple[str, int]], left_out: Mapping[str, str] | None = None) -> AskedAgain:
+    """Return a rung that has a reply at each of these places."""
+    turns = {(name, turn): said("again", turn, name) for name, turn in places}
+    return AskedAgain(Scope(questions=len(turns), left_out=dict(left_out or {})), turns)
+
+
+def said(text: str, turn: int, example: str = "colours/0") -> Turn:
+    return Turn(Message(text, datetime(2026, 1, 5, tzinfo=UTC), turn), Reply(f"{text}!"), "ask", example)
+
+
 def shown(climbs: Sequence[Climbed], hooks: Sequence[Retrieval | None] = ()) -> LadderResult:
     questions = [
         Question(
@@ -35,8 +45,8 @@ def shown(climbs: Sequence[Climbed], hooks: Sequence[Retrieval | None] = ()) -> 
     example = ExampleResult(
         id="colours/0", scenario="colours", score=0, span=0, overrun=0, needles=[], questions=questions
     )
-    scope = Scope(questions=len(climbs), to_go=0, left_out={}, choices={}, after=False)
-    found = ladder_result(LadderLog(scope, {}), [example], free=True)
+    again = asked([("colours/0", turn) for turn in range(len(climbs))])
+    found = ladder_result(dict.fromkeys(RUNGS, again), [example], free=True)
     assert found is not None
     return found
 
@@ -125,15 +135,15 @@ def test_what_is_still_to_be_asked_is_not_in_doubt() -> None:
 
 
 def test_of_several_questions_of_an_example_each_says_why_it_lacks_a_rung() -> None:
-    asked = {("locomo/0", turn): dict[str, Turn]() for turn in (3, 4, 5)}
     many, choice = "its set names no wrong answers", "its question is a choice already"
     left_out = {
         "cued": {f"locomo/0#{turn}": "nothing says" for turn in (3, 4, 5)},
         "recognised": {"locomo/0#3": many, "locomo/0#4": many, "locomo/0#5": choice},
         "again": {"restaurant/0#9": "its replies decide"},
     }
-    scope = Scope(questions=3, to_go=0, left_out=left_out, choices={}, after=False)
-    found = ladder_result(LadderLog(scope, asked), [], free=True)
+    replied = [("locomo/0", turn) for turn in (3, 4, 5)]
+    ladder = {rung: asked(replied if rung == "again" else [], left_out.get(rung)) for rung in RUNGS}
+    found = ladder_result(ladder, [], free=True)
     assert found is not None
     assert found.left_out == {
         "cued": {"locomo": "nothing says"},
@@ -149,12 +159,8 @@ def test_nothing_missed_is_said_and_not_of_a_ladder_that_has_just_begun() -> Non
 
 
 def test_each_reply_is_judged_with_the_words_that_it_answers() -> None:
-    asked = {
-        rung: Turn(Message(rung, datetime(2026, 1, 5, tzinfo=UTC), 3), Reply(f"{rung}!"), "ask", "colours/0")
-        for rung in ("again", "recognised")
-    }
-    scope = Scope(questions=1, to_go=2, left_out={}, choices={"colours-0-3": 4}, after=False)
-    ladder = LadderLog(scope, {("colours/0", 3): asked})
+    scope = Scope(questions=1, left_out={}, choices={"colours-0-3": 4})
+    ladder = {rung: AskedAgain(scope, {("colours/0", 3): said(rung, 3)}) for rung in ("again", "recognised")}
     told = [
         Turn(Message(text, datetime(2026, 1, 5, tzinfo=UTC), turn), Reply("Okay."), "tell", "colours/0")
         for turn, text in enumerate(["It is blue.", "Make that red.", "The ferry was late."])
