@@ -505,7 +505,7 @@ def test_runs_of_a_provider_share_its_connections_and_free_ones_take_what_there_
             connections="free" if free else "paid", plan=SimpleNamespace(manifest=manifest)
         )
 
-    terms = Terms(remake=job, connections=connections)
+    terms = Terms(remake=lambda folder: job(free=True), connections=connections)
     nodes = [{"Alive": True, "Resources": {"CPU": cpus}}, {"Alive": False, "Resources": {"CPU": 99}}]
     jobs = [job(free) for free in (False, True) * 3]
     assert shares(jobs, terms, nodes) == {"paid": share, "free": (3, connections)}

@@ -14,8 +14,8 @@ def one(dollars: float | None, undecided: int) -> Controls:
 def test_what_runs_cost_together_is_a_sum_or_unknown(
     dollars: tuple[float | None, ...], total: float | None
 ) -> None:
-    runs = [(one(each, undecided), []) for undecided, each in enumerate(dollars, 2)]
-    found = pooled_controls([*runs, (None, [])], [])
+    runs = [one(each, undecided) for undecided, each in enumerate(dollars, 2)]
+    found = pooled_controls([(each, []) for each in (*runs, None)], [])
     assert found is not None
     assert found.blind is not None
     assert (found.blind.dollars, found.blind.undecided) == (total, 5)
