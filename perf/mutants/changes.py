@@ -42,9 +42,9 @@ class Mutant(NamedTuple):
 
     @classmethod
     def read(cls, line: str) -> Self:
-        """Return the mutant of a line of JSON."""
+        """Return the mutant of a line of JSON, which may say more."""
         values = json.loads(line)
-        return cls(**{**values, "covers": tuple(values["covers"])})
+        return cls(**{name: values[name] for name in cls._fields} | {"covers": tuple(values["covers"])})
 
     def found(self, text: str) -> int | None:
         """Return the line where the original stands in a text, perhaps a later one: after the same line, or nearest."""
