@@ -528,6 +528,22 @@ def test_a_run_that_all_nodes_see_is_begun_where_it_is(place: Path) -> None:
     assert read_manifest(place / "r") == plan.manifest
 
 
+@pytest.mark.parametrize("before", [False, True])
+def test_only_a_cluster_that_was_joined_here_is_left(monkeypatch: pytest.MonkeyPatch, before: bool) -> None:
+    done: list[str] = []
+    ray = SimpleNamespace(
+        is_initialized=lambda: before,
+        init=lambda **options: done.append(options["address"]),
+        shutdown=lambda: done.append("left"),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setattr(driver, "_address", lambda: "here")
+    with driver.connected() as joined:
+        assert joined is ray
+        assert done == ([] if before else ["here"])
+    assert done == ([] if before else ["here", "left"])
+
+
 # What holds with Ray
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
