@@ -268,6 +268,17 @@ def test_a_recorder_makes_the_folders_of_its_log(tmp_path: Path) -> None:
                 writer.put(sent(0, "red"))
 
 
+def test_all_of_a_log_is_on_the_disk_when_it_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced = tmp_path / "events.jsonl", list[int]()
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_size))
+    with Recorder(path) as writer:
+        writer.put(sent(0, "Hello!"))
+        synced.clear()
+    assert synced == [path.stat().st_size]
+
+
 def test_differences_are_described_in_words() -> None:
     old = manifest().model_dump(mode="json")
     new = json.loads(json.dumps(old))
