@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import dataclasses
+import importlib
 import io
 import json
 import shlex
@@ -244,7 +245,7 @@ def test_a_judged_run_scores_plays_and_draws_once(place: Path, monkeypatch: pyte
     calls: list[str] = []
 
     def counted(module: str, name: str) -> None:
-        original = getattr(sys.modules[module], name)
+        original = getattr(importlib.import_module(module), name)
 
         def call(*arguments: Any, **more: Any) -> Any:
             calls.append(name)
