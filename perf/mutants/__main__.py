@@ -115,9 +115,7 @@ def put(file: Path, text: str) -> None:
     Path(cache_from_source(str(file))).unlink(missing_ok=True)
 
 
-def tried(
-    mutant: Mutant, covered: Covered, copy: Path, notes: Path, seconds: int, proving: str
-) -> dict[str, Any]:
+def tried(mutant: Mutant, covered: Covered, copy: Path, notes: Path, asked: Arguments) -> dict[str, Any]:
     """Put a mutant into a clone, run its tests, and return the result."""
     file = copy / mutant.file
     text = file.read_text("utf-8") if file.is_file() else ""
@@ -130,17 +128,17 @@ def tried(
     spent = 0.0
     for batch in (own, tests - proofs - own, proofs):
         spent = 0.0 if batch is proofs else spent
-        if not batch or spent > seconds * BEGIN:
+        if not batch or spent > asked.seconds * BEGIN:
             continue
-        some = covered.cheapest(batch, seconds * PLANNED)
+        some = covered.cheapest(batch, asked.seconds * PLANNED)
         (notes / "tests").write_text("\n".join(some), "utf-8")
         (notes / "failed").write_text("", "utf-8")
         try:
             put(file, mutant.applied(text, line or 0))
             files = dict.fromkeys(test.partition("::")[0] for test in some)
-            left = f"{seconds * BEGIN - spent:.0f} {seconds - spent:.0f}"
-            more = shlex.split(proving) if batch is proofs else []
-            code, cpu = pytest(copy, notes, "-x", *files, *more, limit=ENDLESS, MUTANTS_SECONDS=left)
+            left = f"{asked.seconds * BEGIN - spent:.0f} {asked.seconds - spent:.0f}"
+            how = ["-x", *files, *shlex.split(asked.proofs if batch is proofs else "")]
+            code, cpu = pytest(copy, notes, *how, limit=ENDLESS, MUTANTS_SECONDS=left)
         finally:
             put(file, text)
         spent += cpu
@@ -182,10 +180,10 @@ def cover(checkout: Path, folder: Path, rooms: str, arguments: str) -> None:
     print(f"{len(Covered(folder).tests)} tests passed; {spent:,.0f} CPU s: {folder}")
 
 
-def run(checkout: Path, folder: Path, file: Path, without: str, seconds: int, proving: str) -> None:
+def run(checkout: Path, folder: Path, file: Path, asked: Arguments) -> None:
     """Run the mutants of a list that have no result, and print all results."""
     listed = [Mutant.read(line) for line in file.read_text("utf-8").splitlines()]
-    kept, covered = folder / "results.jsonl", Covered(folder, without)
+    kept, covered = folder / "results.jsonl", Covered(folder, asked.without)
 
     def results() -> dict[tuple[Any, ...], dict[str, Any]]:
         lines = kept.read_text("utf-8").splitlines() if kept.exists() else []
@@ -195,7 +193,7 @@ def run(checkout: Path, folder: Path, file: Path, without: str, seconds: int, pr
         copy, known = clone(checkout, place), results()
         for mutant in listed:
             if mutant[:4] not in known:
-                result = tried(mutant, covered, copy, Path(place), seconds, proving)
+                result = tried(mutant, covered, copy, Path(place), asked)
                 with kept.open("a", encoding="utf-8") as lines:
                     lines.write(json.dumps(result) + "\n")
     shown(listed, results())
@@ -220,4 +218,4 @@ def main(asked: Arguments) -> None:
         found = chosen(checkout, asked.rooms.split(), asked.number, asked.seed)
         file.write_text("".join(json.dumps(each._asdict()) + "\n" for each in found), "utf-8")
     else:
-        run(checkout, folder, file, asked.without, asked.seconds, asked.proofs)
+        run(checkout, folder, file, asked)
