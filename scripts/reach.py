@@ -60,12 +60,21 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield all statements; expressions, most of a tree, import nothing."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        yield (node := waiting.pop())
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += getattr(node, field, ())
+
+
 @cache
 def _given(door: str) -> Mapping[str, str]:
     """Return, for the names that a package gives, the modules that they come from; it imports many on first use."""
     if not (path := file_of(door)).is_file():
         return {}
-    froms = [node for node in ast.walk(_tree(path)) if isinstance(node, ast.ImportFrom) and node.module]
+    froms = [node for node in _statements(_tree(path)) if isinstance(node, ast.ImportFrom) and node.module]
     return {each.asname or each.name: str(node.module) for node in froms for each in node.names}
 
 
@@ -73,7 +82,7 @@ def _given(door: str) -> Mapping[str, str]:
 def imported(path: Path) -> frozenset[str]:
     """Return the dotted names of the modules that a file imports anywhere."""
     found = set[str]()
-    for node in ast.walk(_tree(path)):
+    for node in _statements(_tree(path)):
         match node:
             case ast.Import(names=names):
                 found.update(each.name for each in names)
@@ -88,9 +97,9 @@ def imported(path: Path) -> frozenset[str]:
 
 
 @cache
-def reach(start: frozenset[Path]) -> Reach:
-    """Return what files depend on, themselves included."""
-    files, packages, modules = set[Path](), set[str](), set[str]()
+def reach(start: frozenset[Path], *, whole: bool = False) -> Reach:
+    """Return what files depend on, themselves included; and on the whole product, which finds some modules by name."""
+    files, packages, modules = set[Path](), set[str](), set[str](graph().modules if whole else ())
     waiting = list(start)
     while waiting:
         path = waiting.pop()

@@ -10,12 +10,17 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from filelock import FileLock
 
 from ltm_bench import run
+
+if TYPE_CHECKING:
+    from tests.keeping import Watching
+else:
+    from keeping import Watching
 
 PLACE = "finished"
 """The folder of these runs, in the temporary folder of the session."""
@@ -71,13 +76,17 @@ class Finished:
         more = "".join(f"-{key}-{value}" for key, value in sorted(options.items()))
         name = "-".join(re.findall(r"[^\W_]+", f"{suite}-{span}-{agent}{more}"))
         made, said = self._folder / name, self._folder / f"{name}.sha256"
+        used = self._folder / f"{name}.opened"
         self._folder.mkdir(exist_ok=True)
         with FileLock(self._folder / f"{name}.lock"):
             if not said.exists():
-                run(agent, span, suite=suite, reports=self._folder, name=name, **options)
+                with Watching() as opened:
+                    run(agent, span, suite=suite, reports=self._folder, name=name, **options)
+                used.write_text("\n".join(map(str, sorted(opened))), "utf-8")
                 for path in made.rglob("*"):
                     path.chmod(0o555 if path.is_dir() else 0o444)
                 said.write_text(digest(made), "utf-8")
+        Watching.note(map(Path, used.read_text("utf-8").splitlines()))
         return made
 
     def copy(self, target: Path, *words: str, **options: Any) -> Path:

@@ -8,6 +8,14 @@ end of a check in which all passed, and nothing else writes there. Whoever doubt
     @pytest.mark.proof                                of all scenarios together
     @pytest.mark.proof(scenarios="name")              of the scenario or scenarios that the parameter `name` holds
     @pytest.mark.proof(scenarios=(), files=("…",))    of no scenario, but of files with such names (patterns)
+    @pytest.mark.proof(packages=("…",))               of others' packages that are not imported by name,
+                                                      or of "chromium" and the fonts of the machine
+    @pytest.mark.proof(beside=True)                   of published files that stand beside the checkout
+
+A case of a test is a proof. So is a whole file of tests, with `pytestmark = pytest.mark.proof(…)` that does not say
+`together=False`, or a table of cases, with `together=True`: one file then keeps which of its cases hold, as long as the
+whole product is the same. In such a file, a test that is no proof, since it starts programs or depends on the machine,
+is marked `unkept`.
 
 There are two hashes. A proof's *own* is of its test and the scenarios that it names: if they change, all seeds run.
 What it *shares* is the product, scenarios that it does not name, interpreter and packages: if only that changes, which
@@ -21,6 +29,7 @@ While a proof runs, each file of the checkout that it opens must be one that its
 import hashlib
 import json
 import re
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -28,25 +37,46 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
 from scripts.reach import ROOT, reach
 
+if TYPE_CHECKING:
+    from tests.browser import find_browser
+else:
+    from browser import find_browser
+
 KEPT = ROOT / "tests" / "kept"
 REFERENCES = ("agents/goldfish.py", "agents/parrot.py", "agents/perfect.py", "agents/reciter.py")
 """The agents that a proof may make without naming them."""
+OF_ALL = ("seeds", "certificates", "_places_of_modules")
+"""Fixtures that decide nothing about a proof: all tests have them, or they say how much of it runs."""
+BESIDE = ROOT.parent / "shared" / "data"
+"""Published files that may not be shipped; where they are not, nothing is proved of them."""
+FORMERLY = "scenarios/formerly.json"
+"""What a run reads whatever it plays."""
+BROWSER = "chromium"
+"""Named like a package by proofs that look at pages."""
+FONTS = ("/usr/share/fonts", "/usr/local/share/fonts")
+BOOKS = frozenset([Path(__file__), ROOT / "scripts" / "reach.py"])
+"""What keeps proofs, which says nothing of what they prove."""
 SHARE = 3
 """One in so many seeds is tried where only shared code has changed."""
 UNSEEN = {"__pycache__", ".git", ".venv", ".pytest_cache", ".hypothesis"}
 """Folders whose files are no part of the checkout."""
 
 
+def shown(path: Path) -> str:
+    """Return a file's name from the checkout, or from what is beside it."""
+    return path.relative_to(ROOT if path.is_relative_to(ROOT) else BESIDE.parents[1]).as_posix()
+
+
 @cache
 def digest(path: Path) -> str:
     """Return a file's name and hash, as it was when first asked for."""
-    return f"{path.relative_to(ROOT).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+    return f"{shown(path)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
 @cache
@@ -63,7 +93,18 @@ def _distributions() -> Mapping[str, list[str]]:
 @cache
 def installed(package: str) -> str:
     """Return the distributions that a top-level name comes from, with their versions."""
+    if package == BROWSER:
+        return browser()
     return " ".join(sorted({f"{each}=={version(each)}" for each in _distributions().get(package, ())}))
+
+
+def browser() -> str:
+    """Return the version of the browser and the names of the fonts with which it lays out pages."""
+    program = find_browser()
+    if program is None:
+        return "none"
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    return " ".join([said.strip(), *sorted(path.name for each in FONTS for path in Path(each).rglob("*.*"))])
 
 
 def hashed(files: Iterable[Path], besides: Iterable[str] = ()) -> str:
@@ -77,19 +118,28 @@ class Proof:
     """What a proof depends on."""
 
     name: str
-    """The id of its test."""
+    """The id of its test; of a table of cases, or of a file of tests, that of all."""
     mine: frozenset[Path]
     """Its test, with what that imports of tests and measurements, and the scenarios that it names."""
     shared: frozenset[Path]
     packages: frozenset[str]
+    case: str = ""
+    """Which of several that are kept together; empty if it is alone."""
+
+    @property
+    def shown(self) -> str:
+        """Its name in tables, which count by what is before the bracket."""
+        return f"{self.name}[{self.case}]" if self.case else self.name
 
     def hashes(self) -> dict[str, str]:
         """Return the two hashes."""
-        interpreter = str(sys.implementation.cache_tag)
-        return {
-            "own": hashed(self.mine),
-            "shared": hashed(self.shared, [interpreter, *map(installed, self.packages)]),
-        }
+        return dict(zip(("own", "shared"), _hashes(self.mine, self.shared, self.packages), strict=True))
+
+
+@cache
+def _hashes(mine: frozenset[Path], shared: frozenset[Path], packages: frozenset[str]) -> tuple[str, str]:
+    interpreter = str(sys.implementation.cache_tag)
+    return hashed(mine), hashed(shared, [interpreter, *map(installed, packages)])
 
 
 def file_of(name: str) -> Path:
@@ -100,7 +150,7 @@ def file_of(name: str) -> Path:
     return KEPT / path.removeprefix("tests/").removesuffix(".py") / f"{stem}.json"
 
 
-def kept(name: str) -> Mapping[str, str]:
+def kept(name: str) -> Mapping[str, Any]:
     """Return what was proved last; nothing if that is unknown or cannot be read."""
     try:
         said = json.loads(file_of(name).read_text("utf-8"))
@@ -109,32 +159,84 @@ def kept(name: str) -> Mapping[str, str]:
     return said if isinstance(said, dict) and said.get("proof") == name else {}
 
 
-def due(proof: Proof) -> str:
-    """Return how many of a proof's seeds must run: no, some or all."""
-    said, now = kept(proof.name), proof.hashes()
-    if said.get("own") != now["own"]:
+def seeds_of(said: Mapping[str, Any], case: str) -> str | None:
+    """Return with how many seeds something was proved, by what is kept; None if it was not."""
+    return said.get("cases", {}).get(case) if case else said.get("seeds")
+
+
+def due(proof: Proof, said: Mapping[str, Any]) -> str:
+    """Return how many of a proof's seeds must run, by what is kept of it: no, some or all."""
+    now = proof.hashes()
+    if said.get("own") != now["own"] or (proof.case and seeds_of(said, proof.case) is None):
         return "all"
     return "no" if said.get("shared") == now["shared"] else "some"
 
 
+def keep(said: Mapping[str, Any]) -> None:
+    """Write what was proved to its file; beside other cases that hold by the same hashes."""
+    name, case = said["proof"], said["case"]
+    new: dict[str, Any] = {
+        "proof": name,
+        "seeds": said["seeds"],
+        "own": said["own"],
+        "shared": said["shared"],
+    }
+    if case:
+        before = kept(name)
+        alike = all(before.get(each) == new[each] for each in ("own", "shared"))
+        cases: dict[str, str] = before.get("cases", {}) if alike else {}
+        del new["seeds"]
+        new["cases"] = dict(sorted((cases | {case: said["seeds"]}).items()))
+    file_of(name).parent.mkdir(parents=True, exist_ok=True)
+    file_of(name).write_text(json.dumps(new, indent=1) + "\n", "utf-8")
+
+
 def proof_of(item: pytest.Item) -> Proof | None:
     """Return what a test depends on; None if it is no proof."""
-    marker = item.get_closest_marker("proof")
-    if marker is None:
+    node, marker = next(item.iter_markers_with_node("proof"), (None, None))
+    if node is None or marker is None or item.get_closest_marker("unkept"):
         return None
     named = marker.kwargs.get("scenarios")
     if isinstance(named, str):
         named = item.callspec.params[named]  # type: ignore[attr-defined]  # a test with parameters has one
-    own = {
-        Path(item.path),
-        *_of_fixtures(item),
-        *_scenarios([named] if isinstance(named, str) else named or ()),
-    }
+    together = marker.kwargs.get("together", node is not item)
+    own = frozenset(
+        [
+            Path(item.path),
+            # what is kept together has one hash, whichever fixtures a case has
+            *([ROOT / "tests" / "conftest.py"] if together else _of_fixtures(item)),
+            *_scenarios([named] if isinstance(named, str) else named or ()),
+        ]
+    )
     patterns = (*REFERENCES, *marker.kwargs.get("files", ()), *(["scenarios/*.*"] if named is None else ()))
-    besides = {path for each in patterns for path in ROOT.glob(each)}
-    reached = reach(frozenset(own | besides))
+    patterns += (FORMERLY,) if together else ()
+    packages = frozenset(marker.kwargs.get("packages", ()))
+    beside = marker.kwargs.get("beside", False)
+    mine, shared, packages = _reached(own, patterns, packages, beside=beside, whole=together)
+    name, case = item.nodeid, ""
+    if together:
+        name = node.nodeid if node is not item else name.partition("[")[0]
+        case = item.nodeid.removeprefix(name).removeprefix("::") or "all"
+    return Proof(name, mine, shared, packages, case)
+
+
+@cache
+def _reached(
+    own: frozenset[Path], patterns: tuple[str, ...], packages: frozenset[str], *, beside: bool, whole: bool
+) -> tuple[frozenset[Path], frozenset[Path], frozenset[str]]:
+    """Return what a proof depends on, by what is its own and by what its mark names."""
+    besides = {path for each in patterns for path in _found(each)}
+    if beside:
+        besides |= {path for path in BESIDE.rglob("*") if path.is_file()}
+    reached = reach(own | besides, whole=whole)
     shared = frozenset(p for p in reached.files if in_product(p) or p in besides - own)
-    return Proof(item.nodeid, reached.files - shared, shared, reached.packages)
+    return reached.files - shared - BOOKS, shared, reached.packages | packages
+
+
+@cache
+def _found(pattern: str) -> frozenset[Path]:
+    found = filter(Path.is_file, ROOT.glob(pattern))
+    return frozenset(path for path in found if UNSEEN.isdisjoint(path.relative_to(ROOT).parts))
 
 
 def _scenarios(names: Iterable[str]) -> Iterator[Path]:
@@ -149,9 +251,9 @@ def _scenarios(names: Iterable[str]) -> Iterator[Path]:
 def _of_fixtures(item: pytest.Item) -> Iterator[Path]:
     """Yield the files of this project in which the fixtures of a test are defined."""
     info: Any = getattr(item, "_fixtureinfo", None)
-    for defined in info.name2fixturedefs.values() if info else ():
+    for name, defined in info.name2fixturedefs.items() if info else ():
         path = Path(defined[-1].func.__code__.co_filename)
-        if path.is_relative_to(ROOT / "tests") and path.name != "conftest.py":
+        if path.is_relative_to(ROOT / "tests") and name not in OF_ALL:
             yield path
 
 
@@ -168,13 +270,14 @@ class Keeping:
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Leave out the proofs whose files have not changed."""
         left_out = set()
+        read = cache(kept)  # once for all that is kept together
         for item in items if self._mode else ():
             if (proof := proof_of(item)) is None:
                 continue
-            seeds = "all" if self._mode == "all" else due(proof)
+            seeds = "all" if self._mode == "all" else due(proof, read(proof.name))
             if seeds == "no":
                 left_out.add(item)
-                self._left_out[item.nodeid] = kept(item.nodeid)["seeds"]
+                self._left_out[proof.shown] = seeds_of(read(proof.name), proof.case) or ""
             else:
                 self._due[item.nodeid] = proof, seeds
         if left_out:
@@ -194,10 +297,11 @@ class Keeping:
         proof, seeds = self._due.get(item.nodeid, (None, "all"))
         if proof is None:
             return (yield)
-        item.user_properties.append(("proof", {"proof": proof.name, "seeds": seeds, **proof.hashes()}))
+        said = {"proof": proof.name, "case": proof.case, "seeds": seeds, **proof.hashes()}
+        item.user_properties.append(("proof", {"shown": proof.shown, **said}))
         with Watching() as opened:
             done = yield
-        uncovered = sorted(path.relative_to(ROOT).as_posix() for path in opened - proof.mine - proof.shared)
+        uncovered = sorted(map(shown, opened - proof.mine - proof.shared))
         assert not uncovered, f"a proof opened what its hashes do not cover: {', '.join(uncovered)}"
         return done
 
@@ -205,7 +309,7 @@ class Keeping:
         """Note what was proved."""
         for key, said in report.user_properties:
             if key == "proof" and isinstance(said, dict) and report.when == "call" and report.passed:
-                self._proved[said["proof"]] = said
+                self._proved[said["shown"]] = said
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -219,9 +323,8 @@ class Keeping:
         if output is not None:
             output["left out"] = self._left_out
         elif session.exitstatus == pytest.ExitCode.OK:
-            for name, said in self._proved.items():
-                file_of(name).parent.mkdir(parents=True, exist_ok=True)
-                file_of(name).write_text(json.dumps(said, indent=1) + "\n", "utf-8")
+            for said in self._proved.values():
+                keep(said)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table of proofs."""
@@ -244,25 +347,33 @@ def table(left_out: Mapping[str, str], proved: Mapping[str, Mapping[str, str]]) 
 class Watching:
     """Collects the files of the checkout that are opened meanwhile."""
 
-    _opened: set[Path] | None = None
+    _watched: ClassVar[list[set[Path]]] = []
+    """What was opened while each of those that watch was watching, the outermost first."""
     _hooked = False
 
     def __enter__(self) -> set[Path]:
         if not Watching._hooked:  # a hook cannot be taken out again
             sys.addaudithook(Watching._heard)
             Watching._hooked = True
-        Watching._opened = set()
-        return Watching._opened
+        Watching._watched.append(set())
+        return Watching._watched[-1]
 
     def __exit__(self, *_: object) -> None:
-        Watching._opened = None
+        Watching._watched.pop()
+
+    @staticmethod
+    def note(paths: Iterable[Path]) -> None:
+        """Count files as opened: those that went into what was made earlier."""
+        for opened in Watching._watched:
+            opened.update(paths)
 
     @staticmethod
     def _heard(event: str, arguments: tuple[Any, ...]) -> None:
-        if Watching._opened is None or event != "open" or not isinstance(arguments[0], str):
+        if not Watching._watched or event != "open" or not isinstance(arguments[0], str):
             return
         path = Path(arguments[0])
         if path.suffix == ".pyc" and path.parent.name == "__pycache__":
             path = path.parents[1] / f"{path.name.partition('.')[0]}.py"
-        if path.is_relative_to(ROOT) and UNSEEN.isdisjoint(path.relative_to(ROOT).parts) and path.is_file():
-            Watching._opened.add(path)
+        here = path.is_relative_to(ROOT) and UNSEEN.isdisjoint(path.relative_to(ROOT).parts)
+        if (here or path.is_relative_to(BESIDE)) and path.is_file():
+            Watching.note([path])

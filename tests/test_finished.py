@@ -7,8 +7,10 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.finished import Finished, changed, digest
+    from tests.keeping import Watching
 else:
     from finished import Finished, changed, digest
+    from keeping import Watching
 
 
 def test_a_run_is_made_once_and_a_copy_may_be_written_to(
@@ -24,6 +26,16 @@ def test_a_run_is_made_once_and_a_copy_may_be_written_to(
     assert digest(copy) == digest(made)
     (copy / "events.jsonl").write_text("", "utf-8")
     assert list(changed(tmp_path / "finished")) == []
+
+
+def test_what_went_into_a_run_counts_as_opened_by_whoever_reads_it(tmp_path: Path) -> None:
+    finished = Finished(tmp_path / "finished")
+    (used := tmp_path / "finished" / "smoke-2k-goldfish.opened").parent.mkdir()
+    used.with_suffix(".sha256").write_text("", "utf-8")  # made by another process
+    used.write_text(f"{__file__}\n", "utf-8")
+    with Watching() as opened:
+        finished("goldfish", suite="smoke")
+    assert Path(__file__) in opened
 
 
 def test_a_run_that_was_written_to_is_named(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,23 @@ def test_it_opens_a_file_that_nobody_knows_of() -> None:
     open({hidden!r}).close()
 """
 
+WHOLE = """
+import pytest
+
+pytestmark = pytest.mark.proof(scenarios=())
+
+
+@pytest.mark.parametrize("case", [1, 2])
+def test_a_whole_file_is_right(case: int) -> None:
+    assert case
+
+
+@pytest.mark.unkept
+def test_a_whole_machine_is_right() -> None:
+    with open("tried.txt", "a") as file:
+        print("machine", file=file)
+"""
+
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -74,6 +92,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "hidden.txt").write_text("", "utf-8")
     (place / "tests" / "pace.py").write_text("LEFT = 1\n", "utf-8")
     (place / "tests" / "test_some.py").write_text(PROOF.format(hidden=str(place / "hidden.txt")), "utf-8")
+    (place / "tests" / "test_whole.py").write_text(WHOLE, "utf-8")
     return place
 
 
@@ -89,6 +108,7 @@ def check(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "--prove",
         "changed",
         "tests/test_some.py",
+        "tests/test_whole.py",
     ]
     environment = {**os.environ, "PYTHONPATH": str(place)}
     environment.pop("PYTEST_XDIST_WORKER", None)
@@ -172,10 +192,11 @@ def test_a_proof_is_kept_when_all_passed_and_runs_again_when_it_changes(checkout
     assert files(checkout) == {}, "a check that failed keeps nothing"
 
     right = ("-k", "is_right")
-    assert "0 proofs kept, 2 made now" in check(checkout, *right).stdout
-    assert {name: each["seeds"] for name, each in files(checkout).items()} == {
+    assert "0 proofs kept, 4 made now" in check(checkout, *right).stdout
+    assert {name: each.get("seeds") or each["cases"] for name, each in files(checkout).items()} == {
         "colours": "all",
         "jokes": "all",
+        "": {f"test_a_whole_file_is_right[{case}]": "all" for case in (1, 2)},
     }
 
     tried.unlink()
@@ -183,16 +204,19 @@ def test_a_proof_is_kept_when_all_passed_and_runs_again_when_it_changes(checkout
     module.write_text(f"{module.read_text('utf-8')}\n", "utf-8")
     scenario = checkout / "scenarios" / "colours.json"
     scenario.write_text(f"{scenario.read_text('utf-8')}\n", "utf-8")
-    assert "0 proofs kept, 2 made now" in check(checkout, *right).stdout
-    assert tried.read_text("utf-8") == "colours 30\njokes 10\n"
-    assert {name: each["seeds"] for name, each in files(checkout).items()} == {
+    assert "0 proofs kept, 4 made now" in check(checkout, *right).stdout
+    assert tried.read_text("utf-8") == "colours 30\njokes 10\nmachine\n"
+    assert {name: each.get("seeds") or each["cases"] for name, each in files(checkout).items()} == {
         "colours": "all",
         "jokes": "some",
+        "": {f"test_a_whole_file_is_right[{case}]": "some" for case in (1, 2)},
     }
 
     kept = check(checkout, *right)
-    assert "1 kept     some seeds" in kept.stdout
-    assert "2 proofs kept, 0 made now" in kept.stdout
+    assert "    1 kept     some seeds" in kept.stdout
+    assert "    2 kept     some seeds  tests/test_whole.py" in kept.stdout
+    assert "4 proofs kept, 0 made now" in kept.stdout
+    assert tried.read_text("utf-8").endswith("machine\nmachine\n"), "what is unkept runs each time"
 
 
 def test_what_is_kept_cannot_be_read_or_is_of_another_proof_so_all_seeds_run(
@@ -211,7 +235,55 @@ def test_what_is_kept_cannot_be_read_or_is_of_another_proof_so_all_seeds_run(
         (json.dumps({"proof": proof.name, **proof.hashes()}), "no"),
     ):
         path.write_text(text, "utf-8")
-        assert keeping.due(proof) == due, text
+        assert keeping.due(proof, keeping.kept(proof.name)) == due, text
+
+
+def test_cases_are_kept_together_as_long_as_both_hashes_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "KEPT", tmp_path)
+    proof = Proof("tests/test_one.py", frozenset({Path(__file__)}), frozenset(), frozenset(), "test_it[a]")
+    said = {"proof": proof.name, "case": proof.case, "seeds": "all", **proof.hashes()}
+    assert keeping.due(proof, keeping.kept(proof.name)) == "all"
+    keeping.keep(said)
+    keeping.keep({**said, "case": "test_it[b]"})
+    assert keeping.due(proof, keeping.kept(proof.name)) == "no"
+    assert keeping.due(replace(proof, case="test_it[c]"), keeping.kept(proof.name)) == "all", (
+        "another case was never proved"
+    )
+    keeping.keep({**said, "case": "test_it[b]", "shared": "another"})
+    assert keeping.due(proof, keeping.kept(proof.name)) == "all", (
+        "a case that held by other files says nothing of these"
+    )
+    assert proof.shown.partition("[")[0] == proof.name
+
+
+def test_what_a_proof_depends_on_besides_the_checkout_is_in_its_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "BESIDE", tmp_path / "shared" / "data")
+    keeping.BESIDE.mkdir(parents=True)
+    (keeping.BESIDE / "published.json").write_text("{}", "utf-8")
+    own = frozenset({Path(os.__file__)})
+    _, shared, _ = keeping._reached(own, (), frozenset(), beside=True, whole=False)
+    assert set(map(keeping.shown, shared)) == {"shared/data/published.json"}
+    with Watching() as opened:
+        (keeping.BESIDE / "published.json").read_bytes()
+    assert opened == shared
+    _, shared, _ = keeping._reached(own, (), frozenset(), beside=False, whole=True)
+    assert {ROOT / "ltm_bench" / "cli" / "commands" / "show.py", ROOT / "ltm_bench" / "py.typed"} <= shared
+
+
+def test_another_browser_or_another_font_changes_a_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "FONTS", (str(tmp_path),))
+    said = set()
+    for program in (None, sys.executable):
+        monkeypatch.setattr(keeping, "find_browser", lambda program=program: program)
+        said.add(keeping.browser())
+    (tmp_path / "Some.ttf").write_bytes(b"")
+    assert len({*said, keeping.browser()}) == 3
 
 
 def test_what_is_opened_in_the_checkout_is_seen() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
     from pace import BOMBS, cpu, grows
 
-pytestmark = [pytest.mark.slow, pytest.mark.proof(scenarios=())]
+pytestmark = [pytest.mark.slow, pytest.mark.proof(scenarios=(), together=False)]
 
 LONG = 20_000
 """Characters of a reply."""

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 else:
     from styles import STYLES
 
-pytestmark = [pytest.mark.slow, pytest.mark.proof(files=("configs/*.toml", "agents/*.json", "agents/*.toml"))]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.proof(files=("configs/*.toml", "agents/*.json", "agents/*.toml"), together=False),
+]
 
 
 class Styled(Agent):
