@@ -22,6 +22,9 @@ ANSWER = "Let me think about that."
 
 ORDINALS = "second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
 
+COUNTING = 1_200
+"""Tokens in which an agent of many words can give ten replies."""
+
 DUE = ("count", "cue", "both")
 
 
@@ -35,6 +38,7 @@ def prospective_memory(
     quotations: dict[str, str] = QUOTATIONS,
     cues: tuple[str, ...] = CUES,
     small_talk: tuple[str, ...] = MESSAGES["small_talk"],
+    span: int = 0,
 ) -> Script:
     """Ask for a quotation in the reply that is due, after `least` to `most` other messages.
 
@@ -51,20 +55,21 @@ def prospective_memory(
     quotation = quotations[author]
     cue = dice.card("cue", cues)
     yield Tell(dice.choice(MESSAGES["told"]).format(author=author, quotation=quotation), at=0.0)
-    between = dice.integer(least, most)
-    talk = dice.hand("small talk", small_talk, most)[:between]
+    talk = dice.hand("small talk", small_talk, most)
     if counted:
-        # The replies are counted without a pause, since nobody could tell which of those to others count. Half of the
-        # span comes before them: a short one must hold them all.
+        between = dice.integer(least, most)
+        # The replies are counted without a pause, since nobody could tell which of those to others count. They come at
+        # the end of the span, which must hold them all: half of a short one comes before.
         request = dice.choice(MESSAGES["counted"]).format(author=author, nth=ORDINALS[between - 1])
-        yield Chat(request, at=0.5)
-        for i, text in enumerate(talk, start=1):
+        yield Chat(request, at=max(0.5, 1 - COUNTING / span) if span else 0.5)
+        for i, text in enumerate(talk[:between], start=1):
             yield Chat(text, ideal=f"{ANSWER} {quotation}" if i == between else ANSWER)
         last = dice.card("last small talk", small_talk)
         yield Ask(last, expect=said_in(quotation, between + 1), ideal=ANSWER)
         return
     yield Chat(dice.choice(MESSAGES["request"]).format(author=author, cue=cue), at=0.25)
-    for i, text in enumerate(talk, start=1):
+    between = dice.integer(least, most)
+    for i, text in enumerate(talk[:between], start=1):
         yield Chat(text, ideal=ANSWER, at=0.25 + 0.75 * i / (between + 1))
     expect = said_in(quotation, between + 2, beyond=0)
     yield Ask(
