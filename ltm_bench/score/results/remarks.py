@@ -72,9 +72,7 @@ def remarks(
             f"{manifest.seed} is a training seed: an agent may have been trained on this very conversation, so the "
             "score says nothing about others, and no leaderboard takes it"
         )
-    found += [f"{row} was left out: {why}" for row, why in (manifest.suite.left_out or {}).items()]
-    if spans := [e.span for e in examples if e.reached]:
-        found += manifest.unfilled(max(spans))
+    found += _not_said(manifest, examples)
     if missed:
         found.append("filler never reached the agent, which made remembering easier for it than for others")
     if silent:
@@ -119,6 +117,13 @@ def remarks(
             "fewer scenarios or examples"
         )
     return found
+
+
+def _not_said(manifest: Manifest, examples: Sequence[ExampleResult]) -> list[str]:
+    """Return remarks on what the suite would have and this run has not: rows, and the length of the span."""
+    left_out = [f"{row} was left out: {why}" for row, why in (manifest.suite.left_out or {}).items()]
+    spans = [each.span for each in examples if each.reached]
+    return left_out + (manifest.unfilled(max(spans)) if spans else [])
 
 
 def _whole(value: object) -> int:
