@@ -39,7 +39,7 @@ from ltm_bench.log.manifest import (
     SuiteEntry,
 )
 from ltm_bench.log.reader import read_manifest
-from ltm_bench.plan.agents import AgentSource, resolve_agent, source_of
+from ltm_bench.plan.agents import AgentSource, Resolved, resolve_agent, source_of
 from ltm_bench.plan.modes import check_lines, check_mode, lacks, mode_of
 from ltm_bench.plan.naming import run_name
 from ltm_bench.plan.request import Request
@@ -103,7 +103,14 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     span = parse_span(suite.span if request.span is None else request.span)
     catalogue = Catalogue.open()
     scenarios = Scenarios(request.suite, catalogue)
-    chosen = _chosen(request, suite, span)
+    chosen = list(dict.fromkeys(request.scenarios)) or suite.fitting(span, pace=request.pace)
+    if not chosen:
+        raise SpanTooSmall(
+            f"--span {spell_span(span)}: no scenario of the suite {request.suite} fits; choose a larger one"
+        )
+    if unknown := [name for name in request.parameters or () if name not in chosen]:
+        name = unknown[0]
+        raise ConfigError(f"-P {name}.…: {name} is not one of the run's scenarios{nearest(name, chosen)}")
     filled_by, source = _parse_filler(request.filler)
     bank = read_bank(source)
     agent = resolve_agent(request.agent, request.settings, request.base_url, calls=calls, catalogue=catalogue)
@@ -116,11 +123,9 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     mode = mode_of(request.questions or each, request.acknowledge, quick=request.quick, filler=filled_by)
     mode = mode._replace(acknowledge="scripted") if observed else mode
     isolated = request.isolated or suite.isolated
-    unfilled = isolated and suite.opening is None
-    filled_by = _filler_mode(filled_by, agent.entry, isolated=unfilled)
+    filled_by = _filler_mode(filled_by, agent.entry, suite, isolated=isolated)
     entries = [_entry(name, suite, scenarios, request, span) for name in chosen]
-    kept = request.scenarios or suite.public or mode.questions == "forked"
-    left_out = {} if kept else _unplayable(entries, scenarios, request, agent.entry.name, sample)
+    left_out = _unplayable(entries, suite, scenarios, request, agent)
     manifest = Manifest(
         format=FORMAT,
         version=version("ltm-bench"),
@@ -148,7 +153,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         {"opening": suite.opening}
         | {f"-P {each.name}.…": each.parameters for each in manifest.suite.scenarios}
     )
-    filled_usually = _filler_mode("scripted", agent.entry, isolated=unfilled)
+    filled_usually = _filler_mode("scripted", agent.entry, suite, isolated=suite.isolated)
     acknowledged = "scripted" if observed else Request.acknowledge
     usual = (Request.tokenizer, suite.isolated, _SHIPPED, filled_usually, each, acknowledged)
     plan = Plan(
@@ -161,7 +166,6 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         name=run_name(manifest, suite, usual, agent.usual),
         notes=(
             *_notes(request, suite, span, each),
-            *(f"{row} is left out: {why}." for row, why in left_out.items()),
             *_unasked(manifest),
         ),
         controls=parse_controls(suite.controls),
@@ -170,8 +174,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     rehearsals, longest = _rehearsed(plan, demand)
     # Isolated examples rehearse again, each when its turn comes: all of them at once may be large.
     if manifest.suite.isolated:
-        noted = [f"{each[0].upper()}{each[1:]}." for each in manifest.unfilled(longest)]
-        return replace(plan, notes=(*plan.notes, *noted))
+        return replace(plan, notes=(*plan.notes, *manifest.unfilled(longest)))
     return replace(plan, rehearsals=rehearsals, notes=(*plan.notes, *_spent(plan), *_pauses(rehearsals)))
 
 
@@ -183,30 +186,25 @@ def reseeded(plan: Plan, seed: Seed) -> Plan:
     return replace(changed, rehearsals=_rehearsed(changed)[0])
 
 
-def _chosen(request: Request, suite: Suite, span: int) -> list[str]:
-    """Return the names of the scenarios that are run: those asked for, or else those of the suite that fit."""
-    chosen = list(dict.fromkeys(request.scenarios)) or suite.fitting(span, pace=request.pace)
-    if not chosen:
-        raise SpanTooSmall(
-            f"--span {spell_span(span)}: no scenario of the suite {request.suite} fits; choose a larger one"
-        )
-    if unknown := [name for name in request.parameters or () if name not in chosen]:
-        name = unknown[0]
-        raise ConfigError(f"-P {name}.…: {name} is not one of the run's scenarios{nearest(name, chosen)}")
-    return chosen
-
-
 def _unplayable(
-    entries: Sequence[ScenarioEntry], scenarios: Scenarios, request: Request, name: str, agent: Agent
+    entries: Sequence[ScenarioEntry],
+    suite: Suite,
+    scenarios: Scenarios,
+    request: Request,
+    agent: Resolved,
 ) -> dict[str, str]:
-    """Return the rows of a suite that an agent cannot play, and why; none if it can play none, which is an error."""
-    if agent.can_reopen and agent.answers_early:
+    """Return the rows of a suite that an agent cannot play, and why; none of those that were asked for by name.
+
+    None if it can play none, which is an error.
+    """
+    sample = agent.source.sample
+    if request.scenarios or suite.public or (sample.can_reopen and sample.answers_early):
         return {}
     found = {}
     for entry in entries:
         example = Example(scenarios.of(entry).scenario, 0, request.seed, entry.parameters)
         lines = [step.line for step in rehearsal(example, counter(request.tokenizer))]
-        if why := lacks(lines, name, agent):
+        if why := lacks(lines, agent.entry.name, sample):
             found[entry.name] = why
     return found if len(found) < len(entries) else {}
 
@@ -244,16 +242,20 @@ def _asked(suite: Suite, sample: Agent) -> Questions:
     return "forked" if sample.forks != "no" else "alone"
 
 
-def _filler_mode(asked: str, agent: AgentEntry, *, isolated: bool) -> str:
-    """Return who answers filler: an agent that does not observe would never receive what it is not asked to answer."""
-    return asked if agent.observes or isolated else "live"
+def _filler_mode(asked: str, agent: AgentEntry, suite: Suite, *, isolated: bool) -> str:
+    """Return who answers filler: an agent that does not observe would never receive what it is not asked to answer.
+
+    Isolated examples have none but the opening.
+    """
+    return asked if agent.observes or (isolated and suite.opening is None) else "live"
 
 
 def _unasked(manifest: Manifest) -> Sequence[str]:
-    """Return a note on each task of a user's own that is not asked."""
+    """Return a note on each row that the agent cannot play, and on each task of a user's own that is not asked."""
+    left_out = [f"{row} is left out: {why}." for row, why in (manifest.suite.left_out or {}).items()]
     kept = [own_tasks(entry.parameters, manifest.span) for entry in manifest.suite.scenarios]
     dropped = {task: why for own in kept if own for task, why in own.kept.dropped.items()}
-    return [f"task {task} is left out: {why}" for task, why in dropped.items()]
+    return [*left_out, *(f"task {task} is left out: {why}" for task, why in dropped.items())]
 
 
 def _notes(request: Request, suite: Suite, span: int, usual: Questions) -> Iterator[str]:

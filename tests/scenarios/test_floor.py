@@ -57,3 +57,26 @@ def test_the_floor_scores_no_more_than_chance_at_every_span(
             )
             found += [each.score - each.chance for each in asyncio.run(talk)]
         assert sum(found) <= 0, name
+
+
+FORMS = [
+    ("jokes", {"by": "time", "time": "stamp"}),
+    ("jokes", {"by": "time", "time": "words"}),
+    ("prospective_memory", {"due": "count"}),
+    ("chapter_break", {"chapters": 8, "page": 2000}),
+    ("sally_anne", {"kinds": ("memory", "reality")}),
+]
+"""The forms of the papers that are not a scenario's own."""
+
+
+@pytest.mark.parametrize(("name", "chosen"), FORMS, ids=lambda each: str(each))
+@pytest.mark.parametrize("agent", ["goldfish", "parrot", "reciter", "perfect"])
+def test_the_forms_of_the_papers_have_the_same_floor_and_ceiling(
+    name: str, chosen: dict[str, object], agent: str, seeds: Callable[[int], range]
+) -> None:
+    examples = [Example(scenario(name), 0, seed, chosen) for seed in seeds(40)]
+    played = asyncio.run(play_alone(examples, lambda: make_agent(agent, {}), START))
+    if agent == "perfect":
+        assert {each.score for each in played} == {1.0}
+    else:
+        assert sum(each.score - each.chance for each in played) <= 0

@@ -1,6 +1,6 @@
 """What a reader must know before believing a run's figures, and who judged it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean, median
 from typing import Any
 
@@ -72,7 +72,7 @@ def remarks(
             f"{manifest.seed} is a training seed: an agent may have been trained on this very conversation, so the "
             "score says nothing about others, and no leaderboard takes it"
         )
-    found += _less(manifest, examples)
+    found += _not_said(manifest, examples)
     if missed:
         found.append("filler never reached the agent, which made remembering easier for it than for others")
     if silent:
@@ -119,11 +119,11 @@ def remarks(
     return found
 
 
-def _less(manifest: Manifest, examples: Sequence[ExampleResult]) -> Iterator[str]:
-    """Yield what a run has less of than its suite, or its span, names."""
-    yield from (f"{row} was left out: {why}" for row, why in (manifest.suite.left_out or {}).items())
-    if spans := [e.span for e in examples if e.reached]:
-        yield from manifest.unfilled(max(spans))
+def _not_said(manifest: Manifest, examples: Sequence[ExampleResult]) -> list[str]:
+    """Return remarks on what the suite would have and this run has not: rows, and the length of the span."""
+    left_out = [f"{row} was left out: {why}" for row, why in (manifest.suite.left_out or {}).items()]
+    spans = [each.span for each in examples if each.reached]
+    return left_out + (manifest.unfilled(max(spans)) if spans else [])
 
 
 def _whole(value: object) -> int:
