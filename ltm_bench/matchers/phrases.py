@@ -15,7 +15,7 @@ from ltm_bench.matchers.reading.verbatim import says as how_said
 _NEAR = 80
 _REPORTED = re.compile(
     r"\b[iI](?:'ve|’ve| have)? (?:already )?(?:replied|answered|said)\W{0,6}$"
-    r"|\b[Yy]ou(?:['’]\w+| have| had)? (?:want(?:ed)?|told|asked|instructed) me\b[^.!?\n]*$"
+    r"|\b[Yy]ou(?:['’]\w+| have| had)? (?:want(?:ed)?|told|asked|instructed) me to\b[^.!?\n]*$"
 )
 _CUE = 3
 """Minimum words of a cue that is known again in a reply."""

@@ -59,7 +59,8 @@ class Tallies(DoubtingMatcher):
         """Judge the number that the reply gives."""
         said = _total(reply)
         if said is None:
-            return unanswered(reply, Outcome.MALFORMED, "no single number can be read from the reply")
+            outcome = Outcome.WRONG if _RANGE.search(in_figures(flat(reply))) else Outcome.MALFORMED
+            return unanswered(reply, outcome, "no single number can be read from the reply")
         score = credit(said - self.count)
         reason = f"the reply says {said}, expected {self.count}"
         if said == self.count:

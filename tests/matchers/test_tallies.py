@@ -40,6 +40,7 @@ def test_a_count_earns_less_the_further_off_it_is(reply: str, score: float, why:
 def test_a_reply_without_a_count_is_abstained_or_malformed() -> None:
     assert EXPECT.verdict("I have lost count.", []).outcome is Outcome.ABSTAINED
     assert EXPECT.verdict("Many.", []).outcome is Outcome.MALFORMED
+    assert EXPECT.verdict("Between 10 and 15.", []).outcome is Outcome.WRONG
 
 
 def test_guessing_earns_less_the_more_there_is_to_count() -> None:
