@@ -57,16 +57,18 @@ class BothSaid(DoubtingMatcher):
         named = list(dict.fromkeys(m.value for m in found))
         if len(named) > max(_FEW, len(self.among) // 2):
             return RECITAL
-        both = (self.one, self.other)
-        if strange := [value for value in named if value not in both]:
+        if strange := [value for value in named if value not in (self.one, self.other)]:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {', '.join(strange)}, which was not told")
         if len(named) == 1:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {named[0]}, as though that had been all")
-        conflict = notices_conflict(reply)
+        return self._weighed(reading, found, conflict=notices_conflict(reply))
+
+    def _weighed(self, reading: Reading, found: Sequence[Mention], *, conflict: bool) -> Verdict:
+        """Judge whether a reply that names both settles on one of them."""
         settled = set[str]() if conflict else _settled(reading, found)
         given_up = {m.value for m in found if m.denied}
         if len(settled) == 1 or len(given_up) == 1:
-            value = next(iter(settled)) if len(settled) == 1 else next(v for v in both if v not in given_up)
+            value = next(iter(settled)) if len(settled) == 1 else ({self.one, self.other} - given_up).pop()
             return Verdict(Outcome.PARTIAL, 0.5, f"{_SETTLED} {value}")
         lead = next((m for m in found if m.lead and not conflict), None)
         rest = [m for m in found if lead and m.value != lead.value]

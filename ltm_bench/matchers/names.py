@@ -11,6 +11,7 @@ from ltm_bench.matchers.reading import Force, Lexicon, Mention, gives_up, lexico
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
 from ltm_bench.matchers.reading.mention import Time
+from ltm_bench.matchers.reading.resolving import Decision
 from ltm_bench.matchers.reading.surplus import hardly_adds
 from ltm_bench.matchers.reading.text import flat, words
 
@@ -71,17 +72,8 @@ class NamesOnly(OneOf):
         if not given:
             return Verdict(Outcome.WRONG, 0.0, "the reply says what it is not")
         rivals = len({m.value for m in found}) > 1
-        many = len(given) > max(_FEW, len(self.among) // 2) and len(words(reply)) < _TALK * len(given)
-        if many or (rivals and hardly_adds(reply, turns)):
-            return RECITAL
-        alleged = [m for m in found if m.value != self.value and not (m.denied or m.taken_back)]
-        if alleged and not self.stale and all(each.search(asked(turns)) for each in _SEVERAL):
-            return Verdict(Outcome.WRONG, 0.0, f"{_BESIDE} {alleged[0].value}")
-        several = len(given) > 1
-        if len(given) > (_PAIR if decision.sure else _FEW) or (several and self.value not in given):
-            return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(given)}")
-        if several or (not decision.sure and given[0] == self.value):
-            return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}; the best guess is {given[0]}")
+        if verdict := self._several(reply, turns, found, decision):
+            return verdict
         if all(m.attached for m in decision.evidence):
             return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
         doubtful = rivals or all(m.time is Time.NOW for m in decision.evidence)
@@ -93,6 +85,25 @@ class NamesOnly(OneOf):
         if other := _ascribed(reply, asked(turns), decision.evidence):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {self.value} of {other}")
         return Verdict(Outcome.CORRECT, 1.0, f"the reply says {self.value}")
+
+    def _several(
+        self, reply: str, turns: Sequence[Turn], found: Sequence[Mention], decision: Decision
+    ) -> Verdict | None:
+        """Judge a reply that names more than an answer; None if one value is its answer."""
+        given = decision.values
+        rivals = len({m.value for m in found}) > 1
+        many = len(given) > max(_FEW, len(self.among) // 2) and len(words(reply)) < _TALK * len(given)
+        if many or (rivals and hardly_adds(reply, turns)):
+            return RECITAL
+        alleged = [m for m in found if m.value != self.value and not (m.denied or m.taken_back)]
+        if alleged and not self.stale and all(each.search(asked(turns)) for each in _SEVERAL):
+            return Verdict(Outcome.WRONG, 0.0, f"{_BESIDE} {alleged[0].value}")
+        several = len(given) > 1
+        if len(given) > (_PAIR if decision.sure else _FEW) or (several and self.value not in given):
+            return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(given)}")
+        if several or (not decision.sure and given[0] == self.value):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}; the best guess is {given[0]}")
+        return None
 
     def parts(self, reply: str) -> Iterator[tuple[str, str]]:
         """Yield the parts that may be the answer; JSON alone is the answer where there is any."""

@@ -155,12 +155,8 @@ class DoubtingMatcher(Matcher):
             return "it is in a language that no matcher reads"
         known, expected = self.candidates(), self.sought()
         found = mentions(read(reply), known, asked(turns))
-        gone = [m.denied or m.time in (Time.PAST, Time.REPLACED) for m in found if m.value in expected]
-        aside = gone and all(gone) and any(m.time is Time.NOW for m in found if m.value not in expected)
-        for name, part in () if aside else self.parts(reply):  # no part says what the whole sets aside
-            late = outcome is not Outcome.PARTIAL or name.startswith(LAST)  # what goes on wrong is not right
-            if late and self.judge(part, turns).outcome is Outcome.CORRECT:
-                return f"{name} alone would be right"
+        if (part := self._right_part(reply, turns, outcome, found)) is not None:
+            return f"{part} alone would be right"
         if outcome is Outcome.PARTIAL:
             return None
         named = known.words or (outcome is Outcome.MALFORMED and reply.lstrip()[:1] not in _FORMS)
@@ -174,6 +170,20 @@ class DoubtingMatcher(Matcher):
             wanted = [part for value in expected for part in known_words(value)]
             if all(any(same_word(word, part) for word in said) for part in wanted):
                 return f"{', '.join(expected)} and nothing else is named"
+        return None
+
+    def _right_part(
+        self, reply: str, turns: Sequence[Turn], outcome: Outcome, found: Sequence[Mention]
+    ) -> str | None:
+        """Return the name of a part that would be right by itself."""
+        expected = self.sought()
+        gone = [m.denied or m.time in (Time.PAST, Time.REPLACED) for m in found if m.value in expected]
+        if gone and all(gone) and any(m.time is Time.NOW for m in found if m.value not in expected):
+            return None  # no part says what the whole sets aside
+        for name, part in self.parts(reply):
+            late = outcome is not Outcome.PARTIAL or name.startswith(LAST)  # what goes on wrong is not right
+            if late and self.judge(part, turns).outcome is Outcome.CORRECT:
+                return name
         return None
 
     def strange(self, reply: str, turns: Sequence[Turn], found: Sequence[Mention]) -> str | None:

@@ -38,6 +38,18 @@ def resolve(found: Sequence[Mention]) -> Decision:
         open_choice = all(m.choice for m in group)
         reason = "the reply does not choose" if open_choice else "several values are given"
         return Decision(values, open_choice or len(values) > _FEW, evidence, reason)
+    if against := _against(group, standing, found, top):
+        return against
+    if all(m.attached for m in group):
+        return Decision(values, False, evidence, "the reply gives only part of its name")
+    return Decision(values, True, evidence, "given")
+
+
+def _against(
+    group: Sequence[Mention], standing: Sequence[Mention], found: Sequence[Mention], top: int
+) -> Decision | None:
+    """Return what a reply gives that says elsewhere what goes against its one answer; None if nothing does."""
+    values, evidence = _distinct(group), tuple(group)
     rivals = _distinct(m for m in found if m.choice)
     if group[0].choice and top <= _LEADS and len(rivals) > 1:
         return Decision(rivals, True, evidence, "the reply does not choose")
@@ -47,9 +59,7 @@ def resolve(found: Sequence[Mention]) -> Decision:
     later = [m for m in standing if m.contrast and m.start > group[-1].start and _rank(m) > 1]
     if against := _distinct(m for m in later if m.value not in values):
         return Decision((*values, *against), False, evidence, "the reply goes on with “but”")
-    if all(m.attached for m in group):
-        return Decision(values, False, evidence, "the reply gives only part of its name")
-    return Decision(values, True, evidence, "given")
+    return None
 
 
 def _present(standing: Sequence[Mention]) -> Sequence[Mention]:
