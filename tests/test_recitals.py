@@ -14,6 +14,8 @@ from ltm_bench.runner.references import total
 from perf.fuzz import Place
 from perf.recitals import SHAPES, NoGuard, heaped, judged, orders, pools
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 VALUES = ("red", "blue", "green")
 
 

@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 else:
     from test_versions import RELEASES
 
+pytestmark = pytest.mark.proof(
+    files=(
+        "tests/golden/**/*.*",
+        "tests/versions.json",
+        "CHANGELOG.md",
+        "docs/*.md",
+        "agents/*.*",
+        "configs/*.*",
+    ),
+    beside=True,
+)
+
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests" / "golden"
 RUNS = sorted(GOLDEN.glob("*/*/events.jsonl"))

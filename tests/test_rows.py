@@ -40,7 +40,10 @@ from tests.rows import PROTOCOLS, UNKNOWN, Play, off, played
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-pytestmark = pytest.mark.usefixtures("key")
+pytestmark = [
+    pytest.mark.usefixtures("key"),
+    pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*")),
+]
 
 ADAPTERS = {"chat": "openai_chat", "responses": "openai_responses", "messages": "anthropic_chat"}
 PYDANTIC = {"chat": "openai-chat:", "responses": "openai-responses:", "messages": "anthropic:"}
@@ -106,6 +109,7 @@ def named(play: Play) -> str:
     return f"{play.protocol}: {play.row}"
 
 
+@pytest.mark.unkept
 def test_every_row_is_played_in_every_way(record_property: Callable[[str, object], None]) -> None:
     record_property(
         "rows by ways", f"{len(ROWS)} by 7"
@@ -116,6 +120,7 @@ def test_every_row_is_played_in_every_way(record_property: Callable[[str, object
     }
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("pydantic", [False, True], ids=["SDKs", "Pydantic AI"])
 def test_an_agent_takes_it_for_what_it_is_and_asks_again_only_where_that_helps(
     server: Provider, tmp_path: Path, pydantic: bool
@@ -144,6 +149,7 @@ def test_an_agent_takes_it_for_what_it_is_and_asks_again_only_where_that_helps(
     assert differing(asyncio.run(all_of()), {named(play): due(play) for play in plays}) == {}
 
 
+@pytest.mark.unkept
 def test_a_cache_keeps_a_reply_and_nothing_else(server: Provider, tmp_path: Path) -> None:
     async def drive(n: int, play: Play) -> int:
         off(server)
@@ -337,6 +343,7 @@ def logged(run: Path) -> list[dict[str, Any]]:
     return [{name: value for name, value in json.loads(line).items() if name != "usage"} for line in lines]
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_run_that_met_every_row_goes_on_wherever_it_was_killed_and_shows_what_was_billed(
     protocol: str, tmp_path: Path, command: "Command", monkeypatch: pytest.MonkeyPatch

@@ -148,6 +148,7 @@ KNOWN = recorded() if RECORD.exists() else {"scenarios": {}, "matchers": {}}
 
 
 @pytest.mark.slow
+@pytest.mark.proof(scenarios="name", files=("tests/versions.json", "scenarios/formerly.json", "configs/*.*"))
 @pytest.mark.parametrize("name", KNOWN["scenarios"])
 def test_a_scenarios_messages_change_only_with_its_version(name: str) -> None:
     now, before = scenario(name), KNOWN["scenarios"][name]
@@ -158,6 +159,7 @@ def test_a_scenarios_messages_change_only_with_its_version(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.proof(scenarios=(), files=("tests/versions.json",), together=True)
 @pytest.mark.parametrize("name", KNOWN["matchers"])
 def test_a_matchers_verdicts_change_only_with_its_version(name: str) -> None:
     now, before = matcher(name), KNOWN["matchers"][name]

@@ -16,6 +16,8 @@ import pytest
 from ltm_bench import Agent, AgentError, CannotResume, Memory, Message, Reply, Turn, Usage
 from ltm_bench.adapters.testing import Conformance, conformance, provider
 
+pytestmark = pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*"))
+
 KEY = "a-key-that-nobody-has-0123"
 
 
@@ -258,6 +260,7 @@ def test_a_sound_agent_keeps_every_rule(secret: None) -> None:
     assert "kept   fork" in str(found)
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize(
     ("agent", "rule", "complaint"),
     [

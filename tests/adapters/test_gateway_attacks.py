@@ -23,6 +23,8 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.log.calls import CALLS, KeptCalls, read_calls
 from ltm_bench.log.journal import Journal
 
+pytestmark = pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*"))
+
 KEY = "sk-real-7Gh2/kQ9xW0zT5bN8vM1"
 OWN = "ltm-0123456789abcdef"
 CHAT, RESPONSES, MESSAGES = "/chat/completions", "/responses", "/messages"
@@ -233,6 +235,7 @@ def test_nothing_but_the_list_and_one_name_of_a_model_reaches_a_provider(shared:
     assert shared.server.heard == []
 
 
+@pytest.mark.unkept
 @given(
     st.lists(
         st.sampled_from(
@@ -371,6 +374,7 @@ FIGURES = st.dictionaries(
 )
 
 
+@pytest.mark.unkept
 @given(
     st.sampled_from(PATHS),
     st.booleans(),
@@ -398,7 +402,8 @@ def test_every_passage_ends_whatever_a_provider_states_and_whoever_leaves(
                 there.recv(left)
     until(lambda: shared.budget.held == 0 and not shared.gateway._passing)
     assert not shared.budget.unknown
-    last = (shared.folder / CALLS).read_text("utf-8").splitlines()[-2:]
+    calls = shared.folder / CALLS  # which the first call writes
+    last = calls.read_text("utf-8").splitlines()[-2:] if calls.exists() else []
     begun, ended = map(json.loads, last) if len(last) == 2 else ({}, {})
     if "status" in ended and begun.get("call") == ended["call"]:
         assert ended["dollars"] <= begun["reserved"]
@@ -501,6 +506,7 @@ UNJUDGED: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize(
     ("path", "fields"),
     [(path, fields) for path, several in UNJUDGED.items() for fields in several],
@@ -518,6 +524,7 @@ def test_what_cannot_be_judged_is_refused_in_one_line_under_a_limit(
     assert shared.server.heard == []
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("fields", [{"n": 3}, {"best_of": 3}, {"n": 2, "best_of": 3}], ids=str)
 def test_several_replies_are_all_reserved(fields: dict[str, Any]) -> None:
     def most(body: bytes) -> Decimal:
@@ -743,6 +750,7 @@ def test_no_other_key_opens_the_gateway(shared: Place, key: str, start: str) -> 
     assert (said.split()[1], shared.server.heard) == (b"401", [])
 
 
+@pytest.mark.unkept
 @given(st.sampled_from(PATHS), JSON | FIGURES)
 def test_a_meter_never_raises(path: str, usage: Any) -> None:
     for holder in ("usage", "response", "message", "model"):

@@ -23,7 +23,10 @@ from ltm_bench.plugins.files import bundled
 if TYPE_CHECKING:
     from tests.conftest import Talk
 
-pytestmark = pytest.mark.usefixtures("key")
+pytestmark = [
+    pytest.mark.usefixtures("key"),
+    pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*")),
+]
 
 
 class Adapter(NamedTuple):

@@ -16,7 +16,10 @@ from tests.rows import ended
 if TYPE_CHECKING:
     from tests.conftest import Talk
 
-pytestmark = pytest.mark.usefixtures("key")
+pytestmark = [
+    pytest.mark.usefixtures("key"),
+    pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*")),
+]
 
 ADAPTERS = {"chat": "openai_chat", "responses": "openai_responses", "messages": "anthropic_chat"}
 MEANS = {"stop": Finish.STOP, "tools": Finish.STOP, "length": Finish.LENGTH, "refusal": Finish.REFUSAL} | {

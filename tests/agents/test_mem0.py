@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 else:
     from memories import SESSION, Open, conversations, model, record, turn
 
+pytestmark = pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*"))
+
 REASON = "needs the extra: pip install ltm-bench[mem0]"
 TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
 
@@ -281,6 +283,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.unkept
 def test_the_runs_of_a_sweep_open_it_at_the_same_time(tmp_path: Path, key: str) -> None:
     """In a process that has not imported it, threads could see each other's half-finished imports."""
     if find_spec("mem0") is None:

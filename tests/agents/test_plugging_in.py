@@ -28,6 +28,8 @@ from ltm_bench.plugins.agents import make_agent
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 SHORT = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "r")
 
 
@@ -416,6 +418,7 @@ def test_an_endpoint_is_always_asked_under_the_session_the_run_began_with(
     assert command("resume", "r").exit_code == 0
 
 
+@pytest.mark.unkept
 def test_an_endpoint_answers_forks_at_a_separate_route(
     place: Path, command: "Command", endpoint: str
 ) -> None:
@@ -581,6 +584,7 @@ def typed(agents: int) -> list[str]:
     return [reply.text for reply in asyncio.run(asyncio.wait_for(talk(), 20))]
 
 
+@pytest.mark.unkept
 def test_a_person_answers_one_message_at_a_time_and_may_type_ahead(
     keyboard: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -591,6 +595,7 @@ def test_a_person_answers_one_message_at_a_time_and_may_type_ahead(
     assert typed(1) == ["four"]
 
 
+@pytest.mark.unkept
 def test_ctrl_d_ends_a_line_and_on_an_empty_one_the_input(keyboard: int) -> None:
     os.write(keyboard, b"abc\x04\x04")
     assert typed(1) == ["abc"]
@@ -599,6 +604,7 @@ def test_ctrl_d_ends_a_line_and_on_an_empty_one_the_input(keyboard: int) -> None
         typed(1)
 
 
+@pytest.mark.unkept
 def test_a_person_can_be_asked_example_by_example(keyboard: int, place: Path, command: "Command") -> None:
     os.write(keyboard, b"I do not know.\n" * 150)
     done = command("run", "--span", "2k", "--suite", "smoke", "--name", "r", "--isolated", *HUMAN)

@@ -18,7 +18,7 @@ from ltm_bench.core.pricing import dollars
 if TYPE_CHECKING:
     from tests.conftest import Command, Talk
 
-pytestmark = pytest.mark.usefixtures("key")
+pytestmark = [pytest.mark.usefixtures("key"), pytest.mark.proof(files=("agents/*.*", "configs/*.*"))]
 
 CLAUDE = '''"""Claude, as if the server at --base-url charged Anthropic's prices."""
 from ltm_bench.adapters import agent_class
@@ -103,6 +103,7 @@ def ask_beside(talk: "Talk", *questions: str) -> list[Any]:
     return talk._runner.run(ask())
 
 
+@pytest.mark.unkept
 def test_a_forked_question_has_the_history_cached_and_not_itself(talk: "Talk", server: Provider) -> None:
     [reply] = ask_beside(talk, "Who is the miller? " * 300)
     assert reply.usage.cache_write > 1024
@@ -116,6 +117,7 @@ def test_a_forked_question_has_the_history_cached_and_not_itself(talk: "Talk", s
     ]
 
 
+@pytest.mark.unkept
 def test_of_many_questions_at_one_place_the_first_goes_alone(talk: "Talk", server: Provider) -> None:
     """Only what has been answered is in the cache, so the others would write it all again."""
     others = threading.Event()
@@ -134,6 +136,7 @@ def test_of_many_questions_at_one_place_the_first_goes_alone(talk: "Talk", serve
     assert sum(each.written > 0 for each in server.spent) == 1
 
 
+@pytest.mark.unkept
 def test_if_the_first_question_fails_the_next_one_goes_alone(talk: "Talk", server: Provider) -> None:
     server.fail(status=400, message="No.")
     first, *others = ask_beside(talk, *(f"Who is number {n}?" for n in range(4)))

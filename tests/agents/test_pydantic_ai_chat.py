@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 else:
     from conftest import START
 
-pytest.importorskip("pydantic_ai")
-pytestmark = pytest.mark.usefixtures("key")
+pytestmark = [pytest.mark.usefixtures("key"), pytest.mark.proof(files=("agents/*.*", "configs/*.*"))]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _installed() -> None:
+    """Import it only when one of these tests runs: this takes longer than most of them."""
+    pytest.importorskip("pydantic_ai")
 
 
 def opened(**settings: Any) -> Any:

@@ -14,6 +14,8 @@ from ltm_bench.adapters import ConfigError, make_agent
 from ltm_bench.core.messages import Line
 from ltm_bench.script.rehearsal import ideal_reply
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 TOWNS = ("Cork", "Delft", "Graz", "Izmir", "Leuven")
 UNKNOWN = "I do not know."

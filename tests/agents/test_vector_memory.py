@@ -39,6 +39,8 @@ else:
     from memories import START, turn
     from vectors import CONVERSATION, Conversation, Converse, trivia
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 STORES = {"chroma": ChromaStore, "sqlite": SqliteStore, "chroma_index": ChromaIndex}
 EXACT = pytest.mark.parametrize("store", ["chroma", "sqlite"], indirect=True)
 
@@ -92,6 +94,7 @@ def test_a_missing_chroma_is_reported_before_anything_is_said(
     assert dependency(raised.value).startswith("chromadb_rust_bindings is not installed, and ltm-bench needs")
 
 
+@pytest.mark.unkept
 def test_offline_it_needs_neither_a_model_nor_a_provider(store: str, tmp_path: Path):
     code = """
         import asyncio, pathlib, sys, socket
@@ -161,6 +164,7 @@ def test_the_conversation_itself_shows_something(converse: Converse):
     assert said[12] == said[7]
 
 
+@pytest.mark.unkept
 def test_other_processes_and_hash_seeds_give_the_same_replies(converse: Converse, store: str, tmp_path: Path):
     here = converse().say(*SHORT)
     seed = {"chroma": "1", "sqlite": "4711", "chroma_index": "2"}[
@@ -169,6 +173,7 @@ def test_other_processes_and_hash_seeds_give_the_same_replies(converse: Converse
     assert elsewhere(tmp_path / "other", store, SHORT, seed=seed) == here
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("dies_before", [1, 6, 11, 12])
 def test_killed_and_restored_it_continues_as_if_nothing_had_happened(
     converse: Converse, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dies_before: int
@@ -409,6 +414,7 @@ def test_a_broken_store_is_found_before_anything_is_paid_for(
 # All stores
 
 
+@pytest.mark.unkept
 def test_a_fork_knows_nothing_of_what_was_said_after_it(converse: Converse):
     talk = converse()
     talk.say("My boat is called Undine.")

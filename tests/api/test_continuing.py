@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 else:
     import zygote
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 KEY = "sk-planted-0123456789abcdefgh"
 SECRET = "s3cret-Passw0rd-Xy"
 TINY = ("--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "r")
@@ -214,6 +216,7 @@ def told(options: Options) -> dict[str, Any]:
     return found | {"max_cost": options.budget.limit}
 
 
+@pytest.mark.unkept
 @given(st.fixed_dictionaries(VALUES), st.fixed_dictionaries(VALUES), st.sets(st.sampled_from(sorted(VALUES))))
 def test_whatever_was_asked_is_asked_by_whoever_resumes_but_for_what_is_said_then(
     tmp_path_factory: pytest.TempPathFactory, first: Any, then: Any, said: set[str]
@@ -237,6 +240,7 @@ def test_whatever_was_asked_is_asked_by_whoever_resumes_but_for_what_is_said_the
         assert told(continued(options, folder)) == merged
 
 
+@pytest.mark.unkept
 @given(st.fixed_dictionaries(VALUES), st.sets(st.sampled_from(sorted(VALUES))))
 def test_what_is_named_by_without_is_as_if_it_had_never_been_asked(
     tmp_path_factory: pytest.TempPathFactory, first: Any, names: set[str]
@@ -424,6 +428,7 @@ def killed(server: "Provider", *words: str, at: int = 5) -> None:
     server.answer = lambda _: "Noted."
 
 
+@pytest.mark.unkept
 def test_a_run_killed_behind_the_gateway_goes_on_behind_it_within_its_limit(
     command: "Command", place: Path, server: "Provider"
 ) -> None:
@@ -442,6 +447,7 @@ def test_a_run_killed_behind_the_gateway_goes_on_behind_it_within_its_limit(
         assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.unkept
 def test_a_limit_that_is_kept_is_kept_to(command: "Command", place: Path, server: "Provider") -> None:
     killed(server, "run", *TINY, *bot(server), "--max-cost", "1")
     folder = Path("reports/r")
@@ -451,6 +457,7 @@ def test_a_limit_that_is_kept_is_kept_to(command: "Command", place: Path, server
     assert (done.exit_code, len(server.chats)) == (4, calls)
 
 
+@pytest.mark.unkept
 def test_less_protection_is_refused_in_a_line_that_says_how_to_allow_it(
     command: "Command", monkeypatch: pytest.MonkeyPatch, place: Path, server: "Provider"
 ) -> None:
@@ -482,6 +489,7 @@ def test_less_protection_is_refused_in_a_line_that_says_how_to_allow_it(
     assert KEY not in (place / "seen.txt").read_text("utf-8")
 
 
+@pytest.mark.unkept
 def test_variables_are_for_what_was_not_asked_and_can_only_lower_a_limit(
     monkeypatch: pytest.MonkeyPatch, command: "Command", server: "Provider"
 ) -> None:
@@ -500,6 +508,7 @@ def test_variables_are_for_what_was_not_asked_and_can_only_lower_a_limit(
     assert asked().max_cost == Decimal("0.75")
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize(
     ("words", "limit", "gateway"),
     [
@@ -522,6 +531,7 @@ def test_what_is_stated_is_done_and_kept_from_then_on(
     assert (asked().max_cost, asked().gateway) == (limit, gateway)
 
 
+@pytest.mark.unkept
 def test_another_upstream_is_taken_where_the_first_is_left_out(
     command: "Command", server: "Provider"
 ) -> None:
@@ -641,6 +651,7 @@ def test_a_run_in_another_folder_is_named_with_it(place: Path, command: "Command
 # --- controls and ladder ---
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize(
     ("flags", "named"),
     [

@@ -14,6 +14,8 @@ import pytest
 from ltm_bench import Environment, Finish, Reply, Turn, load_run, run
 from ltm_bench.core.errors import ConfigError, LogError, ManifestDiffers, SpanTooSmall
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 SMALL: dict[str, Any] = {"span": "2k", "scenarios": ["colours", "jokes"], "examples": 2}
 GATED: dict[str, Any] = {"span": "8k", "scenarios": ["forget_me", "mind_your_business"], "examples": 2}
 
@@ -101,6 +103,7 @@ def test_silence_earns_nothing_even_where_restraint_is_right() -> None:
     assert total == known[-1]["score"] == 0.0
 
 
+@pytest.mark.unkept
 def test_equal_seeds_give_equal_rewards_in_two_processes(capsys: pytest.CaptureFixture[str]) -> None:
     program = (
         "from ltm_bench import Environment\n"
@@ -216,6 +219,7 @@ def test_gymnasium_makes_it_by_its_id_and_its_checker_accepts_it() -> None:
     assert made.step(made.action_space.sample())[2] is False
 
 
+@pytest.mark.unkept
 def test_it_works_without_gymnasium() -> None:
     program = (
         "import sys\nsys.modules['gymnasium'] = None\n"

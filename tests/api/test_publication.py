@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 else:
     from undecided import SCENARIO
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 VALUES: Mapping[Any, Callable[[str, float], Any]] = {
     Outcome: lambda name, luck: Outcome.MALFORMED,
     str: lambda name, luck: f"this is the {name}",
@@ -67,6 +69,7 @@ def test_no_field_of_a_verdict_has_the_name_of_one_of_its_question() -> None:
     assert not set(FIELDS) & set(QUESTION), "in JSON, they stand beside each other"
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_field_of_a_verdict_is_in_the_files_of_the_run(distinct: Run, name: str) -> None:
     value = plain(getattr(DISTINCT, name))
@@ -76,6 +79,7 @@ def test_every_field_of_a_verdict_is_in_the_files_of_the_run(distinct: Run, name
     assert value in [q.get(name) for example in results["examples"] for q in example["questions"]]
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_field_of_a_verdict_is_on_the_page_beside_its_question(distinct: Run, name: str) -> None:
     page = (distinct.folder / "report.html").read_text("utf-8")
@@ -88,6 +92,7 @@ def test_every_field_of_a_verdict_is_on_the_page_beside_its_question(distinct: R
         assert shown in question, f"{place}.{name}"
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_field_of_a_verdict_is_a_column_of_the_frame(
     distinct: Run, name: str, monkeypatch: pytest.MonkeyPatch
@@ -123,6 +128,7 @@ READERS: Mapping[str, Callable[[bytes], Iterable[Mapping[str, Any]]]] = {
 }
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("form", sorted(known().keys() - WITHOUT_VERDICTS.keys()))
 def test_every_field_of_a_verdict_is_in_every_export(distinct: Run, form: str) -> None:
     content = format_named(form).write(source_of(distinct.folder, distinct.results))
@@ -218,6 +224,7 @@ def opened_by(place: Path, *commands: str) -> list[dict[str, int]]:
     return [json.loads(line[7:]) for line in done.stdout.splitlines() if line.startswith("OPENED ")]
 
 
+@pytest.mark.unkept
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--judge", "yes"), ("--isolated",)], ids=["run", "judged", "isolated"])
 def test_a_run_is_published_from_files_that_are_opened_once(place: Path, more: Sequence[str]) -> None:
@@ -233,6 +240,7 @@ def test_a_run_is_published_from_files_that_are_opened_once(place: Path, more: S
         assert set(again.values()) == {1}, again
 
 
+@pytest.mark.unkept
 @pytest.mark.slow
 def test_a_forked_run_is_published_from_files_that_are_opened_once(place: Path) -> None:
     [found] = opened_by(place, "run --suite smoke --span 2k --agent parrot --name r --quick")

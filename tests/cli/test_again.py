@@ -8,6 +8,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 MOODY = '''
 import os
 from ltm_bench import Agent, Message, Reply

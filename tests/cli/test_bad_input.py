@@ -18,6 +18,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 ODD = ("a/b", "..", "a\nb", "a\x00b", "[x]", "a ", "a" * 300, "\u202ea")
 """Names that no folder, file or agent here has."""
 
@@ -509,6 +511,7 @@ DAMAGE: list[tuple[Callable[[list[bytes]], list[bytes]], str]] = [
 ]
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize(("damage", "says"), DAMAGE, ids=range(len(DAMAGE)))
 def test_every_command_that_reads_a_damaged_log_says_where_and_writes_nothing(
     command: "Command",
@@ -531,6 +534,7 @@ def test_every_command_that_reads_a_damaged_log_says_where_and_writes_nothing(
         assert tree(place) == before, verb
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
@@ -560,6 +564,7 @@ def test_damaged_judgements_are_reported_by_every_command_that_needs_them(
         assert {k: v for k, v in tree(place).items() if not k.endswith(".lock")} == before
 
 
+@pytest.mark.unkept
 def test_a_judgement_of_another_reply_does_not_count(
     command: "Command", place: Path, whole: list[bytes]
 ) -> None:
@@ -574,6 +579,7 @@ def test_a_judgement_of_another_reply_does_not_count(
     assert json.loads((run / "results.json").read_bytes())["overridden"] == 0
 
 
+@pytest.mark.unkept
 def test_side_files_of_any_shape_are_ignored(command: "Command", place: Path, whole: list[bytes]) -> None:
     run = place / "reports" / "r"
     run.mkdir(parents=True)
@@ -597,6 +603,7 @@ def test_side_files_of_any_shape_are_ignored(command: "Command", place: Path, wh
     )
 
 
+@pytest.mark.unkept
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes")
 @pytest.mark.parametrize("name", ["timings.jsonl", "environment.json", "forks.jsonl", "judgements.jsonl"])
 @pytest.mark.parametrize("target", ["/dev/zero", "/dev/full", "pipe"])

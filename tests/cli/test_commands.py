@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tests.conftest import Command
     from tests.finished import Finished
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -384,6 +386,7 @@ def of_command(*words: str) -> str:
     return f"sys.argv[1:] = {words}; from ltm_bench.cli.main import main; main()"
 
 
+@pytest.mark.unkept
 def test_help_is_instant_because_next_to_nothing_is_imported_for_it() -> None:
     assert loaded_by(of_command("--help")) == OURS
     authors = "from ltm_bench import Agent, Ask, Dice, Message, Reply, Script, Tell, scenario"
@@ -391,6 +394,7 @@ def test_help_is_instant_because_next_to_nothing_is_imported_for_it() -> None:
     assert "ltm_bench.matchers" in loaded_by("from ltm_bench import names_only")
 
 
+@pytest.mark.unkept
 def test_a_run_imports_what_it_needs_and_no_provider() -> None:
     # Decisive words are found by leaving each out, and the rest of a list must be repaired before it can be read.
     needed = {"jinja2", "json_repair", "pydantic", "rapidfuzz", "rich"}
@@ -398,6 +402,7 @@ def test_a_run_imports_what_it_needs_and_no_provider() -> None:
     assert loaded_by(of_command("run", "--span", "2k", "--agent", "perfect")) & HEAVY == needed
 
 
+@pytest.mark.unkept
 def test_no_document_shows_a_model_that_its_provider_retires() -> None:
     presets = tomllib.loads((ROOT / "configs" / "agents.toml").read_text("utf-8"))
     doomed = [name for name, preset in presets.items() if "retires" in preset]

@@ -9,6 +9,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 RUN = ("run", "--span", "2k", "--scenario", "colours", "--examples", "6")
 
 

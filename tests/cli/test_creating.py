@@ -10,10 +10,13 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 
 HOOKS = "usage reserve usage_model settle observe_session recall memories fork forget".split()
 
 
+@pytest.mark.unkept
 def test_a_memory_is_written_with_every_hook_and_the_check_says_what_each_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:

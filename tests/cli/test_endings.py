@@ -28,6 +28,8 @@ from tests.several import one_after_another
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 TINY = ("--span", "2k", "--suite", "smoke", "--name", "r")
 SMALL = ("--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "r")
 COMMAND = [sys.executable, "-m", "ltm_bench"]
@@ -54,6 +56,7 @@ class Stoppable(Agent):
 HANDLE = signal.signal  # removed, since commands that run inside a test must not set signal handlers
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("package", ["typer", "pydantic", "rich", "jinja2", "tiktoken", "openai"])
 def test_a_missing_dependency_is_one_line_that_says_how_to_get_it(place: Path, package: str) -> None:
     # None keeps Python from importing a module; `--no-deps` has the same effect.
@@ -174,6 +177,7 @@ def _hear_everything() -> None:
         HANDLE(each, signal.SIG_DFL)
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize(
     ("agent", "how"),
     [
@@ -208,6 +212,7 @@ def test_an_interrupted_run_exits_with_3_and_says_how_to_continue(
     assert command("resume").exit_code == 0
 
 
+@pytest.mark.unkept
 def test_an_interrupted_sweep_exits_with_3_and_without_a_traceback(place: Path) -> None:
     (place / "wait").touch()
     words = (*SMALL, "--agent", "blocking", "--seed", "0", "--seed", "1")
@@ -227,6 +232,7 @@ def _wait_until_here(place: Path, running: "subprocess.Popen[str] | subprocess.P
         time.sleep(0.02)
 
 
+@pytest.mark.unkept
 def test_a_run_under_nohup_outlives_its_terminal(place: Path) -> None:
     (place / "wait").touch()
     with subprocess.Popen(
@@ -269,6 +275,7 @@ def test_an_interrupted_command_without_a_run_ends_as_a_shell_expects(
     assert (done.exit_code, done.err) == (130, "ltm-bench: interrupted\n")
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize(
     "module", ["ltm_bench.cli.main", "ltm_bench.cli.app", "typer", "ltm_bench.cli.console", "rich.console"]
 )
@@ -317,6 +324,7 @@ def test_without_a_command_it_lists_the_commands(command: "Command", words: list
     assert "\nCommands:\n" in done.err if words else "\nRun and compare:\n" in done.err
 
 
+@pytest.mark.unkept
 def test_a_reader_that_goes_away_is_not_an_error() -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -349,6 +357,7 @@ def in_a_terminal(*commands: tuple[str, ...], check: bool = True) -> str:
     return b"".join(written).decode()
 
 
+@pytest.mark.unkept
 def test_a_person_at_a_terminal_can_answer_and_interrupt() -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(
@@ -384,6 +393,7 @@ def _read_to(terminal: int, end: bytes) -> bytes:
     return said
 
 
+@pytest.mark.unkept
 def test_progress_on_a_terminal_is_a_display_that_disappears() -> None:
     shown = in_a_terminal(("run", *TINY, "--agent", "goldfish"))
     assert " % " in shown
@@ -409,6 +419,7 @@ class Nasty(Agent):
 '''
 
 
+@pytest.mark.unkept
 def test_replies_reach_a_terminal_only_as_text(place: Path) -> None:
     (place / "agents" / "nasty.py").write_text(NASTY, "utf-8")
     run = ("run", "--span", "2k", "--agent", "nasty", "--name", "r")
@@ -478,6 +489,7 @@ def test_damaged_results_make_no_command_fail(command: "Command") -> None:
     assert "16 verdicts, 0 changed" in command("rescore", "r").out
 
 
+@pytest.mark.unkept
 def test_a_run_whose_output_nobody_reads_is_done_all_the_same(tmp_path: Path) -> None:
     read, write = os.pipe()
     os.close(read)
@@ -489,6 +501,7 @@ def test_a_run_whose_output_nobody_reads_is_done_all_the_same(tmp_path: Path) ->
     assert (tmp_path / "reports" / "r" / "results.json").exists()
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full", "<&- >&- 2>&-"])
 def test_an_exit_code_is_the_same_where_nothing_can_be_printed(
     tmp_path: Path, command: "Command", closed: str
@@ -499,6 +512,7 @@ def test_an_exit_code_is_the_same_where_nothing_can_be_printed(
     assert subprocess.run(["sh", "-c", shell], cwd=tmp_path, stdin=subprocess.PIPE).returncode == 2
 
 
+@pytest.mark.unkept
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_output_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with Path("/dev/full").open("wb") as full:
@@ -509,6 +523,7 @@ def test_output_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert done.stderr == "ltm-bench: the output cannot be written: No space left on device\n"
 
 
+@pytest.mark.unkept
 def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
     here = tmp_path / "gone"
     here.mkdir()

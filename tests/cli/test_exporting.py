@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tests.finished import Finished
     from tests.made import Made
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 NASTY = """
 from ltm_bench import Agent, Message, Reply
 

@@ -26,6 +26,8 @@ else:
     import sets
     from attacks import complaint
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 CASES = 400
 SECONDS = 20.0
 """Processor time that one command may take: what else the machine does is not counted."""

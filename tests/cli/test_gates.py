@@ -12,6 +12,8 @@ from ltm_bench.plugins.targets import UNKNOWN, target_of
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("docs/tutorials/ci.md", "agents/*.*", "configs/*.*"))
+
 BOT = '''"""A bot."""
 
 import memory_of_bot
@@ -146,6 +148,7 @@ def test_a_bot_before_and_after_a_change_are_two_in_a_comparison(bot: Path, comm
     assert "2 seeds" not in compared
 
 
+@pytest.mark.unkept
 def test_resume_finds_the_module_in_the_current_folder_as_run_does(bot: Path, command: "Command") -> None:
     assert command(*GATE, "--agent", "python:bot:Bot", "--name", "r").exit_code == 0
     log = bot / "reports" / "r" / "events.jsonl"

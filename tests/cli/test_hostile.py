@@ -10,6 +10,8 @@ from perf.hostile.__main__ import siege
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 
 def test_hostile_inputs_are_survived() -> None:
     tally = siege(60, seed=1)

@@ -10,6 +10,8 @@ from ltm_bench.adapters.testing import Provider
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 OURS = "plain-words-and-7h3n-some"
 KEYS = ("sk-proj-7Qm2Xv9Lr4Tz8Wc1Bn6Ky3Hd5", "7Qm2Xv9Lr4Tz8Wc1Bn6Ky3Hd5Jf0", OURS)
 TINY = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1")

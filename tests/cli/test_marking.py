@@ -25,7 +25,7 @@ TALK = [
     ("assistant", "She lives in Lima."),
 ]
 
-pytestmark = pytest.mark.usefixtures("quick_check")
+pytestmark = [pytest.mark.usefixtures("quick_check"), pytest.mark.proof(files=("agents/*.*", "configs/*.*"))]
 
 FROM = ("new", "scenario", "wrong_town", "--from", "chat.json")
 MARKED = ("--told", "0", "--told", "1", "--asked", "2", "--right", "Ghent", "--wrong", "Lima")

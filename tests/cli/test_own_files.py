@@ -10,6 +10,8 @@ from ltm_bench.runner.checking import check_file
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 HEAD = '"""Mine: it is broken."""\nfrom ltm_bench import Agent, Ask, Reply, Tell, names_only, scenario\n'
 TINY = ("--span", "2k", "--suite", "smoke")
 

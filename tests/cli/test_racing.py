@@ -13,6 +13,8 @@ from ltm_bench.core.errors import ConfigError
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 RACE = ("race", "perfect", "goldfish", "--span", "2k", "--scenario", "colours", "--scenario", "jokes")
 
 FRAIL = '''

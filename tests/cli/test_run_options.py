@@ -17,6 +17,8 @@ from ltm_bench.log.reader import read_manifest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 SMALL = ("--span", "2k", "--scenario", "colours", "--name", "r")
 
 
@@ -175,6 +177,7 @@ def test_quiet_prints_only_the_result_and_errors(command: "Command") -> None:
     assert "is finished already" in command("run", *SMALL, "--agent", "perfect").err
 
 
+@pytest.mark.unkept
 def test_the_log_names_every_request(server: Provider, key: str, place: Path) -> None:
     words = ("run", *SMALL, "--agent", "openai:some-model", "--base-url", server.openai_url)
     done = subprocess.run(
@@ -200,6 +203,7 @@ def test_the_version_is_printed(command: "Command") -> None:
     assert command("--version").out == f"ltm-bench {version('ltm-bench')}\n"
 
 
+@pytest.mark.unkept
 def test_a_shell_completes_commands_and_options() -> None:
     def completed(words: str) -> list[str]:
         env = {

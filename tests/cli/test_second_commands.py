@@ -9,6 +9,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 PARKING = '''"""Parking: where the car is."""
 
 from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario

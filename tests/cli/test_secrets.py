@@ -13,6 +13,8 @@ from ltm_bench.plugins.agents import make_agent
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 PLANTED = {
     "OPENAI_API_KEY": "planted-openai-8f3a1c77",
     "ANTHROPIC_API_KEY": "planted-anthropic-5be09d21",

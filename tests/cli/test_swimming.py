@@ -14,6 +14,8 @@ from ltm_bench.core.dice import Dice
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 TOWNS = (
     "Ghent",
     "Lima",

@@ -10,6 +10,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("docs/second-commands.md", "agents/*.*", "configs/*.*"))
+
 PAGE = Path(__file__).parents[2] / "docs" / "second-commands.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

@@ -28,6 +28,7 @@ def made(beginning: str, seed: int, length: int = 40) -> str:
     return beginning + "".join(dice.choice(LETTERS) for _ in range(length))
 
 
+@pytest.mark.proof(scenarios=(), together=True)
 @pytest.mark.parametrize("beginning", BEGINNINGS)
 @pytest.mark.parametrize(
     "around",

@@ -17,6 +17,8 @@ from tests import sets
 if TYPE_CHECKING:
     from ltm_bench.score.results.examples import Question
 
+pytestmark = pytest.mark.proof(scenarios=("dialogue",), files=("agents/*.*", "configs/*.*"), beside=True)
+
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

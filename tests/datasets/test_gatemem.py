@@ -22,6 +22,8 @@ from tests import sets
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(scenarios=("dialogue",), files=("agents/*.*", "configs/*.*"), beside=True)
+
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "gatemem"
 
 
@@ -82,6 +84,7 @@ def test_patterns_are_read_as_published_and_as_whole_words(
     assert (hits(text, pattern), hits(text, pattern, whole=True)) == (published, ours)
 
 
+@pytest.mark.unkept
 @pytest.mark.filterwarnings(
     "ignore:Possible (nested set|set difference):FutureWarning"
 )  # of patterns such as [[

@@ -17,6 +17,8 @@ from ltm_bench.datasets.recounting import Recounts, explaining, learn, read_publ
 from ltm_bench.datasets.shapes import SHAPES, shape_of
 from tests.published import shared
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"), beside=True)
+
 FOLDERS = (
     "beam", "gatemem", "locomo_answers_verdicts", "longmemeval_official", "mempalace_locomo", "mentedb",
     "mnemoverse_54", "personamem_32k", "precisionmembench",

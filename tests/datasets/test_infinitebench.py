@@ -22,6 +22,8 @@ from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.script.rehearsal import Rehearsed, ideal_reply, rehearse
 from ltm_bench.script.scenario import Example
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"), beside=True)
+
 
 def made(task: str, index: int = 0, tokens: int = 4000, seed: int = 0, **wanted: Any) -> Record:
     return GENERATORS[task](Dice(f"{seed}/{task}/{index}"), Order(index, tokens, **wanted))

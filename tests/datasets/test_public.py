@@ -15,6 +15,8 @@ from tests import sets
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"), beside=True)
+
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
@@ -56,6 +58,7 @@ def test_every_set_says_where_to_get_it_and_how_it_may_be_used() -> None:
         public_set("locomoo")
 
 
+@pytest.mark.unkept
 def test_a_subset_is_seeded_and_every_type_keeps_its_share(data: Path) -> None:
     which = public_set("longmemeval-s")
     first = choose(which, data, 20, 0, pytest.fail)
@@ -102,6 +105,7 @@ def test_histories_are_read_in_order_and_reread_for_an_earlier_one(
         nth_history("longmemeval-s", data, "x", chosen, 3)
 
 
+@pytest.mark.unkept
 def test_alone_a_history_comes_once_for_each_of_its_questions(tmp_path: Path) -> None:
     data = sets.locomo(tmp_path / "locomo10.json")
     which = public_set("locomo")

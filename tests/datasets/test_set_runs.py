@@ -20,6 +20,8 @@ from tests import sets
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("tests/golden/**/*.*", "agents/*.*", "configs/*.*"), beside=True)
+
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 JUDGE = '''
@@ -122,6 +124,7 @@ SUITES = ("locomo", "longmemeval-s", "beam-100k", "factconsolidation-mh-6k", "pe
 JUDGED = ("longmemeval-s", "beam-100k")
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("suite", SUITES)
 def test_perfect_reaches_the_ceiling_and_goldfish_the_floor(
@@ -482,6 +485,7 @@ def test_a_run_says_whether_the_makers_prompt_was_used(command: "Command", home:
         assert any("(prompt=maker)" in note for note in notes) == (whose == "maker")
 
 
+@pytest.mark.unkept
 def test_the_three_figures_of_longmemeval_are_on_the_page_and_in_the_terminal(
     command: "Command", home: Path
 ) -> None:
@@ -678,6 +682,7 @@ def asked_in(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [question for example in found["examples"] for question in example["questions"]]
 
 
+@pytest.mark.unkept
 def test_half_points_count_in_the_papers_mode_and_orders_are_read_line_by_line(
     command: "Command", home: Path
 ) -> None:
@@ -697,6 +702,7 @@ def test_half_points_count_in_the_papers_mode_and_orders_are_read_line_by_line(
     assert opinion["scores"] == {"official": 0.0, "paper": 0.5}
 
 
+@pytest.mark.unkept
 def test_judged_prediction_files_show_the_judges_false_accepts(command: "Command", home: Path) -> None:
     data = sets.longmemeval(home / "longmemeval.json")
     (home / "golds.json").write_text(json.dumps(golds_of("longmemeval-s", data)))
@@ -714,6 +720,7 @@ def test_judged_prediction_files_show_the_judges_false_accepts(command: "Command
     assert "of 2 answers made to be vague and wrong it passes 0.0000" in " ".join(done.out.split())
 
 
+@pytest.mark.unkept
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the data must not be shipped")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(

@@ -48,12 +48,24 @@ def consoles(page: Path) -> Iterator[Block]:
     yield from (block for block in blocks(page) if block.language == "console")
 
 
+def on_this_machine(name: str) -> bool:
+    """Return whether a page is tried only where a machine has the programs that it needs."""
+    return any(block.needs in AT_HAND for block in consoles(ROOT / name))
+
+
+KEPT = pytest.mark.proof(
+    together=True,
+    files=("*.md", "*/README.md", "docs/**/*.md", "agents/*.*", "configs/*.*", "pyproject.toml"),
+)
+"""What else is started there is this project, by the interpreter that runs the tests."""
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_check")
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.long) if name in LONG else name
+        pytest.param(name, marks=pytest.mark.long if name in LONG else () if on_this_machine(name) else KEPT)
         for name in NAMES
         if name not in ELSEWHERE
     ],

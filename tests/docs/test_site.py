@@ -15,8 +15,21 @@ from ltm_bench.cli.app import panels
 from ltm_bench.log.reader import read_events
 from tests.browser import Browser, find_browser
 
-pytest.importorskip("furo", reason="the site needs Sphinx with furo, which are development tools")
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.proof(
+        files=(
+            "docs/**/*.*",
+            "*.md",
+            "*/README.md",
+            "tests/golden/*/*/events.jsonl",
+            "agents/*.*",
+            "configs/*.*",
+            "pyproject.toml",
+        ),
+        packages=("chromium", "sphinx", "furo", "myst_parser", "docutils"),
+    ),
+]
 ROOT = Path(__file__).parents[2]
 FOUND = """new Promise(done => setInterval(() => {
     const results = [...document.querySelectorAll("#search-results li a")].map(link => link.href)
@@ -27,6 +40,7 @@ FOUND = """new Promise(done => setInterval(() => {
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the site once, even when several processes run these tests."""
+    pytest.importorskip("furo", reason="the site needs Sphinx with furo, which are development tools")
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "site"
     with FileLock(f"{folder}.lock"):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tests.conftest import Command
     from tests.made import Made
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 METER = """
 from ltm_bench import Agent, Message, Reply, Usage
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from tests.conftest import Command
     from tests.made import Made, Page
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"), packages=("chromium",))
+
 RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
 AGENTS = ("goldfish", "parrot", "perfect", "vector_memory")
 

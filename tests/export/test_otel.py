@@ -18,6 +18,8 @@ from ltm_bench.export.source import Source, source_of
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 METERED = """
 from ltm_bench import Agent, Message, Reply, Usage
 

@@ -21,6 +21,8 @@ from tests.finished import copied
 if TYPE_CHECKING:
     from tests.made import Made
 
+pytestmark = pytest.mark.proof(files=("tests/golden/**/*.*", "agents/*.*", "configs/*.*"))
+
 
 GOLDEN = [
     path.parent

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 else:
     from test_versions import RELEASES
 
+pytestmark = pytest.mark.proof(
+    files=("tests/frozen/**/*.*", "tests/golden/**/*.*", "tests/versions.json", "agents/*.*", "configs/*.*")
+)
+
 HERE = Path(__file__).parent
 OLD, NEW = HERE / "v0_1_0", HERE / "v0_2_0"
 NAMES = [

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 else:
     from undecided import SCENARIO
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 
 AGENT = '''"""Vague: tells it in other words."""
 

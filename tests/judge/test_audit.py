@@ -14,6 +14,8 @@ from ltm_bench.log.calls import read_calls
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 SCENARIO = '''"""Town: a home town is told and asked for."""
 
 from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario

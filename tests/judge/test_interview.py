@@ -32,6 +32,8 @@ from ltm_bench.judge.rubric import Case
 from ltm_bench.score.audits.judgements import Opinion
 from tests.core.test_thinking import FORMS
 
+pytestmark = pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*"))
+
 CASE = Case("Where do I live?", "Lima", "In Lima.")
 ASKED = HistoryQuestion("q1", "multi-session", "Where do I live?", ("Lima",))
 READ = BlindCase(

@@ -23,6 +23,8 @@ from tests.published import shared
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*"), beside=True)
+
 JUDGE = '''"""Calls a reply right if it is not vague; the generous rubric passes everything."""
 from ltm_bench import Agent, Message, Reply
 class Judge(Agent):
@@ -302,6 +304,7 @@ def test_a_reply_without_a_right_answer_has_only_its_stored_verdict(tmp_path: Pa
     assert prompts_of(reply) == {}
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("worse", [False, True], ids=["good wrong file", "bad wrong file"])
 def test_a_file_without_answers_is_named_and_the_others_are_scored(
     command: "Command", files: list[Path], wrong: Path, tmp_path: Path, worse: bool

@@ -18,6 +18,8 @@ from ltm_bench.score.audits.records import Commission, write_down
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*"))
+
 SCENARIO = '''"""Ride: a vehicle is told and asked for."""
 
 from ltm_bench import Ask, Dice, Script, Tell, names_only, retells, scenario

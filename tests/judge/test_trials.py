@@ -4,9 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
+import pytest
+
 from ltm_bench.judge.calibration import REPEATED, repeated
 from ltm_bench.judge.rubric import Case, Earlier, prompt
 from ltm_bench.judge.trials import KINDS, Trial, trials
+
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
 
 
 @cache

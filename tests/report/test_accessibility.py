@@ -20,6 +20,10 @@ else:
 
 pytest.importorskip("axe_core_python")
 
+pytestmark = pytest.mark.proof(
+    files=("agents/*.*", "configs/*.*"), packages=("chromium", "axe_core_python", "uvicorn")
+)
+
 AXE = "axe_core_python"
 RUN = """
 axe.run(document, {resultTypes: ['violations']}).then(found => found.violations

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from tests.browser import Browser
     from tests.made import Made
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"), packages=("chromium",))
+
 UNFOLD = "document.querySelectorAll('details').forEach(each => each.open = true)"
 WIDE = "document.documentElement.scrollWidth"
 GROUND = "getComputedStyle(document.body).backgroundColor"

@@ -25,6 +25,8 @@ pytest.importorskip("vl_convert")
 from ltm_bench.report.charts import frontier
 from ltm_bench.report.plotting import agent_colour, agent_shape
 
+pytestmark = pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*"))
+
 Make = Callable[..., Scored]
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tests.browser import Browser
     from tests.made import Made, Page
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"), packages=("chromium",))
+
 RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
 
 Make = Callable[..., Scored]

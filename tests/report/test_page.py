@@ -27,6 +27,8 @@ from ltm_bench.score.statistics.intervals import Interval
 if TYPE_CHECKING:
     from tests.made import Made, Page
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 Read = Callable[[str], "Page"]
 
 MEGABYTE = 1_000_000
@@ -307,6 +309,7 @@ sys.stdout.buffer.write(page.encode())
 """
 
 
+@pytest.mark.unkept
 def test_the_same_results_give_the_same_bytes_in_any_process(made: "Made", tmp_path: Path) -> None:
     results = made.results(made.many())
     file = tmp_path / "content.json"

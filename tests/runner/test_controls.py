@@ -29,6 +29,8 @@ else:
     import zygote
     from asking import DIARY, PAID, SMALL
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 KINDS = ["blind", "evidence", "near"]
 
 
@@ -100,6 +102,7 @@ def command(*words: str, dies: int = 0) -> int:
     return zygote.run(words, env=environment, capture_output=True).returncode
 
 
+@pytest.mark.unkept
 @pytest.mark.parametrize("moments", [(12,), pytest.param(range(1, 31, 3), marks=pytest.mark.long)])
 def test_killed_in_a_control_and_repeated_it_ends_with_the_same_bytes(moments: Sequence[int]) -> None:
     done = run(agent="diary", **SMALL)
@@ -132,6 +135,7 @@ def test_examples_that_no_control_can_ask_are_left_out_and_said_why() -> None:
     assert [each.name for each in controls.scenarios] == ["tally"]
 
 
+@pytest.mark.unkept
 def test_what_only_the_evidence_leaves_out_is_not_said_to_be_left_out_of_the_others() -> None:
     given: dict[str, Any] = {"agent": "perfect", "span": "4k", "suite": "abilities", "examples": 1}
     done = run(**given, scenarios=["restaurant", "two_users", "tally"], controls=["blind", "evidence"])
@@ -180,6 +184,7 @@ def test_controls_stay_within_the_budget_and_go_on_with_a_larger_one() -> None:
     assert again.results.costs == done.results.costs
 
 
+@pytest.mark.unkept
 def test_a_sweep_asks_the_controls_of_all_its_runs_and_only_what_is_missing(command: "Command") -> None:
     given = ("--agent", "perfect", "--agent", "diary", "--span", "2k", "--seed", "0", "--seed", "1")
     words = ("sweep", *given, "--scenario", "colours", "--examples", "2", "--control", "blind,evidence")
@@ -205,6 +210,7 @@ def test_a_sweep_asks_the_controls_of_all_its_runs_and_only_what_is_missing(comm
     assert len(Path("calls.txt").read_text("utf-8").splitlines()) == len(calls.splitlines()) + 1
 
 
+@pytest.mark.unkept
 def test_a_sweep_stays_within_the_budget_with_its_controls_and_goes_on(command: "Command") -> None:
     seeds = ("--seed", "0", "--seed", "1", "--max-connections", "1")
     words = ("sweep", "--agent", "paid", "--span", "2k", *seeds, "--scenario", "colours", "--examples", "1")
@@ -226,6 +232,7 @@ def test_a_sweep_stays_within_the_budget_with_its_controls_and_goes_on(command: 
     assert missing() == [0, 0]
 
 
+@pytest.mark.unkept
 def test_a_suite_can_ask_for_controls(command: "Command") -> None:
     Path("configs").mkdir()
     suite = Path("configs/mine.toml")
@@ -255,6 +262,7 @@ def test_a_script_that_says_something_else_today_is_refused() -> None:
         list(said_in(plan_of(Path("reports/r")), Path("reports/r")))
 
 
+@pytest.mark.unkept
 def test_what_cannot_be_asked_is_an_error_before_anything_is(command: "Command") -> None:
     with pytest.raises(ConfigError, match=r"--control blnd: .*did you mean 'blind'"):
         run(agent="goldfish", **SMALL, controls=["blnd"])
@@ -273,6 +281,7 @@ def test_what_cannot_be_asked_is_an_error_before_anything_is(command: "Command")
     assert "has not ended; `ltm-bench resume r` continues it" in " ".join(done.err.split())
 
 
+@pytest.mark.unkept
 def test_a_control_that_a_run_refuses_has_no_price(command: "Command") -> None:
     given = ("--agent", "goldfish", "--span", "2k", "--scenario", "colours", "--isolated")
     asked = (*given, "--control", "near")
@@ -282,6 +291,7 @@ def test_a_control_that_a_run_refuses_has_no_price(command: "Command") -> None:
     assert command("estimate", *given, "--control", "blind").exit_code == 0
 
 
+@pytest.mark.unkept
 def test_a_damaged_scope_is_named(command: "Command") -> None:
     done = run(agent="goldfish", **SMALL, controls=["blind"])
     (done.folder / "controls" / "blind" / "scope.json").write_text("[]", "utf-8")
@@ -292,6 +302,7 @@ def test_a_damaged_scope_is_named(command: "Command") -> None:
     assert load_run("r").results.controls == done.results.controls
 
 
+@pytest.mark.unkept
 def test_the_terminal_the_page_and_the_frame_lead_with_what_is_memory(command: "Command") -> None:
     given = (
         "--span",

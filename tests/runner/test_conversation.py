@@ -18,6 +18,8 @@ from ltm_bench.log.lines import to_line
 if TYPE_CHECKING:
     from tests.conftest import Command, Done
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 Run = Callable[..., "Done"]
 
 HEAD = """

@@ -10,6 +10,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(scenarios=("colours",), files=("agents/*.*", "configs/*.*"))
+
 RUN = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--agent", "mine", "--name", "r")
 
 HEAD = '''"""Mine."""

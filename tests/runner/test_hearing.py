@@ -16,6 +16,8 @@ from ltm_bench.score.results.scoring import score_run
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("tests/golden/**/*.*", "agents/*.*", "configs/*.*"))
+
 RUN = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "r")
 
 DEAF = '''

@@ -20,6 +20,8 @@ from ltm_bench.runner.outlook import outlook
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 EARLIER, LATER = date(2027, 1, 13), date(2027, 1, 14)
 
 
@@ -101,6 +103,7 @@ def test_a_local_servers_window_is_asked_for_used_and_said(server: Provider, com
     assert "window" not in read_manifest(Path("reports/r")).agent.settings
 
 
+@pytest.mark.unkept
 @pytest.mark.usefixtures("here")
 def test_a_window_that_the_server_does_not_say_is_unknown_and_no_minutes_are_promised(
     server: Provider, command: "Command"

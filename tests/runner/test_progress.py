@@ -9,6 +9,8 @@ from ltm_bench import run
 from ltm_bench.cli import display
 from ltm_bench.runner.progress import Progress
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 CHATTY = '''"""Chatty: says far more than anybody planned."""
 from ltm_bench import Agent, Message, Reply
 

@@ -11,6 +11,8 @@ from ltm_bench.score.statistics.intervals import above_zero
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 RUN = ("run", "--span", "8k", "--suite", "smoke", "--name")
 
 

@@ -22,6 +22,8 @@ from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 NAMES = (
     "never_told", "hinted", "what_came_first", "tally", "contradiction", "standing_order", "forget_me", "two_users",
     "mind_your_business",

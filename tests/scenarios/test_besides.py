@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 else:
     from styles import STYLES
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 NAMES = ("who_said_it", "revised_plan", "the_third_poem")
 SUBJECTS = load(find("scenarios", "the_third_poem")).SUBJECTS
 SEEDS = range(40)

@@ -23,6 +23,8 @@ from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
 from tests.scenarios.test_abilities import SEEDS, START
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 NAMES = ("planted", "gone_for_good", "roles")
 MODULE = load(find("scenarios", "planted"))
 SUITE = read_suite(bundled("configs") / "trust.toml")

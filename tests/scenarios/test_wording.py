@@ -18,6 +18,8 @@ from ltm_bench.script.scenario import Example
 from tests.scenarios.test_phrasings import lists
 from tests.scenarios.test_trust import played
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
+
 TWINS = {"gone_for_good": {"town", "country"}, "roles": {"asked"}, "planted": {"question", "signal"}}
 """The messages of each scenario that ask for what must be told, or believed, and for what must not."""
 OFFER = re.compile(r"(?i)\bor “no idea”|\b(or (say|tell me|that you)|fine if you can't|just say so)\b")

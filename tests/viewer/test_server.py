@@ -28,6 +28,8 @@ else:
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"), packages=("chromium",))
+
 
 @pytest.fixture(scope="module")
 def reports(hostile_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:

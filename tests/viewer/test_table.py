@@ -21,6 +21,8 @@ else:
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"), packages=("chromium",))
+
 SHOWN = (
     "[...document.querySelectorAll('tr[data-run]')].filter(e => e.checkVisibility()).map(e => e.dataset.run)"
 )

@@ -28,6 +28,8 @@ from perf.power import differences, simulated
 if TYPE_CHECKING:
     from tests.made import Made
 
+pytestmark = pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*"))
+
 RIGHT, WRONG = Outcome.CORRECT, Outcome.WRONG
 
 
@@ -136,6 +138,7 @@ def test_runs_that_agree_on_examples_need_fewer_than_is_assumed(made: "Made") ->
     assert "the scores of one" in alone.source
 
 
+@pytest.mark.unkept
 def test_how_much_runs_differ_is_taken_from_the_pairs_that_have_several_seeds(made: "Made") -> None:
     good, bad = [[RIGHT], [RIGHT, WRONG], [RIGHT]], [[WRONG], [RIGHT, WRONG], [WRONG]]
     one, other = (
