@@ -40,7 +40,6 @@ REVIEWED = {
         "* :: * :: Catalogue.open",
         "* :: * :: self.open",
         "* :: * :: calls.open",
-        "* :: * :: climb.open",
         "* :: * :: toml.read",
         "* :: * :: layout.read",
         "* :: * :: meter.read",
@@ -139,7 +138,7 @@ REVIEWED = {
         "ltm_bench/cli/console.py :: * :: os.open",
         "ltm_bench/cli/main.py :: * :: os.open",
         "ltm_bench/log/lines.py :: sync_* :: os.open",
-        "ltm_bench/log/recorder.py :: _locked_folder :: os.open",
+        "ltm_bench/log/recorder.py :: locked_folder :: os.open",
     ),
 }  # fmt: skip
 """Places that were looked at, by why they may read as they do: file, function, what reads."""

@@ -24,6 +24,7 @@ class DurableAgent(Agent):
 
     def _occupy(self, home: Path) -> None:
         """Lock a folder for this process: another would take what is there for leftovers. Raises CannotResume."""
+        home.mkdir(parents=True, exist_ok=True)
         try:
             self._occupied = home.resolve()
             if self._occupied not in _taken:  # an agent of this process that was never closed is gone

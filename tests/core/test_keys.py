@@ -2,7 +2,7 @@
 
 import json
 import string
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from random import Random
 from typing import Any
 from urllib.parse import quote
@@ -134,7 +134,8 @@ def test_a_value_read_as_a_key_is_a_secret_whatever_its_variable(
 
 def filled(kind: type[Any], text: str, *first: object) -> Any:
     """Return a value with a text wherever its type takes one, so that a field added later is filled too."""
-    return kind(*first, **{each.name: text for each in fields(kind) if "str" in str(each.type)})
+    types = {each.name: each.type for each in fields(kind)} if is_dataclass(kind) else kind.__annotations__
+    return kind(*first, **{name: text for name, each in types.items() if "str" in str(each)})
 
 
 @pytest.mark.parametrize(

@@ -471,6 +471,7 @@ def test_the_price_of_a_reader_is_said_beforehand(place: Path, command: "Command
     )
 
 
+@pytest.mark.unkept
 def test_the_check_of_a_reader_measures_each_form(place: Path, command: "Command") -> None:
     composed = blind_trials(100)
     assert {trial.right for trial in composed} == {True, False}

@@ -5,8 +5,8 @@ import pytest
 from ltm_bench.score.results.controls import ControlFigure, Controls, pooled_controls
 
 
-def one(dollars: float | None, undecided: int) -> Controls:
-    figure = ControlFigure(score=0.0, interval=None, undecided=undecided, dollars=dollars)
+def one(dollars: float | None) -> Controls:
+    figure = ControlFigure(score=0.0, interval=None, undecided=0, dollars=dollars)
     return Controls(n=0, out_of=0, of=0, score=0.0, blind=figure, scenarios=[])
 
 
@@ -14,9 +14,8 @@ def one(dollars: float | None, undecided: int) -> Controls:
 def test_what_runs_cost_together_is_a_sum_or_unknown(
     dollars: tuple[float | None, ...], total: float | None
 ) -> None:
-    runs = [one(each, undecided) for undecided, each in enumerate(dollars, 2)]
-    found = pooled_controls([(each, []) for each in (*runs, None)], [])
+    found = pooled_controls([*((one(each), []) for each in dollars), (None, [])], [])
     assert found is not None
     assert found.blind is not None
-    assert (found.blind.dollars, found.blind.undecided) == (total, 5)
+    assert found.blind.dollars == total
     assert (found.evidence, found.near) == (None, None)
