@@ -30,7 +30,7 @@ else:
     import zygote
     from asking import DIARY, PAID, SMALL
 
-pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*", "tests/frozen/v0_4_0/asked_again/**/*"))
+pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*", "tests/frozen/v0_4_0/**/*"))
 
 # Forgets some facts, finds some, and guesses when it is offered a choice.
 GUESSES = """
