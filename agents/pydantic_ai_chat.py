@@ -41,6 +41,7 @@ from ltm_bench.adapters import (
     passing,
     provider_at,
     retrying,
+    spoken_usage,
     tell,
     usage_in,
 )
@@ -293,6 +294,11 @@ class PydanticAIChat(Inheriting, ChatModel):
         )
 
     def _usage(self, answer: Any) -> Usage | None:
+        model = answer.model_name or self.model
+        if self._client is not None and (spoken := spoken_usage()) is not None:
+            return usage_in(
+                *spoken, model=model, provider=self.provider
+            )  # Pydantic AI makes up what is missing
         spent = answer.usage
         if spent.unmeasured_requests or not (spent.input_tokens or spent.output_tokens):
             return None
@@ -305,7 +311,7 @@ class PydanticAIChat(Inheriting, ChatModel):
             },
             "completion_tokens_details": {"reasoning_tokens": spent.output_reasoning_tokens},
         }
-        return usage_in(reported, "chat", model=answer.model_name or self.model, provider=self.provider)
+        return usage_in(reported, "chat", model=model, provider=self.provider)
 
 
 def _takes_httpx2(provider: type[Any]) -> bool:

@@ -49,7 +49,7 @@ By module:
 - `json_of` reads untrusted JSON, and raises only ValueError; `too_long` says that an answer exceeds `Agent.max_bytes`.
 - `read_key` reads a key from the environment, and `scrubbed` removes all known keys from a text.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`, and `usage_in`, which reads what a server
-  reports.
+  reports; `spoken_usage` is that in its own words, for libraries that read it themselves.
 - `embeddings`: embedders by name; `hashing` is the local one, without a model; `wordllama` uses static embeddings.
 - `passages`: what was said in a turn, or in a session of a public set, by speaker, role and time, and cut into
   passages. `vector_store`: a store that ranks these exactly; `chroma_store` and `sqlite_store` keep them, the former's
@@ -180,6 +180,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.tools import ToolCall as ToolCall
     from ltm_bench.adapters.tools import ToolUse as ToolUse
     from ltm_bench.adapters.tools import object_in as object_in
+    from ltm_bench.adapters.usage import spoken_usage as spoken_usage
     from ltm_bench.adapters.usage import usage_in as usage_in
     from ltm_bench.adapters.usage import usage_of as usage_of
     from ltm_bench.adapters.vector_store import NearPassage as NearPassage

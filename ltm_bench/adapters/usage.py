@@ -1,14 +1,20 @@
 """Turns the token figures of providers into `Usage`, in which the parts of the prompt do not overlap."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
+from ltm_bench.adapters.http.traffic import heard
 from ltm_bench.core.clock import wall
+from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.servers import Protocol, figure
 
 MOST = 10**9
 """More tokens than any call uses: a figure above is none."""
+
+_SPOKEN: Mapping[str, Protocol] = {"choices": "chat", "stop_reason": "messages", "output": "responses"}
+"""Protocols by a field that every answer in them has."""
 
 _FIGURES = (
     "prompt",
@@ -48,6 +54,19 @@ def usage_in(
     known = [_of_one(each, protocol, model, provider, replies=replies) for each in calls]
     read = [each for each in known if each is not None]
     return Usage.of(read) if len(read) == len(calls) else None
+
+
+def spoken_usage() -> tuple[Any, Protocol] | None:
+    """Return the usage in the words of the server that was heard last, and its protocol; None if it speaks another.
+
+    It is for libraries that read usage themselves. It hears what `client` sends, without streams.
+    """
+    traffic = heard()
+    with suppress(ValueError):
+        body = json_of(traffic.answer) if traffic is not None else None
+        if isinstance(body, dict) and (found := [each for name, each in _SPOKEN.items() if name in body]):
+            return body.get("usage"), found[0]
+    return None
 
 
 def _of_one(

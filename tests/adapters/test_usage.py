@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm_bench import Usage
-from ltm_bench.adapters import usage_in, usage_of
+from ltm_bench.adapters import spoken_usage, usage_in, usage_of
+from ltm_bench.adapters.http.traffic import listening
 from ltm_bench.core.pricing import dollars
 from ltm_bench.core.servers import Protocol, rows
 
@@ -125,3 +126,24 @@ def test_whatever_stands_in_place_of_a_usage_it_is_read_or_unknown(
 ) -> None:
     found = usage_in(reported, protocol, model="m", provider=None, replies=replies)
     assert found is None or (found.uncached >= 0 and found.reasoning <= found.output)
+
+
+@pytest.mark.parametrize(
+    ("answer", "spoken"),
+    [
+        (b'{"choices": [], "usage": {"total_tokens": 3}}', ({"total_tokens": 3}, "chat")),
+        (b'{"stop_reason": "end_turn"}', (None, "messages")),
+        (b'{"output": [], "usage": "much"}', ("much", "responses")),
+        (b'{"candidates": [], "usageMetadata": {}}', None),
+        (b"[]", None),
+        (b"half {", None),
+        (b"", None),
+    ],
+)
+def test_usage_in_the_words_of_the_server_heard_last_names_its_protocol(
+    answer: bytes, spoken: object
+) -> None:
+    assert spoken_usage() is None, "nobody listens"
+    with listening() as traffic:
+        traffic.answer = answer
+        assert spoken_usage() == spoken

@@ -245,6 +245,8 @@ def _watched(kind: type[Any]) -> type[Any]:
             if answers is not None and key is not None and (body := answers.get(key)) is not None:
                 tell(Attempt(0.0, 200, cached=True))
                 headers = {"content-type": "application/json"}
+                if traffic is not None:
+                    traffic.answer = body
                 return httpx2.Response(200, headers=headers, content=body, request=request)
             # The SDK's timeout is per chunk. Here it also covers the whole answer: some servers send white space for as
             # long as they are busy.
@@ -252,8 +254,10 @@ def _watched(kind: type[Any]) -> type[Any]:
             response = await attempt(
                 partial(_staying, super().send, **how), request, seconds=seconds, streams=streams
             )
-            if traffic is not None and key is not None and response.status_code == 200:
-                traffic.answers[key] = response.content
+            if traffic is not None and not streams:
+                traffic.answer = response.content
+                if key is not None and response.status_code == 200:
+                    traffic.answers[key] = traffic.answer
             return response
 
         async def aclose(self) -> None:

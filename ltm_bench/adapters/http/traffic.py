@@ -52,6 +52,9 @@ class Traffic:
     answers: dict[str, bytes] = field(default_factory=dict)
     """Answer bodies by the request's identity, to be cached if the reply is usable."""
 
+    answer: bytes = b""
+    """The body of the last answer that was not streamed."""
+
     @property
     def cached(self) -> bool:
         """Whether all of it came from the cache."""
