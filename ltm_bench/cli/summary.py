@@ -55,8 +55,8 @@ def print_run(run: Run) -> None:
             "rescore --reader, rescore --judge, or review"
         )
     if results.decided_by:
-        readers = [each for each in results.readers if each != NOBODY]
-        out().print(safe("; ".join([f"read {results.read_by}", *readers])))
+        read = ", ".join(f"{who} {count}" for who, count in results.read_by.items())
+        out().print(safe("; ".join([f"read {read}", *(each for each in results.readers if each != NOBODY)])))
     for each in results.sets:
         print_figures([each])
     for line in _ingestion(results):

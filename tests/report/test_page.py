@@ -19,6 +19,7 @@ from ltm_bench.report.text import visible
 from ltm_bench.report.words import figure
 from ltm_bench.score.audits.correction import Measured
 from ltm_bench.score.audits.records import Audit, Contradiction, Rate
+from ltm_bench.score.results.examples import SAID
 from ltm_bench.score.results.guessing import Guessed
 from ltm_bench.score.results.retrieval import Retrieval
 from ltm_bench.score.results.run import SCHEMA, Results
@@ -120,6 +121,9 @@ def test_the_page_of_a_real_run_agrees_with_its_results_json(hostile_run: Path, 
     assert f"{results['overruns']} of {len(results['examples'])} examples" in page.words
     for outcome, count in results["outcomes"].items():
         assert f"{outcome} {count}" in page.words
+    read_by = [f"by {SAID[who]} {count}" for who, count in results["decided_by"].items()]
+    assert ", ".join(read_by) in page.words
+    assert f"How the replies were read {' '.join(read_by)}" in page.words
     for example in results["examples"]:
         assert page.ids[f"e-{slug(example['id'])}"] == 1
         for needle in example["needles"]:

@@ -144,9 +144,9 @@ class Results(BaseModel, frozen=True):
         return self.score_so_far, self.score_so_far + self.undecided_worth
 
     @property
-    def read_by(self) -> str:
-        """Who read how many replies: `by form 4, by the matchers 44`."""
-        return ", ".join(f"by {SAID.get(who, who)} {count}" for who, count in self.decided_by.items())
+    def read_by(self) -> dict[str, int]:
+        """How many replies were read by whom, in words for people: `by form`, `by the matchers`."""
+        return {f"by {SAID.get(who, who)}": count for who, count in self.decided_by.items()}
 
     @property
     def readers(self) -> list[str]:
