@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, gives_up, lexicon, mentions, read, resolve
+from ltm_bench.matchers.reading.abstaining import notices_conflict
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
 from ltm_bench.matchers.reading.mention import Time
 from ltm_bench.matchers.reading.resolving import Decision
 from ltm_bench.matchers.reading.surplus import hardly_adds
 from ltm_bench.matchers.reading.text import flat, words
+from ltm_bench.matchers.sameness import singular
 
 _SHORT = 60
 _TALK = 8
@@ -27,6 +29,10 @@ NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
 _SEVERAL = (re.compile(r"\b[Ii]f\b"), re.compile(r"\b(?:all of them|both|everything|something else)\b"))
 """Words of a question that wants all values, if there are several."""
 _BESIDE = "beside the answer, the reply says"
+_ALLEGED = re.compile(
+    r"\b(?:earlier|before|previous(?:ly)?|at first|first|later|also|another time|and|both)\b", re.IGNORECASE
+)
+"""Words with which another value is said to have been told, too."""
 _LOOKS = r"\b(?:look|search|check|go|expect|reach)(?:s|es|ed|ing)?\b"
 _BACK = re.compile(
     rf"{_LOOKS}[^.;!?\n]{{0,60}}?\b(?:(?<!in )there|where|(?:original|first|same|old) (?:place|spot))\b"
@@ -97,7 +103,11 @@ class NamesOnly(OneOf):
             return RECITAL
         alleged = [m for m in found if m.value != self.value and not (m.denied or m.taken_back)]
         if alleged and not self.stale and all(each.search(asked(turns)) for each in _SEVERAL):
-            return Verdict(Outcome.WRONG, 0.0, f"{_BESIDE} {alleged[0].value}")
+            said = around(alleged[0], reply)
+            told = bool(_ALLEGED.search(said)) or notices_conflict(reply)
+            owned = owners(said, self.candidates(), turns)  # of somebody else, it may be true
+            outcome = Outcome.WRONG if told and not owned else Outcome.UNDECIDED
+            return Verdict(outcome, 0.0, f"{_BESIDE} {alleged[0].value}")
         several = len(given) > 1
         if len(given) > (_PAIR if decision.sure else _FEW) or (several and self.value not in given):
             return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(given)}")
@@ -143,6 +153,19 @@ class NamesAlso(NamesOnly):
         return lexicon(self.among, self.also)
 
 
+def around(mention: Mention, reply: str) -> str:
+    """Return the clause that names a value."""
+    text = read(reply).text
+    begin = max(text.rfind(sign, 0, max(0, mention.start)) for sign in ".;\n") + 1
+    return re.split(r"[.;\n]", text[begin : begin + 400], maxsplit=1)[0]
+
+
+def owners(text: str, known: Lexicon, turns: Sequence[Turn]) -> set[str]:
+    """Return whom a text names, but for the values themselves and who was asked about."""
+    named = {each for each in NAME.findall(text) if known.words.isdisjoint(map(singular, words(each)))}
+    return named.difference(NAME.findall(asked(turns)))
+
+
 @lru_cache(maxsize=16)
 def _told(known: Lexicon, messages: tuple[str, ...]) -> Lexicon:
     """Return the values that were told: fewer, so that less of a name tells one from the others, such as `the bowl`."""
@@ -155,8 +178,7 @@ def _ascribed(reply: str, question: str, evidence: Sequence[Mention]) -> str | N
     text, meant = read(reply).text, set(NAME.findall(question))
     others = set[str]()
     for m in evidence:
-        begin = max(text.rfind(sign, 0, max(0, m.start)) for sign in ".;\n") + 1
-        clause = re.split(r"[.;\n]", text[begin : begin + 400], maxsplit=1)[0]
+        clause = around(m, reply)
         if m.start < 0 or any(name in clause for name in meant):
             return None
         others.update(name for name in NAME.findall(clause) if name.lower() not in m.value.lower())

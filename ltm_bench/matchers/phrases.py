@@ -19,7 +19,12 @@ _REPORTED = re.compile(
 )
 _CUE = 3
 """Minimum words of a cue that is known again in a reply."""
-_QUOTED = "the reply quotes the order: it says the cue as well"
+_QUOTED = "the reply says the cue as well"
+_ORDER = re.compile(
+    r"\b(?:when(?:ever)?|if|(?:each|every) time) (?:I|you|some(?:body|one))\b|\balways\b|\bword for word\b",
+    re.IGNORECASE,
+)
+"""Words of the order to say a phrase at a cue."""
 _CHANGED = "the reply says it with a word changed"
 _REFUSED = "the reply refuses to say it"
 
@@ -43,7 +48,10 @@ class Says(DoubtingMatcher):
                 Outcome.UNDECIDED, 0.0, "the reply reports that it is to be said, or was said before"
             )
         if found.match is Match.SAID and _holds_cue(reply, asked(turns), self.phrase):
-            return Verdict(Outcome.WRONG, 0.0, _QUOTED)
+            outcome = (
+                Outcome.WRONG if _ORDER.search(reply) else Outcome.UNDECIDED
+            )  # or it only repeats the cue first
+            return Verdict(outcome, 0.0, _QUOTED)
         if found.match is Match.SAID:
             return RECITAL if others else Verdict(Outcome.CORRECT, 1.0, "the reply says it")
         if others:

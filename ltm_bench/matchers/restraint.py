@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.names import NAME, NamesAlso, NamesOnly
-from ltm_bench.matchers.reading import Force, Lexicon, Mention, Reading, lexicon, mentions, read, words
+from ltm_bench.matchers.names import NamesAlso, NamesOnly, around, owners
+from ltm_bench.matchers.reading import Force, Lexicon, Mention, lexicon, mentions, read, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_words, keeps_back
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, asked, parts
 from ltm_bench.matchers.reading.text import COMMON, LIGHT, known_words
-from ltm_bench.matchers.sameness import same_word, singular
+from ltm_bench.matchers.sameness import same_word
 
 _BARE = 4
 """Maximum words of a value that stands alone."""
@@ -47,11 +47,11 @@ class NeverSaid(DoubtingMatcher):
 
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the reply admits that it was not told."""
-        reading, own = read(reply), in_own_words(reply)
-        found = mentions(reading, self.candidates(), asked(turns))
+        own = in_own_words(reply)
+        found = mentions(read(reply), self.candidates(), asked(turns))
         knows_not = gives_up(own) or _declines(own, turns, found)
         abstained = knows_not or abstains(own)
-        said = [m for m in found if not m.denied and not self._is_given_to_its_owner(m, reading, turns)]
+        said = [m for m in found if not m.denied and not self._is_given_to_its_owner(m, reply, turns)]
         flat = [m for m in said if m.asserted and (m.force is Force.FLAT or not knows_not)]
         if invented := [m for m in flat if m.value not in self.near]:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}, which was never told")
@@ -70,16 +70,11 @@ class NeverSaid(DoubtingMatcher):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply is not sure, and may guess “{guess}”")
         return Verdict(Outcome.CORRECT, 1.0, "the reply says that it was not told")
 
-    def _is_given_to_its_owner(self, mention: Mention, reading: Reading, turns: Sequence[Turn]) -> bool:
+    def _is_given_to_its_owner(self, mention: Mention, reply: str, turns: Sequence[Turn]) -> bool:
         """Whether the sentence that names a value says of whom it was told, who is not asked about."""
-        value, known = lexicon((mention.value,)), self.candidates().words
+        value, said = lexicon((mention.value,)), around(mention, reply)
         told = " ".join(turn.message.text for turn in turns[:-1] if mentions(read(turn.message.text), value))
-        block, (begin, end) = reading.blocks[mention.block], mention.within
-        said = reading.text[block.start + begin : block.start + end]
-        owners = {
-            name for name in NAME.findall(f"{said} {told}") if known.isdisjoint(map(singular, words(name)))
-        }
-        return any(name in said for name in owners.difference(NAME.findall(asked(turns))))
+        return any(name in said for name in owners(f"{said} {told}", self.candidates(), turns))
 
     def candidates(self) -> Lexicon:
         """Return what could be made up, and what was told about something else."""

@@ -30,16 +30,19 @@ def credit(error: int) -> float:
 
 
 _RANGE = re.compile(
-    r"\bbetween \d+ and \d+|\b\d+ ?(?:-|to) ?\d+\b|\b(?:(?:more|less|fewer) than|at (?:least|most)|up to) \d+"
+    r"\bbetween \d+ and \d+|\b\d+-\d+\b|(?<!\bfrom )\b\d+ to \d+\b"
+    r"|\b(?:(?:more|less|fewer) than|at (?:least|most)|up to) \d+"
 )
 """A range or a bound, which is not a number."""
-_AMONG = re.compile(r"\b(?:over|on|across|in|from|out of)(?: the| all| these| those)? \d+ [^\W\d]+")
+_AMONG = re.compile(r"\b(?:over|on|across|in|from|out of)(?: the| all| these| those)? \d+ (?!of\b)[^\W\d]+")
 """Among how many of something else it was counted: `on 13 pages`."""
+_OF = re.compile(r"(?<=\d )(?:out )?of(?: the)? \d+\b|(?:^|(?<=[.:;] ))[Oo]f(?: the)? \d+ [^\W\d]+,")
+"""Of how many it is a part: `5 of 13`, `Of 13 pages, …`."""
 
 
 def _total(reply: str) -> int | None:
     """Return the number that the reply gives: its first or last, if the others add up to it (`18: 11 and 7`)."""
-    said = _RANGE.sub(" ", in_figures(flat(reply)))
+    said = _OF.sub(" ", _RANGE.sub(" ", in_figures(flat(reply))))
     alone = _AMONG.sub(" ", said)
     reply = alone if any(map(str.isdigit, alone)) else said
     told = list(told_numbers(reply))[:_MOST]

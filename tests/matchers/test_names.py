@@ -264,6 +264,11 @@ def test_a_place_that_is_only_referred_to_is_not_read(reply: str, outcome: Outco
         ("You said Porto first, and later Ghent.", WRONG),
         ("You contradicted yourself: first Porto, later Ghent.", WRONG),
         ("Ghent and Porto", WRONG),
+        ("You said both Ghent and Porto.", WRONG),
+        ("Ghent. Your brother is the one in Porto.", UNDECIDED),
+        ("Ghent, and only that; Porto was your brother.", UNDECIDED),
+        ("Only Ghent: you said that he moved there from Porto.", UNDECIDED),
+        ("Ghent for your uncle and Porto for Ada.", UNDECIDED),
     ],
 )
 def test_where_several_are_asked_for_if_there_are_several_a_false_alarm_is_wrong(

@@ -44,6 +44,7 @@ TOLD = [
         Outcome.UNDECIDED,
         "the order is reported, and perhaps carried out",
     ),
+    (f"I can't find my keys? {PHRASES[0]}", Outcome.UNDECIDED, "the cue repeated, and the order carried out"),
     (
         f"Whenever I send “I can't find my keys.”, I want “{PHRASES[0]}” back.",
         Outcome.WRONG,
