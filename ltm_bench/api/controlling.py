@@ -7,7 +7,7 @@ from pathlib import Path
 from ltm_bench.adapters.product import MemoryProduct
 from ltm_bench.api.options import Options
 from ltm_bench.core.errors import CannotCombine
-from ltm_bench.log.controls import RUNGS, again_of, check_ladder, ladder_to_go, parse_controls
+from ltm_bench.log.controls import RUNGS, again_of, check_ladder, ladder_to_go, old_ladder, parse_controls
 from ltm_bench.log.environment import window_of
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.control_costs import control_lines, ladder_line
@@ -35,9 +35,10 @@ def again_for(plan: Plan, options: Options) -> Sequence[str]:
 
 def spent_before(plan: Plan, folder: Path, options: Options) -> Decimal:
     """Return what asking a run's questions again has cost so far. Raises LogError if a log is damaged."""
-    kinds = again_for(plan, options)
-    costs = (cost_of(again_of(folder, kind), plan.manifest.again(kind)).total for kind in kinds)
-    return sum(costs, Decimal())
+    asked = {again_of(folder, kind): kind for kind in again_for(plan, options)}
+    if options.ladder:
+        asked[old_ladder(folder)] = "again"
+    return sum((cost_of(home, plan.manifest.again(kind)).total for home, kind in asked.items()), Decimal())
 
 
 async def again_lines(plan: Plan, folder: Path, options: Options) -> list[str]:

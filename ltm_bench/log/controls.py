@@ -57,7 +57,7 @@ def again_of(run: Path, kind: str) -> Path:
 def asked_again(run: Path) -> list[Path]:
     """Return the folders in which a run's questions were asked again."""
     kinds = (again_of(run, kind) for kind in (*KINDS, *RUNGS))
-    return [folder for folder in (*kinds, _old_ladder(run)) if (folder / _SCOPE).is_file()]
+    return [folder for folder in (*kinds, old_ladder(run)) if (folder / _SCOPE).is_file()]
 
 
 class Scope(BaseModel, frozen=True, extra="forbid"):
@@ -71,6 +71,8 @@ class Scope(BaseModel, frozen=True, extra="forbid"):
     """Number of answers that the recognised rung offers, by EXAMPLE-TURN."""
     after: bool = False
     """Whether it was asked after the run, in the same conversation; so it was in 0.4.0, of agents that cannot fork."""
+    unfinished: bool = False
+    """Whether more may be missed, since it was noted before the run had been told to its end."""
 
 
 class AskedAgain(NamedTuple):
@@ -97,7 +99,7 @@ def write_scope(folder: Path, scope: Scope) -> None:
 def read_again(run: Path, kinds: Iterable[str] = (*KINDS, *RUNGS)) -> Mapping[str, AskedAgain]:
     """Return how a run's questions were asked again, by kind. Raises LogError if one of its files is damaged."""
     folders = {kind: again_of(run, kind) for kind in kinds}
-    old = _read_old(_old_ladder(run)) if (_old_ladder(run) / _SCOPE).is_file() else {}
+    old = _read_old(old_ladder(run)) if (old_ladder(run) / _SCOPE).is_file() else {}
     new = {kind: _read(each) for kind, each in folders.items() if (each / _SCOPE).is_file()}
     return {**new, **old}
 
@@ -123,7 +125,7 @@ def _scope_in(folder: Path, form: type[S]) -> S:
 def ladder_to_go(run: Path) -> bool:
     """Whether a run's ladder was not asked, or not to its end. Raises LogError if a file of it is damaged."""
     known = read_again(run, RUNGS)
-    return len(known) < len(RUNGS) or any(each.to_go for each in known.values())
+    return len(known) < len(RUNGS) or any(each.to_go or each.scope.unfinished for each in known.values())
 
 
 class _OldScope(BaseModel):
@@ -135,7 +137,8 @@ class _OldScope(BaseModel):
     after: bool
 
 
-def _old_ladder(run: Path) -> Path:
+def old_ladder(run: Path) -> Path:
+    """Return the folder in which releases up to 0.4.0 kept a ladder."""
     return run / "controls" / "ladder"
 
 
@@ -161,8 +164,8 @@ def _read_old(folder: Path) -> Mapping[str, AskedAgain]:
 
 def check_ladder(run: Path) -> None:
     """Raise ConfigError if a run's ladder was begun by a release that kept it in one folder, and not ended."""
-    if (_old_ladder(run) / _SCOPE).is_file() and ladder_to_go(run):
+    if (old_ladder(run) / _SCOPE).is_file() and ladder_to_go(run):
         raise ConfigError(
-            f"{_old_ladder(run)}: this ladder was begun by ltm-bench 0.4, which can finish it; remove the folder to "
+            f"{old_ladder(run)}: this ladder was begun by ltm-bench 0.4, which can finish it; remove the folder to "
             "ask all of it again"
         )

@@ -160,10 +160,10 @@ class Manifest(BaseModel, frozen=True, extra="forbid"):
     def unfilled(self, longest: int) -> list[str]:
         """Return a remark if even the longest conversation of isolated examples holds far less than the span.
 
-        Histories have a length of their own.
+        Histories have a length of their own, and questions that are asked again fill none.
         """
         history = any({"set", "data"} <= entry.parameters.keys() for entry in self.suite.scenarios)
-        if not self.suite.isolated or history or longest >= FULL * self.span:
+        if self.asks or not self.suite.isolated or history or longest >= FULL * self.span:
             return []
         return [
             f"the longest conversation holds {longest:,} tokens, not the span of {self.span:,}: nothing fills it"

@@ -170,7 +170,8 @@ class Caller:
         if self.agent.observes and (turn.answered == "script" or not self.agent.writes_in_reply):
             await self.observe(turn)
             return
-        asked = Outgoing(turn.message, "turn", None, None)
+        # An attempt that was cut off may have been billed; one that ended is in the calls.
+        asked = Outgoing(turn.message, "turn", self._payments.charge_lost(turn.message) or None, None)
         async with self._payments.granted(turn.message) as granted:
             answer = await self._called(asked, lambda: self.agent.reply(turn.message), lambda: 0, granted)
         self.note_fork(turn.message.turn, answer)

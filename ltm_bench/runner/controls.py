@@ -254,13 +254,14 @@ def asked_talks(plan: Plan, kind: str, run: Path) -> list[AskedTalk]:
     ]
 
 
-def note_asked(home: Path, asked: Sequence[Asking]) -> list[AskedTalk]:
+def note_asked(home: Path, asked: Sequence[Asking], *, unfinished: bool = False) -> list[AskedTalk]:
     """Write what is asked again into its folder; return the conversations."""
     talks = [talk for each in asked for talk in each.talks]
     scope = Scope(
         questions=sum(isinstance(each.line, Ask) for talk in talks for each in talk.said),
         left_out={name: why for each in asked for name, why in each.left_out.items()},
         choices={name: number for each in asked for name, number in each.choices.items()},
+        unfinished=unfinished,
     )
     write_scope(home, scope)
     return talks

@@ -60,14 +60,14 @@ class Ladder:
     def __enter__(self) -> "Ladder":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for files in self.files.values():
             files.close()
         missed = sorted(
             (climb.planned for climb in self.missed), key=lambda each: each.name
         )  # judged in any order
         for rung, home in self.homes.items():
-            note_asked(home, [each.on(rung) for each in missed])
+            note_asked(home, [each.on(rung) for each in missed], unfinished=kind is not None)
 
 
 class Climb:

@@ -311,6 +311,9 @@ def test_a_control_is_a_run_that_commands_know_by_its_name(command: "Command") -
     assert "blind" in command("compare", "r", "r.blind", "r.evidence").out
     assert [each.name for each in all_runs(Path("reports"))] == ["r"], "what lists runs does not descend"
     assert find_run("r.retold") == Path("reports/r/rungs/retold")
+    twice = command("control", "r.blind")
+    assert twice.exit_code == 1
+    assert "it asks the questions of r again; `ltm-bench control r`" in " ".join(twice.err.split())
     before = logs(done.folder)
     assert command("resume", "r.blind").exit_code == 0
     assert logs(done.folder) == before

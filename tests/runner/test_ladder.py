@@ -453,6 +453,88 @@ def test_a_rung_killed_while_its_agent_is_told_the_run_begins_with_another_fresh
     assert {path: path.read_bytes() for path in _rungs(Path("reports/r"))} == whole
 
 
+STUMBLES = """
+from pathlib import Path
+from ltm_bench import Agent, Reply
+
+
+class Stumbles(Agent):
+    free = True
+    forks = "snapshot"
+    heard = 0
+
+    async def reply(self, message):
+        return Reply("I do not know.")
+
+    async def fork(self, message):
+        async def answer():
+            return Reply("I do not know.")
+        return answer
+
+    async def observe(self, turn):
+        self.heard += 1
+        if self.heard == 30 and Path("stumbles").exists():
+            raise ValueError("lost the thread")
+"""
+
+
+def test_a_ladder_whose_agent_fails_while_it_is_told_the_run_is_not_over(command: "Command") -> None:
+    Path("agents").mkdir(exist_ok=True)
+    Path("agents/stumbles.py").write_text(STUMBLES, "utf-8")
+    run(agent="stumbles", **SMALL, quick=True)
+    Path("stumbles").touch()
+    assert command("control", "r", "--ladder").exit_code == 3
+    partial = load_run("r").results.ladder
+    assert partial is not None
+    assert partial.to_go > 0
+    assert "incomplete" in partial.sentence
+    Path("stumbles").unlink()
+    assert command("control", "r", "--ladder").exit_code == 0
+    ladder = load_run("r").results.ladder
+    assert ladder is not None
+    wrong = sum(not q.score for e in load_run("r").results.examples for q in e.questions)
+    assert (ladder.missed, ladder.to_go) == (wrong, 0)
+    assert wrong > partial.missed
+
+
+DEAR = """
+import os, signal
+from pathlib import Path
+from ltm_bench import Agent, Reply, Usage
+
+
+class Dear(Agent):
+    writes_in_reply = True
+
+    async def reply(self, message):
+        with Path("calls.txt").open("a") as file:
+            file.write("1")
+        if len(Path("calls.txt").read_text()) == int(os.environ.get("DIES", 0)):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Reply("Okay.", Usage(uncached=1000, output=10, model="gpt-4o", provider="openai"))
+
+    def reserve(self, message):
+        return Usage(uncached=2000, output=1000, model="gpt-4o", provider="openai")
+"""
+
+
+@pytest.mark.unkept
+def test_what_a_killed_telling_may_have_cost_is_counted_when_it_is_told_again() -> None:
+    Path("agents").mkdir(exist_ok=True)
+    Path("agents/dear.py").write_text(DEAR, "utf-8")
+    run(agent="dear", span="2k", scenarios=["colours"], examples=1, name="r")
+    Path("calls.txt").write_text("", "utf-8")
+    assert killed_at(2) == -signal.SIGKILL
+    reserved = dollars(Usage(uncached=2000, output=1000, model="gpt-4o", provider="openai"))
+    price = dollars(Usage(uncached=1000, output=10, model="gpt-4o", provider="openai"))
+    assert reserved is not None
+    assert price is not None
+    resume("r", ladder=True)
+    ladder, calls = load_run("r").results.ladder, len(Path("calls.txt").read_text("utf-8"))
+    assert ladder is not None
+    assert ladder.dollars == pytest.approx(float((calls - 1) * price + reserved))
+
+
 def test_a_sweep_asks_the_missed_questions_of_all_its_runs_and_only_what_is_missing(
     command: "Command",
 ) -> None:

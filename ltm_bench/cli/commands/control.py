@@ -38,6 +38,11 @@ def control(
     asked.said.update(("controls", "ladder"))  # it asks these and no others
     folder = find_run(run)
     plan = plan_of(folder, asked.calls)
+    if plan.manifest.asks is not None:
+        whole = folder.parents[1].name
+        raise ConfigError(
+            f"{folder}: it asks the questions of {whole} again; `ltm-bench control {whole}` asks more of it"
+        )
     if not finished(plan, folder):
         raise ConfigError(f"{folder}: it has not ended; `ltm-bench resume {folder.name}` continues it")
     with saying_when_it_ends(notify) as folders:

@@ -167,7 +167,8 @@ def ladder_result(
     every = [question for of in asked.values() for question in of]
     return LadderResult(
         missed=max(each.scope.questions for each in ladder.values()),
-        to_go=sum(each.to_go for each in ladder.values()),
+        to_go=sum(each.to_go for each in ladder.values())
+        or any(each.scope.unfinished for each in ladder.values()),
         after=any(each.scope.after for each in ladder.values()),
         rungs=list(_figures([q.ladder for q in every if q.ladder is not None])),
         lost=_lost(every),
