@@ -321,6 +321,7 @@ def opinion_of(judge: Judge, rubric: str, heard: Interviewed[Judged]) -> Opinion
         reason=judged.reason,
         dollars=None if None in prices else sum(price or 0.0 for price in prices),
         usage={name: sum(getattr(each, name) for each in usage) for name in FIGURES if usage},
+        recorded=True,
     )
 
 

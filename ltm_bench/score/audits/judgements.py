@@ -59,6 +59,8 @@ class Opinion(BaseModel, frozen=True, extra="forbid"):
     """None if the price is unknown."""
     usage: dict[str, int] = Field(default_factory=dict)
     """The token figures of `Usage`; empty if unknown."""
+    recorded: bool = False
+    """Whether its calls are in `calls.jsonl`; what those of 0.4 cost, they alone know."""
 
     @property
     def used(self) -> Usage | None:

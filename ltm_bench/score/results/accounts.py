@@ -148,7 +148,7 @@ class Bookkeeping:
     def unlined(self, opinions: Iterable[Opinion]) -> list[Opinion]:
         """Return the opinions of judges and readers none of whose calls was kept: what they cost is known by these."""
         lined = {each.name for each in self._kept.asked if each.came}
-        return [each for each in opinions if each.judge not in lined]
+        return [each for each in opinions if not each.recorded or each.judge not in lined]
 
     def judged(self, opinions: Iterable[Opinion]) -> Iterator[Call]:
         """Yield the calls of judges and readers that can have cost something, whose opinions these are."""

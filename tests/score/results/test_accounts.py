@@ -1,7 +1,8 @@
 """A run's usage is summed by purpose and model."""
 
-from ltm_bench.core.messages import Usage
-from ltm_bench.log.calls import Call, calls_of
+from ltm_bench.core.messages import Outcome, Usage
+from ltm_bench.log.calls import Call, KeptCalls, calls_of
+from ltm_bench.score.audits.judgements import Opinion
 from ltm_bench.score.results.accounts import Bookkeeping
 
 BESIDE = Usage(uncached=1_000_000, model="text-embedding-3-small", provider="openai")
@@ -27,3 +28,20 @@ def test_the_accounts_of_a_free_agent_cost_nothing() -> None:
     books.add([Call()])
     (account,) = books.costs([]).accounts
     assert (account.calls, account.unknown, account.dollars) == (1, 1, 0.0)
+
+
+def test_what_old_opinions_cost_stays_when_calls_of_a_judge_of_that_name_are_recorded() -> None:
+    def opinion(*, recorded: bool) -> Opinion:
+        told = {"key": "k", "rubric": "r", "prompt": "p", "answer": "a", "reason": "", "dollars": 1.0}
+        return Opinion(judge="j", outcome=Outcome.CORRECT, recorded=recorded, **told)  # type: ignore[arg-type]
+
+    opinions = [opinion(recorded=False), opinion(recorded=False), opinion(recorded=True)]
+    kept = KeptCalls()
+    assert Bookkeeping(free=True, kept=kept).costs(opinions).judge_dollars == 3.0, (
+        "no calls, so they know it alone"
+    )
+    for role in ("reader", "judge"):
+        kept.take({"role": role, "name": "j", "key": role, "ending": "stop", "usage": None, "dollars": 0.5})
+    books = Bookkeeping(free=True, kept=kept)
+    assert books.costs(opinions).judge_dollars == 3.0
+    assert any("no calls to j" in each for each in books.remarks(opinions, kept=True))
