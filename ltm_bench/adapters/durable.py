@@ -9,8 +9,8 @@ from ltm_bench.core.errors import CannotResume
 from ltm_bench.core.messages import Turn
 from ltm_bench.log.recorder import locked_folder
 
-_taken: dict[Path, int | None] = {}
-"""The folders that agents of this process use."""
+_held: dict[tuple[int, ...], list[int | None]] = {}
+"""By process and folder as the system knows it: its lock, once for each agent in it. A path may be made anew."""
 
 
 class DurableAgent(Agent):
@@ -20,22 +20,24 @@ class DurableAgent(Agent):
     """
 
     _restored = False
-    _occupied = Path()
+    _place: tuple[int, ...] | None = None
 
     def _occupy(self, home: Path) -> None:
         """Lock a folder for this process: another would take what is there for leftovers. Raises CannotResume."""
         home.mkdir(parents=True, exist_ok=True)
+        about = home.stat()
+        self._place = (os.getpid(), about.st_dev, about.st_ino)
+        holders = _held.setdefault(self._place, [])
         try:
-            self._occupied = home.resolve()
-            if self._occupied not in _taken:  # an agent of this process that was never closed is gone
-                _taken[self._occupied] = locked_folder(home)
+            holders.append(holders[0] if holders else locked_folder(home))
         except BlockingIOError as error:
             said = "the memory there is in use by another process; wait for it, or use another folder"
             raise CannotResume(f"{home}: {said}") from error
 
     def _vacate(self) -> None:
-        """Let other processes use the folder."""
-        if (opened := _taken.pop(self._occupied, None)) is not None:
+        """Let other processes use the folder, if no other agent of this one does."""
+        holders, self._place = _held.get(self._place or ()), None
+        if holders and (opened := holders.pop()) is not None and not holders:
             os.close(opened)
 
     async def _ready(self) -> None:

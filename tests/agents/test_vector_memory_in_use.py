@@ -9,6 +9,9 @@ from typing import IO
 
 import pytest
 
+from ltm_bench import Message, Reply
+from ltm_bench.adapters import DurableAgent
+
 CHILD = """
 import asyncio, sys
 from datetime import UTC, datetime, timedelta
@@ -103,3 +106,50 @@ def test_a_second_process_on_a_memory_is_refused_in_one_line_and_nothing_is_lost
             assert again.said() == "open"
             assert again.go_on() == "closed"
             assert again.go_on() == "21"  # with the reply
+
+
+OTHER = """
+import sys
+from pathlib import Path
+from ltm_bench.adapters import DurableAgent
+from ltm_bench.core.errors import CannotResume
+
+class Durable(DurableAgent):
+    async def reply(self, message): ...
+
+try:
+    Durable()._occupy(Path(sys.argv[1]))
+except CannotResume:
+    sys.exit(3)
+"""
+
+
+class Durable(DurableAgent):
+    async def reply(self, message: Message) -> Reply:
+        return Reply("Okay.")
+
+
+def gets_in(home: Path) -> bool:
+    return subprocess.run([sys.executable, "-c", OTHER, str(home)], check=False).returncode == 0
+
+
+def test_a_folder_is_held_as_long_as_one_agent_of_the_process_uses_it(tmp_path: Path) -> None:
+    home, one, other = tmp_path / "memory", Durable(), Durable()
+    one._occupy(home)
+    other._occupy(home)
+    one._vacate()
+    one._vacate()  # as when it is closed twice
+    assert not gets_in(home)
+    other._vacate()
+    assert gets_in(home)
+
+
+def test_a_folder_that_was_made_again_is_another_one(tmp_path: Path) -> None:
+    home, gone, new = tmp_path / "memory", Durable(), Durable()
+    gone._occupy(home)
+    home.rmdir()
+    new._occupy(home)
+    gone._vacate()
+    assert not gets_in(home)
+    new._vacate()
+    assert gets_in(home)
