@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from ltm_bench.adapters.http.traffic import heard
+from ltm_bench.adapters.http.traffic import last_answer
 from ltm_bench.core.clock import wall
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Usage
@@ -61,9 +61,8 @@ def spoken_usage() -> tuple[Any, Protocol] | None:
 
     It is for libraries that read usage themselves. It hears what `client` sends, without streams.
     """
-    traffic = heard()
     with suppress(ValueError):
-        body = json_of(traffic.answer) if traffic is not None else None
+        body = json_of(last_answer.get())
         if isinstance(body, dict) and (found := [each for name, each in _SPOKEN.items() if name in body]):
             return body.get("usage"), found[0]
     return None
@@ -89,6 +88,8 @@ def _of_one(
             return None
         output = total - prompt
     uncached = prompt if protocol == "messages" else prompt - read - written
+    if uncached + read + written == 0 and replies:
+        return None  # something was sent
     if uncached < 0 or reasoning > output or hour > written:
         return None
     return Usage(

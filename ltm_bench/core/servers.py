@@ -114,6 +114,8 @@ def ending(protocol: Protocol, word: object) -> Ending | None:
 
 def advice_on(protocol: Protocol, word: object) -> str:
     """Return what to do about a word that no row has."""
+    if not isinstance(word, str):
+        return "without a word for its end, a whole reply cannot be told from one that broke off"
     return (
         f"no known ending; if the reply is whole, add to ./{OWN}: [[endings]] protocol = {protocol!r}, "
         f"words = [{word!r}], means = 'stop'"

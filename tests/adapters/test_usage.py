@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ltm_bench import Usage
 from ltm_bench.adapters import spoken_usage, usage_in, usage_of
-from ltm_bench.adapters.http.traffic import listening
+from ltm_bench.adapters.http.traffic import last_answer
 from ltm_bench.core.pricing import dollars
 from ltm_bench.core.servers import Protocol, rows
 
@@ -143,7 +143,21 @@ def test_whatever_stands_in_place_of_a_usage_it_is_read_or_unknown(
 def test_usage_in_the_words_of_the_server_heard_last_names_its_protocol(
     answer: bytes, spoken: object
 ) -> None:
-    assert spoken_usage() is None, "nobody listens"
-    with listening() as traffic:
-        traffic.answer = answer
-        assert spoken_usage() == spoken
+    token = last_answer.set(answer)
+    assert spoken_usage() == spoken
+    last_answer.reset(token)
+    assert spoken_usage() is None, "nothing was heard"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "reported"),
+    [
+        ("chat", {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}),
+        ("responses", {"input_tokens": 0, "output_tokens": 7}),
+        ("messages", {"input_tokens": 0, "output_tokens": 7}),
+    ],
+)
+def test_a_prompt_of_no_tokens_cannot_be(protocol: Protocol, reported: dict[str, int]) -> None:
+    assert usage_in(reported, protocol, model="m", provider=None) is None
+    cached = reported | {"cache_read_input_tokens": 5}
+    assert (usage_in(cached, protocol, model="m", provider=None) is not None) == (protocol == "messages")

@@ -77,13 +77,15 @@ def test_a_reply_that_always_breaks_off_is_an_error_that_names_the_word_and_the_
 
 @pytest.mark.parametrize(("protocol", "word", "means"), UNKNOWN, ids=str)
 def test_an_end_that_nobody_knows_is_tried_once_more_and_says_which_row_to_add(
-    start: Start, server: Provider, protocol: str, word: str, means: str
+    start: Start, server: Provider, protocol: str, word: str | None, means: str
 ) -> None:
     server.edit = ended(word)
     with pytest.raises(AgentError) as raised:
         start(protocol, max_retries=4).say("My boat is called Undine.")
     assert "after 1 retry" in str(raised.value)
-    assert f"add to ./servers.toml: [[endings]] protocol = '{protocol}', words = [" in str(raised.value)
+    row = f"[[endings]] protocol = '{protocol}', words = ['{word}'], means = 'stop'"
+    told = "without a word for its end" if word is None else f"add to ./servers.toml: {row}"
+    assert told in str(raised.value)
     assert len(server.chats) == 2
 
 

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 from ltm_bench.adapters.http.answers import identity, kept
 from ltm_bench.adapters.http.endings import with_true_status
 from ltm_bench.adapters.http.retries import seconds_in
-from ltm_bench.adapters.http.traffic import Attempt, heard, tell
+from ltm_bench.adapters.http.traffic import Attempt, heard, last_answer, tell
 from ltm_bench.core.budget import payment
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import BODY, Intake, TooLarge, TooLong, answer_limit, gathered, too_long
@@ -245,8 +245,7 @@ def _watched(kind: type[Any]) -> type[Any]:
             if answers is not None and key is not None and (body := answers.get(key)) is not None:
                 tell(Attempt(0.0, 200, cached=True))
                 headers = {"content-type": "application/json"}
-                if traffic is not None:
-                    traffic.answer = body
+                last_answer.set(body)
                 return httpx2.Response(200, headers=headers, content=body, request=request)
             # The SDK's timeout is per chunk. Here it also covers the whole answer: some servers send white space for as
             # long as they are busy.
@@ -254,10 +253,10 @@ def _watched(kind: type[Any]) -> type[Any]:
             response = await attempt(
                 partial(_staying, super().send, **how), request, seconds=seconds, streams=streams
             )
-            if traffic is not None and not streams:
-                traffic.answer = response.content
-                if key is not None and response.status_code == 200:
-                    traffic.answers[key] = traffic.answer
+            if not streams:
+                last_answer.set(response.content)
+            if traffic is not None and key is not None and response.status_code == 200:
+                traffic.answers[key] = response.content
             return response
 
         async def aclose(self) -> None:

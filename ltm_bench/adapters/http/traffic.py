@@ -52,9 +52,6 @@ class Traffic:
     answers: dict[str, bytes] = field(default_factory=dict)
     """Answer bodies by the request's identity, to be cached if the reply is usable."""
 
-    answer: bytes = b""
-    """The body of the last answer that was not streamed."""
-
     @property
     def cached(self) -> bool:
         """Whether all of it came from the cache."""
@@ -62,6 +59,8 @@ class Traffic:
 
 
 _listening: ContextVar[Traffic | None] = ContextVar("listening", default=None)
+last_answer: ContextVar[bytes] = ContextVar("last answer", default=b"")
+"""The body of the last answer that was not streamed."""
 
 
 @contextmanager

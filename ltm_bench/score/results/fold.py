@@ -3,6 +3,7 @@
 The log is read once; a `TurnListener` gets every turn, for example to write the transcript.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -93,8 +94,8 @@ class Fold:
         self.positions: dict[int, int] = {}
         """Tokens before each turn and fork; empty in isolated runs."""
         self.turns = self.tokens = self.forks = self.fork_tokens = 0
-        self.silent = 0
-        """Replies of the agent that say nothing, or were only thought."""
+        self.flaws = Counter[str]()
+        """Replies of the agent that say nothing, or were only thought (`silent`), and those that were `cut`."""
         self.time = timedelta()
         self.users: dict[str, None] = {}
         self.hearing = Hearing(manifest)
@@ -243,7 +244,8 @@ class Fold:
 
     def _called(self, sent: Sent, replied: Replied, calls: Sequence[Call]) -> _Used:
         """Take the cost of a reply, and return it."""
-        self.silent += replied.finish is Finish.STOP and not without_thinking(replied.reply).strip()
+        self.flaws["silent"] += replied.finish is Finish.STOP and not without_thinking(replied.reply).strip()
+        self.flaws["cut"] += replied.finish is Finish.LENGTH
         self.books.replies += 1
         usage = replied.usage
         if all(each.passed or each.lost for each in calls):

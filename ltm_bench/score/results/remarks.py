@@ -37,12 +37,18 @@ class JudgeNote(BaseModel, frozen=True):
     """Whether it used the prompts of a set's published program instead of the rubric that `judge check` calibrates."""
 
 
+_FLAWS = {
+    "silent": "empty or only thought; a chat adapter asks once more, and then such a reply counts",
+    "cut": "cut off at the greatest length; if answers are lost, a chat adapter takes a larger max_output",
+}
+
+
 def remarks(
     manifest: Manifest,
     examples: Sequence[ExampleResult],
     *,
     missed: int,
-    silent: int,
+    flaws: Mapping[str, int],
     untold: Sequence[int],
     environment: Mapping[str, Any],
     unasked: Sequence[str] = (),
@@ -53,7 +59,7 @@ def remarks(
         manifest: The run's manifest.
         examples: All examples.
         missed: Tokens of the conversation that never reached the agent.
-        silent: How many replies of the agent say nothing.
+        flaws: How many replies of the agent are `silent` or `cut`.
         untold: The turns from which the run continued with an agent that could not be restored.
         environment: Where it ran: what was said of the agent's window and its model, and by which version it was ended.
         unasked: The controls and the ladder that were asked for, and have not begun.
@@ -75,11 +81,11 @@ def remarks(
     found += _not_said(manifest, examples)
     if missed:
         found.append("filler never reached the agent, which made remembering easier for it than for others")
-    if silent:
-        found.append(
-            f"{silent} of the agent's replies {'was' if silent == 1 else 'were'} empty or only thought; a chat adapter "
-            "asks once more, and then such a reply counts"
-        )
+    found += [
+        f"{flaws[each]} of the agent's replies {'was' if flaws[each] == 1 else 'were'} {how}"
+        for each, how in _FLAWS.items()
+        if flaws[each]
+    ]
     if untold:
         turns = f"turn{'s' * (len(untold) > 1)} {', '.join(map(str, untold[:4]))}{', …' * (len(untold) > 4)}"
         found.append(

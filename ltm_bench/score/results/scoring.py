@@ -103,7 +103,7 @@ def results_of(
                 manifest,
                 examples,
                 missed=0 if heard is None else heard.missed,
-                silent=fold.silent,
+                flaws=fold.flaws,
                 untold=files.timings.untold,
                 environment=files.environment,
                 unasked=files.unasked,

@@ -100,12 +100,25 @@ def test_replies_that_say_nothing_are_counted_and_named(hostile_run: Path, tmp_p
         spoken, ["", "<think>It was red.</think>", "<think>It was red.</think>Red."], strict=False
     ):
         lines[n] = json.dumps(events[n] | {"reply": said, "finish": "stop"}).encode() + b"\n"
-    before = silent(run)
+    before = called(run, "empty or only thought")
     (run / "events.jsonl").write_bytes(b"".join(lines))
-    assert silent(run) == before + 2
+    assert called(run, "empty or only thought") == before + 2
 
 
-def silent(run: Path) -> int:
-    """Return how many replies the remarks call empty."""
-    [found] = [each for each in score_run(run).remarks if "empty or only thought" in each] or ["0"]
+def test_replies_that_were_cut_off_are_counted_and_named(hostile_run: Path, tmp_path: Path) -> None:
+    run = cut(hostile_run, tmp_path / "cut", 10_000)
+    lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
+    events = [json.loads(line) for line in lines]
+    spoken = [n for n, each in enumerate(events) if each["event"] == "replied" and "answered" not in each]
+    before = called(run, "cut off")
+    changed = [n for n in spoken if events[n].get("finish") != "length"][:2]
+    for n in changed:
+        lines[n] = json.dumps(events[n] | {"finish": "length"}).encode() + b"\n"
+    (run / "events.jsonl").write_bytes(b"".join(lines))
+    assert called(run, "cut off") == before + 2
+
+
+def called(run: Path, what: str) -> int:
+    """Return how many replies the remarks call so."""
+    [found] = [each for each in score_run(run).remarks if what in each] or ["0"]
     return int(found.split()[0])
