@@ -174,7 +174,7 @@ class Caller:
         asked = Outgoing(turn.message, "turn", self._payments.charge_lost(turn.message) or None, None)
         async with self._payments.granted(turn.message) as granted:
             answer = await self._called(asked, lambda: self.agent.reply(turn.message), lambda: 0, granted)
-        self.note_fork(turn.message.turn, answer)
+        self.note_beside(turn.message.turn, answer)
 
     async def restart(self, turns: int) -> None:
         """Close the agent, and have another instance go on from what it kept by itself.
@@ -444,7 +444,7 @@ class Caller:
         if self._route is not None and self._route.stopped is not None:
             raise self._route.stopped
 
-    def note_fork(self, number: int, answer: CallResult) -> None:
+    def note_beside(self, number: int, answer: CallResult) -> None:
         """Record how long the answer to a fork took, and what it cost."""
         self._notes.call(number, "seconds", *answer.noted)
         if answer.by_gateway and self._beside:
@@ -454,7 +454,7 @@ class Caller:
 
     async def note(self, turn: int, answer: CallResult) -> None:
         """Record how long a logged reply took, and sync a paid one."""
-        self.note_fork(turn, answer)
+        self.note_beside(turn, answer)
         if not self.agent.free or self._route is not None:
             self._recorder.sync_soon(self._files.timings.path, self._files.calls.path)
             await asyncio.sleep(0)  # an agent that never awaits would starve the sync

@@ -1,4 +1,4 @@
-"""What the controls of a run would use, without any call."""
+"""What the controls and the ladder of a run would use, without any call."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Asks a run's questions again under other conditions: alone, with everything in hand, and without filler.
+"""What is asked again of a run, in its controls and on the rungs of its ladder, and in which conversations.
 
 What is said comes from the run's log. Each conversation has a fresh agent.
 """

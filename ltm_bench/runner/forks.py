@@ -112,7 +112,7 @@ class Forks(Beside):
         )
         self._file.answers(answered)  # before all else: it was paid for
         self._answers[forked.id] = answered
-        self._calls.note_fork(forked.id, answer)
+        self._calls.note_beside(forked.id, answer)
         if not self._calls.agent.free:
             # In a thread, and each reply by itself: the conversation goes on, and a crash loses no paid reply.
             await asyncio.to_thread(self._file.sync)

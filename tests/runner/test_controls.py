@@ -200,7 +200,7 @@ def test_a_sweep_asks_the_controls_of_all_its_runs_and_only_what_is_missing(comm
             controls = load_run(folder.name).results.controls
             assert controls is not None
             assert (controls.n, controls.missing) == (2, 0)
-            assert f"{folder.name}: controls: blind, evidence" in said
+            assert f"{folder.name}: asking again: blind, evidence" in said
     assert "How much of it is memory" in Path("reports/sweep.html").read_text("utf-8")
     calls = Path("calls.txt").read_text("utf-8")
     lost = next(Path("reports").glob("*-diary-seed1/controls/blind/isolated/*.jsonl"))

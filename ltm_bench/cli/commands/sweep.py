@@ -237,7 +237,7 @@ def _asked_again(ended: Sequence[JobResult], options: Options) -> list[JobResult
         if each.problem is not None or not kinds:
             continue
         asked = [*(kind for kind in kinds if kind in KINDS), *["ladder"] * options.ladder]
-        options.notify(f"{job.folder.name}: controls: {', '.join(asked)}")
+        options.notify(f"{job.folder.name}: asking again: {', '.join(asked)}")
         try:
             asyncio.run(ask_again(job.plan, job.folder, options))
         except LtmBenchError as error:

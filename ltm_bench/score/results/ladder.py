@@ -74,7 +74,7 @@ class LadderResult(BaseModel, frozen=True):
     to_go: int
     """Replies that it still lacks."""
     after: bool
-    """Whether they were asked after the run, since the agent cannot fork; not comparable with other runs then."""
+    """Whether 0.4.0 asked them after the run, of an agent that cannot fork; not comparable with other runs then."""
     rungs: list[RungFigure]
     lost: dict[str, float]
     """Missed questions by loss, corrected for guessing, so not always whole."""

@@ -32,8 +32,17 @@ def test_the_accounts_of_a_free_agent_cost_nothing() -> None:
 
 def test_what_old_opinions_cost_stays_when_calls_of_a_judge_of_that_name_are_recorded() -> None:
     def opinion(*, recorded: bool) -> Opinion:
-        told = {"key": "k", "rubric": "r", "prompt": "p", "answer": "a", "reason": "", "dollars": 1.0}
-        return Opinion(judge="j", outcome=Outcome.CORRECT, recorded=recorded, **told)  # type: ignore[arg-type]
+        return Opinion(
+            judge="j",
+            key="k",
+            rubric="r",
+            prompt="p",
+            answer="a",
+            outcome=Outcome.CORRECT,
+            reason="",
+            dollars=1.0,
+            recorded=recorded,
+        )
 
     opinions = [opinion(recorded=False), opinion(recorded=False), opinion(recorded=True)]
     kept = KeptCalls()
