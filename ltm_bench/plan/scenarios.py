@@ -11,7 +11,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, PluginError, nearest
+from ltm_bench.core.errors import (
+    ConfigError,
+    LtmBenchError,
+    ManifestDiffers,
+    PluginError,
+    check_known,
+    nearest,
+)
 from ltm_bench.core.seeds import Seed
 from ltm_bench.log.manifest import Manifest, ScenarioEntry
 from ltm_bench.plan.suites import Suite, read_suite, suites
@@ -106,10 +113,7 @@ class Scenarios:
     def _look_up(self, name: str) -> Hashed:
         if self._suite.startswith(GOODAI):
             known = _definitions(self._suite.removeprefix(GOODAI))
-            if name not in known:
-                raise ConfigError(
-                    f"{self._suite} has no scenario {name!r}{nearest(name, known)} (known: {', '.join(known)})"
-                )
+            check_known(f"{self._suite} has no scenario {name!r}", name, known)
             return Hashed(known[name].scenario, known[name].hash)
         return Hashed(self._catalogue.scenario(name), self._catalogue.hash(name))
 

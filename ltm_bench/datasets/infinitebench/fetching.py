@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ltm_bench.core.download import Fetched, OnProgress
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import check_known
 from ltm_bench.datasets.fetching import fetch_file
 from ltm_bench.datasets.infinitebench.scorer import SCORERS
 
@@ -26,10 +26,7 @@ def fetch_tasks(tasks: Sequence[str], into: Path, *, url: str, on_progress: OnPr
         ConfigError: A task is unknown, a download failed, or a file has been replaced.
     """
     for task in tasks:
-        if task not in SCORERS:
-            raise ConfigError(
-                f"{task}: there is no such task{nearest(task, SCORERS)} (known: {', '.join(SCORERS)})"
-            )
+        check_known(f"{task}: there is no such task", task, SCORERS)
     for task in tasks or SCORERS:
         path = into / f"{task}.jsonl"
         yield fetch_file(f"{url.rstrip('/')}/{path.name}", path, on_progress)
