@@ -14,7 +14,7 @@ import pytest
 import ltm_bench
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core import errors
-from ltm_bench.plan.presets import presets
+from ltm_bench.plan.suites import presets
 from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.files import Kind, catalogue, summary
 from ltm_bench.plugins.matchers import short_names

@@ -7,7 +7,7 @@ from ltm_bench.adapters.routing import route
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.log.manifest import AgentEntry
-from ltm_bench.plan.presets import Preset, presets
+from ltm_bench.plan.suites import Preset, presets
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins.agents import adapter_of, make_agent
 from ltm_bench.plugins.catalogue import Catalogue

@@ -31,7 +31,7 @@ from ltm_bench.script.scenario import Scenario
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.goodai import suite as goodai
-    from ltm_bench.datasets.swim.suite import Own
+    from ltm_bench.datasets.swim.arranging import Own
 
 GOODAI = "goodai:"
 """The prefix of suites that are a folder of GoodAI's definitions."""
@@ -217,10 +217,10 @@ def own_tasks(parameters: Mapping[str, Any], span: int) -> Own | None:
     """Return what a row asks about a user's own documents, if it names any. Raises ConfigError if no task fits."""
     if not (parameters.get("data") and parameters.get("tasks")):
         return None
-    from ltm_bench.datasets.swim import suite
+    from ltm_bench.datasets.swim.arranging import own
 
     try:
-        return suite.own(parameters, span)
+        return own(parameters, span)
     except ValueError as error:
         raise ConfigError(str(error)) from error
 

@@ -18,7 +18,7 @@ from ltm_bench.core.errors import ConfigError, check_known
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS, all_runs
-from ltm_bench.plan.presets import presets as known_presets
+from ltm_bench.plan.suites import presets as known_presets
 from ltm_bench.plan.suites import read_suite
 from ltm_bench.plan.suites import suites as known_suites
 from ltm_bench.plan.tables import config_folders
