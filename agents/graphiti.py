@@ -218,10 +218,6 @@ class Graphiti(ExtractingProduct):
 
     # The agent
 
-    async def hear(self, turn: Turn) -> None:
-        """Have Graphiti extract what a turn says."""
-        await self.hear_session((turn,))
-
     async def hear_session(self, turns: Sequence[Turn]) -> None:
         """Have Graphiti extract what a session says; every part of it is an episode."""
         spoken = utterances_in(turns)

@@ -60,7 +60,6 @@ REVIEWED = {
         "ltm_bench/datasets/streaming.py :: _of_list :: file.read",
         "ltm_bench/datasets/streaming.py :: _of_lines :: file.read",
         "ltm_bench/datasets/dialogue.py :: content_hash :: *",
-        "ltm_bench/plan/scenarios.py :: _digest :: *",
         "ltm_bench/export/bundle.py :: _check_sums :: path.open",
         "ltm_bench/export/leaderboard/entries.py :: _read :: bundle.open",
         "ltm_bench/core/download.py :: download :: *",  # to the disk

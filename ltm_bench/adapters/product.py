@@ -27,7 +27,7 @@ from ltm_bench.core.messages import Message, Reply, Turn, Usage
 
 
 class MemoryProduct(DurableAgent):
-    """Base of the adapters of memory products. Subclasses write `hear`, `find` and `cut_back`.
+    """Base of the adapters of memory products. Subclasses write `hear` or `hear_session`, `find` and `cut_back`.
 
     A ledger records each turn before and after the product hears it, so that a resumed run has the memory of its log:
     the product is told the turns it missed, and cut back if it heard more than the log has.
@@ -91,15 +91,15 @@ class MemoryProduct(DurableAgent):
     # What a subclass writes
 
     async def hear(self, turn: Turn) -> None:
-        """Tell the product a turn, and record it in the ledger before and after."""
-        raise TypeError(f"{type(self).__name__} does not define hear()")
+        """Tell the product a turn, and record it in the ledger before and after; by itself, as a session of one."""
+        await self.hear_session((turn,))
 
     async def hear_session(self, turns: Sequence[Turn]) -> None:
         """Tell the product about a session in one call. Products that take many messages at once override this.
 
         All turns have the same user.
         """
-        raise TypeError(f"{type(self).__name__} does not define hear_session()")
+        raise TypeError(f"{type(self).__name__} defines neither hear() nor hear_session()")
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
         """Cut the product and the ledger back to these turns; return how many of them the product still has.

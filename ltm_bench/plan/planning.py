@@ -15,7 +15,7 @@ from ltm_bench.core.errors import (
     ManifestDiffers,
     PluginError,
     SpanTooSmall,
-    nearest,
+    check_known,
 )
 from ltm_bench.core.keys import key_in
 from ltm_bench.core.messages import Ask, Line
@@ -47,10 +47,10 @@ from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suit
 from ltm_bench.plan.suites import Suite
 from ltm_bench.plan.values import parse_span, spell_span
 from ltm_bench.plugins import files as plugins
+from ltm_bench.plugins.agents import annotations_of, mistyped
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import versions
 from ltm_bench.plugins.targets import UNKNOWN, target_of
-from ltm_bench.plugins.typed import annotations_of, mistyped
 from ltm_bench.schedule.fitting import Rehearsals, load_of, rehearse_all
 from ltm_bench.script.clashes import spent
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
@@ -108,9 +108,8 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         raise SpanTooSmall(
             f"--span {spell_span(span)}: no scenario of the suite {request.suite} fits; choose a larger one"
         )
-    if unknown := [name for name in request.parameters or () if name not in chosen]:
-        name = unknown[0]
-        raise ConfigError(f"-P {name}.…: {name} is not one of the run's scenarios{nearest(name, chosen)}")
+    for name in request.parameters or ():
+        check_known(f"-P {name}.…: {name} is not one of the run's scenarios", name, chosen)
     filled_by, source = _parse_filler(request.filler)
     bank = read_bank(source)
     agent = resolve_agent(request.agent, request.settings, request.base_url, calls=calls, catalogue=catalogue)

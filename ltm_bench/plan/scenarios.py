@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -227,17 +226,10 @@ def own_tasks(parameters: Mapping[str, Any], span: int) -> Own | None:
 
 def _digest(scenario: str, places: Sequence[Path]) -> str:
     """Return the first 16 hex digits of the SHA-256 of files, and of all files in folders, names included."""
-    digest = hashlib.sha256()
-    for place in places:
-        paths = sorted(each for each in place.rglob("*") if each.is_file()) if place.is_dir() else [place]
-        try:
-            for path in paths:
-                if place.is_dir():
-                    digest.update(f"{path.relative_to(place).as_posix()}\0".encode("utf-8", "replace"))
-                with path.open("rb") as file:
-                    while block := file.read(1 << 20):
-                        digest.update(block)
-        except OSError as error:
-            what = f"{error.filename or place}: {error.strerror or error}"
-            raise ConfigError(f"scenario {scenario}: {what}") from error
-    return digest.hexdigest()[:16]
+    from ltm_bench.datasets.dialogue import content_hash
+
+    try:
+        return content_hash(*places)[:16]
+    except OSError as error:
+        what = f"{error.filename or ', '.join(map(str, places))}: {error.strerror or error}"
+        raise ConfigError(f"scenario {scenario}: {what}") from error
