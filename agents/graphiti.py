@@ -240,6 +240,7 @@ class Graphiti(ExtractingProduct):
             await self._keep(len(self._ledger.heard) + 1)
         known = {"episode": added.episode.uuid, "user": user, "at": at.isoformat()}
         self._ledger.finish(turn, {**known, "spent": self._tally.turn()})
+        # A resumed run hears the logged turns again, and with them what it had been asked to delete.
         for deletion in self._due:
             if deletion.heard == len(self._ledger.heard):
                 await self._forget(deletion.query)

@@ -91,15 +91,18 @@ class MemoryProduct(DurableAgent):
     # What a subclass writes
 
     async def hear(self, turn: Turn) -> None:
-        """Tell the product a turn, and record it in the ledger before and after; by itself, as a session of one."""
-        await self.hear_session((turn,))
+        """Tell the product a turn, and record it in the ledger before and after.
+
+        Not needed where there is a `hear_session`: then a turn is a session of one.
+        """
+        raise TypeError(f"{type(self).__name__} does not define hear()")
 
     async def hear_session(self, turns: Sequence[Turn]) -> None:
         """Tell the product about a session in one call. Products that take many messages at once override this.
 
         All turns have the same user.
         """
-        raise TypeError(f"{type(self).__name__} defines neither hear() nor hear_session()")
+        raise TypeError(f"{type(self).__name__} does not define hear_session()")
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
         """Cut the product and the ledger back to these turns; return how many of them the product still has.
@@ -193,7 +196,10 @@ class MemoryProduct(DurableAgent):
     async def _hear(self, turn: Turn) -> None:
         await self._ready()
         with self._operating("write"):
-            await self.hear(turn)
+            if type(self).hear is MemoryProduct.hear and self.takes_sessions:
+                await self.hear_session((turn,))
+            else:
+                await self.hear(turn)
         self._recent.append(turn)
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:

@@ -80,6 +80,7 @@ def check_server(plan: Plan, folder: Path, options: Options) -> None:
     A server on this machine may have been started again at another port, if nothing listens at the old one.
     """
     begun = read_manifest(folder).agent.server if (folder / "events.jsonl").exists() else None
+    # OPENAI_BASE_URL may have changed since: half a run would come from each of two servers.
     now = server_of(plan.agents.sample)
     if begun in (None, now) or now is None or SERVER in options.without:
         return

@@ -107,6 +107,7 @@ def _read(folder: Path) -> AskedAgain:
     for path in sorted((folder / "isolated").glob("*.jsonl")):
         for turn in read_turns(path):
             place, itself = (path.stem, turn.message.turn), turn.answered == "agent"
+            # Of every turn: what was reserved to tell something is no cost once it is told, and a page counted it.
             known.take_reply(place, turn.reply.usage, itself=itself)
             turns[turn.example or "", turn.message.turn] = turn
     return AskedAgain(scope, turns, known.every)

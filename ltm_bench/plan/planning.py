@@ -289,6 +289,7 @@ def _notes(request: Request, suite: Suite, span: int, usual: Questions) -> Itera
 
 def _about_own(request: Request, data: str, suite: Suite) -> Request:
     """Return a request whose scenarios read the documents in a folder, and the tasks in `tasks.json` there."""
+    # By the suite, not by what was asked for: a mistyped scenario would be blamed on --data.
     if {suite.plays(row) for row in suite.scenarios} != {"swim"}:
         raise ConfigError(
             f"--data {data}: the suite {request.suite} is not a public set (see datasets list); if a "

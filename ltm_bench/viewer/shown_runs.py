@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ltm_bench.log.remote import Remote, copied
 from ltm_bench.score.results.stored import PAGES, SUMS, is_source
@@ -92,31 +92,7 @@ class Served(NamedTuple):
     headers: Mapping[str, str]
 
 
-class ShownRuns(Protocol):
-    """A place with runs."""
-
-    def states(self) -> Sequence[RunState]:
-        """Return all runs, newest first."""
-
-    def live(self, name: str) -> tuple[RunState, Look | None] | None:
-        """Return a run's state, and that of its conversation if it can be followed; None if there is no such run."""
-
-    def others(self) -> Sequence[str]:
-        """Return the names of other pages beside the runs."""
-
-    def file(self, path: str) -> Served | None:
-        """Return a file; None if it does not exist or must not be served."""
-
-    def searchable(self) -> Sequence[str]:
-        """Return the names of runs whose logs can be read without being fetched."""
-
-    @contextmanager
-    def at_hand(self, names: Sequence[str]) -> Iterator[list[Path] | None]:
-        """Give the folders of runs for the time of the block; None if one of them does not exist."""
-        yield None
-
-
-class LocalRuns(ShownRuns):
+class LocalRuns:
     """A folder of runs."""
 
     def __init__(self, reports: Path) -> None:
@@ -128,15 +104,15 @@ class LocalRuns(ShownRuns):
         return self._watch.states()
 
     def live(self, name: str) -> tuple[RunState, Look | None] | None:
-        """Return a run's state, and that of its conversation."""
+        """Return a run's state, and that of its conversation; None if there is no such run."""
         return self._watch.live(self._reports / name) if self._has(name) else None
 
     def others(self) -> Sequence[str]:
-        """Return the names of pages beside the runs."""
+        """Return the names of other pages beside the runs."""
         return sorted(path.name for path in self._reports.glob("*.html"))
 
     def file(self, path: str) -> Served | None:
-        """Return a file of the folder, where it lies."""
+        """Return a file of the folder, where it lies; None if it does not exist or must not be served."""
         found = find_file(self._reports, path)
         if found is None:
             return None
@@ -150,14 +126,14 @@ class LocalRuns(ShownRuns):
 
     @contextmanager
     def at_hand(self, names: Sequence[str]) -> Iterator[list[Path] | None]:
-        """Give the folders themselves."""
+        """Give the folders themselves; None if one of them does not exist."""
         yield [self._reports / name for name in names] if all(map(self._has, names)) else None
 
     def _has(self, name: str) -> bool:
         return "/" not in name and find_file(self._reports, f"{name}/events.jsonl") is not None
 
 
-class RemoteRuns(ShownRuns):
+class RemoteRuns:
     """The runs behind a URL, which are fetched only to be compared or searched."""
 
     def __init__(self, url: str) -> None:
