@@ -212,7 +212,6 @@ def test_the_engine_imports_from_a_published_set_only_where_the_documents_say() 
 MOST_LINES = 400
 LONG_FILES = {
     "agents/graphiti.py",
-    "agents/hindsight.py",
     "agents/letta_code.py",
     "agents/mcp.py",
     "agents/vector_memory.py",
