@@ -204,9 +204,9 @@ if TYPE_CHECKING:
     from ltm_bench.core.tokens import Counter as Counter
     from ltm_bench.core.tokens import counter as counter
     from ltm_bench.core.tokens import keep_table as keep_table
-    from ltm_bench.plugins.agents import FunctionAgent as FunctionAgent
     from ltm_bench.plugins.agents import agent_class as agent_class
     from ltm_bench.plugins.agents import make_agent as make_agent
+    from ltm_bench.plugins.functions import FunctionAgent as FunctionAgent
 
     Found: TypeAlias = NearPassage
     Heard: TypeAlias = HeardTurn

@@ -53,7 +53,7 @@ def memory_run(
     def start(agent: Any, **arguments: Any) -> "Run":
         from ltm_bench.api import load_run
         from ltm_bench.api.calling import run
-        from ltm_bench.api.environment import play
+        from ltm_bench.api.playing import play
         from ltm_bench.core.errors import AgentError
 
         __tracebackhide__ = True

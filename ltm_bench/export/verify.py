@@ -15,14 +15,8 @@ from ltm_bench.core.errors import NotVerified, first_problem
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Outcome
 from ltm_bench.export.refolded import Refolded, retold
-from ltm_bench.export.stored import (
-    Place,
-    VerdictLine,
-    check_side_files,
-    reread,
-    stored_results,
-    stored_verdicts,
-)
+from ltm_bench.export.side_files import check_side_files, reread
+from ltm_bench.export.stored import Place, VerdictLine, stored_results, stored_verdicts
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import log_digest, read_manifest
 from ltm_bench.plugins.matchers import versions

@@ -47,10 +47,10 @@ from ltm_bench.plan.scenarios import About, Scenarios, abouts, filled, find_suit
 from ltm_bench.plan.suites import Suite
 from ltm_bench.plan.values import parse_span, spell_span
 from ltm_bench.plugins import files as plugins
-from ltm_bench.plugins.agents import annotations_of, mistyped
 from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.plugins.matchers import versions
 from ltm_bench.plugins.targets import UNKNOWN, target_of
+from ltm_bench.plugins.typed import annotations_of, mistyped
 from ltm_bench.schedule.fitting import Rehearsals, load_of, rehearse_all
 from ltm_bench.script.clashes import spent
 from ltm_bench.script.rehearsal import Rehearsed, rehearse

@@ -12,7 +12,7 @@ import pytest
 
 from ltm_bench import Agent, Message, Reply, Turn
 from ltm_bench.adapters.testing.rules import RULES
-from ltm_bench.api.environment import play
+from ltm_bench.api.playing import play
 from ltm_bench.core.errors import AgentError, ConfigError, SpanTooSmall
 
 PROJECT = '''

@@ -11,7 +11,7 @@ import pytest
 
 from ltm_bench.core.errors import NotVerified
 from ltm_bench.core.messages import Outcome
-from ltm_bench.export import stored
+from ltm_bench.export import side_files
 from ltm_bench.export.scrub import REMOVED
 from ltm_bench.export.verify import verify
 from ltm_bench.matchers.names import NamesOnly
@@ -306,7 +306,7 @@ def test_a_side_file_that_says_what_no_run_writes_is_refused(
 
 @pytest.mark.parametrize(
     "name",
-    [*stored._FORMS, "manifest.json", "verdicts.jsonl"],  # every file that verify checks
+    [*side_files._FORMS, "manifest.json", "verdicts.jsonl"],  # every file that verify checks
 )
 @pytest.mark.parametrize("content", [b"5\n", b"[]\n", b'"a"\n', b"null\n"])
 def test_no_refusal_names_a_class_of_ours(run: Path, name: str, content: bytes) -> None:

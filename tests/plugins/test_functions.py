@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Message, Reply, Turn
-from ltm_bench.plugins.agents import FunctionAgent
+from ltm_bench.plugins.functions import FunctionAgent
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 

@@ -30,7 +30,7 @@ from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.request import AgentName, BaseUrl, Gateway, Settings, Span, Tokenizer
 from ltm_bench.plan.suites import SPAN
 from ltm_bench.plan.values import parse_span
-from ltm_bench.plugins.agents import FunctionAgent
+from ltm_bench.plugins.functions import FunctionAgent
 from ltm_bench.runner.apart import second_conversation
 from ltm_bench.runner.guarding import placed
 
