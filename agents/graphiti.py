@@ -218,10 +218,6 @@ class Graphiti(ExtractingProduct):
 
     # The agent
 
-    async def hear(self, turn: Turn) -> None:
-        """Have Graphiti extract what a turn says."""
-        await self.hear_session((turn,))
-
     async def hear_session(self, turns: Sequence[Turn]) -> None:
         """Have Graphiti extract what a session says; every part of it is an episode."""
         spoken = utterances_in(turns)
@@ -244,6 +240,7 @@ class Graphiti(ExtractingProduct):
             await self._keep(len(self._ledger.heard) + 1)
         known = {"episode": added.episode.uuid, "user": user, "at": at.isoformat()}
         self._ledger.finish(turn, {**known, "spent": self._tally.turn()})
+        # A resumed run hears the logged turns again, and with them what it had been asked to delete.
         for deletion in self._due:
             if deletion.heard == len(self._ledger.heard):
                 await self._forget(deletion.query)

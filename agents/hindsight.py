@@ -184,10 +184,6 @@ class Hindsight(ServedProduct):
 
     # What Hindsight hears
 
-    async def hear(self, turn: Turn) -> None:
-        """Have Hindsight extract what a turn says."""
-        await self.hear_session((turn,))
-
     async def hear_session(self, turns: Sequence[Turn]) -> None:
         """Have Hindsight extract what a session says; every part of it is a document."""
         spoken = utterances_in(turns)

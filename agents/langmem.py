@@ -107,26 +107,6 @@ class LangMem(ExtractingProduct):
             raise ConfigError(f"langmem: {wrong}")
         return rows
 
-    async def _manage(self, turns: Sequence[Turn]) -> None:
-        *before, last = turns
-        said = chat_messages(utterances_in(turns))
-        self._changes.clear()
-        self._failures.clear()
-        self._ledger.begin(turns[0].message.turn)
-        try:
-            with need("langmem", "langsmith").tracing_context(enabled=False):
-                manager = self._manager(last.message.user)
-                await manager.ainvoke({"messages": said}, config={"callbacks": [self._counter()]})
-        except ConfigError:
-            raise
-        except Exception as error:  # LangChain's, LangGraph's, the SDK's
-            raise self.endpoint.explain(next(iter(self._failures), error)) from error
-        if self._failures:  # LangMem treats them as mistakes of the model and continues
-            raise self.endpoint.explain(self._failures[0])
-        self._note(last, self._changes)
-        known = {"changes": dict(self._changes), "spent": self._tally.turn()}
-        self._ledger.finish(last, known, with_it=before)
-
     def _note(self, turn: Turn, changes: dict[str, Any]) -> None:
         for name, value in changes.items():
             if value is None:
@@ -154,13 +134,26 @@ class LangMem(ExtractingProduct):
 
     # The agent
 
-    async def hear(self, turn: Turn) -> None:
-        """Pass a turn to the manager."""
-        await self._manage((turn,))
-
     async def hear_session(self, turns: Sequence[Turn]) -> None:
         """Pass a session to the manager once it has ended, as LangMem advises."""
-        await self._manage(turns)
+        *before, last = turns
+        said = chat_messages(utterances_in(turns))
+        self._changes.clear()
+        self._failures.clear()
+        self._ledger.begin(turns[0].message.turn)
+        try:
+            with need("langmem", "langsmith").tracing_context(enabled=False):
+                manager = self._manager(last.message.user)
+                await manager.ainvoke({"messages": said}, config={"callbacks": [self._counter()]})
+        except ConfigError:
+            raise
+        except Exception as error:  # LangChain's, LangGraph's, the SDK's
+            raise self.endpoint.explain(next(iter(self._failures), error)) from error
+        if self._failures:  # LangMem treats them as mistakes of the model and continues
+            raise self.endpoint.explain(self._failures[0])
+        self._note(last, self._changes)
+        known = {"changes": dict(self._changes), "spent": self._tally.turn()}
+        self._ledger.finish(last, known, with_it=before)
 
     async def cut_back(self, turns: Sequence[Turn]) -> int:
         """Keep only the changes of these turns; `resumed` rebuilds the store from them."""

@@ -224,10 +224,6 @@ class Mem0(ExtractingProduct):
 
     # The agent
 
-    async def hear(self, turn: Turn) -> None:
-        """Have Mem0 extract what is worth remembering of a turn."""
-        await self._call(self._add, (turn,))
-
     async def hear_session(self, turns: Sequence[Turn]) -> None:
         """Have Mem0 extract what is worth remembering from a session, in one call to its model."""
         await self._call(self._add, turns)

@@ -184,6 +184,7 @@ class Supermemory(ServedProduct):
 
     async def _wait(self, patience: Patience) -> None:
         """Wait until the next poll. Raises AgentError if patience has run out."""
+        # Supermemory deletes a document that failed, so one that is never listed may have to be told again.
         if not await patience.lasts():
             self._doubt()
             raise self.impatient("Supermemory did not finish processing")

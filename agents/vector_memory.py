@@ -159,6 +159,7 @@ class VectorMemory(DurableAgent):
     async def open(self, home: Path) -> None:
         """Open the store in `home`."""
         self._home = home
+        # Two processes took each other's passages for leftovers, and deleted them without a word.
         self._occupy(home)
         if self._kind is ChromaStore and any(home.rglob(SqliteStore.place)):  # begun by version 0.2 or 0.3
             self._kind = SqliteStore

@@ -117,12 +117,8 @@ class Zep(ServedProduct):
 
     # What Zep hears
 
-    async def hear(self, turn: Turn) -> None:
-        """Add a turn to the thread. Zep processes it in the background."""
-        await self.hear_session((turn,))
-
     async def hear_session(self, turns: Sequence[Turn]) -> None:
-        """Add what each speaker of a session said to the thread."""
+        """Add what each speaker of a session said to the thread. Zep processes it in the background."""
         *before, last = turns
         self._ledger.begin(turns[0].message.turn)
         with self.endpoint.explaining():

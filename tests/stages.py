@@ -23,7 +23,7 @@ import pytest
 from ltm_bench.adapters.testing import Failing, Provider, keep_files, provider, quote
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.messages import Message, Reply, Turn
-from ltm_bench.plan.presets import presets
+from ltm_bench.plan.suites import presets
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.driven import driven

@@ -14,7 +14,7 @@ import pytest
 import ltm_bench
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core import errors
-from ltm_bench.plan.presets import presets
+from ltm_bench.plan.suites import presets
 from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.files import Kind, catalogue, summary
 from ltm_bench.plugins.matchers import short_names
@@ -212,7 +212,6 @@ def test_the_engine_imports_from_a_published_set_only_where_the_documents_say() 
 MOST_LINES = 400
 LONG_FILES = {
     "agents/graphiti.py",
-    "agents/hindsight.py",
     "agents/letta_code.py",
     "agents/mcp.py",
     "agents/vector_memory.py",

@@ -32,14 +32,13 @@ An adapter is one file with one subclass of `Agent`; only `reply` is required. E
 
 By module:
 
-- `chat`: `ChatModel`, a conversation in a window; the usual system message, and `stamped`, which puts the date in front
-  of a message. `sdk_chat`: `SdkChatModel` for OpenAI's and Anthropic's SDKs.
+- `chat`: `ChatModel`, a conversation in a window, which a server may say; the usual system message, and `stamped`,
+  which puts the date in front of a message. `sdk_chat`: `SdkChatModel` for OpenAI's and Anthropic's SDKs.
 - `gateway`: the endpoint on this machine through which a black box calls its providers. `routing`: `through_gateway`,
   address and key for an SDK's client in this process, and `program_environment`, the same for a program.
 - `endpoint`: `Endpoint`, a model behind a URL: address, key, deadlines, and one clear line for every failure.
   `declines`: whether an error says that a filter declined.
-- `overflow`: `is_too_long`, whether a provider's error says that the prompt is too long for the model. `model_window`:
-  the model's window, as a server says it.
+- `overflow`: `is_too_long`, whether a provider's error says that the prompt is too long for the model.
 - `tools`: `Toolbox`, tools that a chat model may call while it replies, up to a limit.
 - `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold. `compaction`:
   `Compacted`, a reply with the provider's summary of everything before it. `prompt_cache`: `PromptCache`, where to tell
@@ -53,14 +52,15 @@ By module:
 - `embeddings`: embedders by name; `hashing` is the local one, without a model; `wordllama` uses static embeddings.
 - `passages`: what was said in a turn, or in a session of a public set, by speaker, role and time, and cut into
   passages. `vector_store`: a store that ranks these exactly; `chroma_store` and `sqlite_store` keep them, the former's
-  `ChromaIndex` has Chroma rank them; `word_index` ranks them by words, with BM25.
-  `memory_store`: everything that a memory holds for one user.
+  `ChromaIndex` has Chroma rank them.
+  `memory_store`: everything that a memory holds for one user, found by vectors, or by words, with BM25.
 - `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
-- `product`: `MemoryProduct`, which joins a memory product and a core. `extracting`: `ExtractingProduct`, for products
-  that run here and extract with a model; `served`: `ServedProduct`, for those behind a server, and
-  `Patience` with one that works in the background. Both have the settings that such products share.
+- `product`: `MemoryProduct`, which joins a memory product and a core; `ServedProduct`, for those behind a server, and
+  `Patience` with one that works in the background. `extracting`: `ExtractingProduct`, for products that run here and
+  extract with a model. Both have the settings that such products share.
 - `durable`: `DurableAgent`, whose memory outlives it; `ledger` records what a product has heard and used, so that a run
-  can be resumed; `forgotten`, what it was asked to forget.
+  can be resumed; `forgotten`, what it was asked to forget, and `is_about`, whether a text is about something, by its
+  words.
 - `product_process`: a product in a process of its own.
   `kept_folder`: a product's folder, and how it was after the last turns.
 - `operations`: `operating`, which reports how long a memory writes, retrieves and answers, and its usage.
@@ -69,7 +69,6 @@ By module:
 - `folder_journal`: a memory's files, and how every turn changed them.
 - `mcp_server`: an MCP server and its tools, and `McpRoles`: which of them stores, searches, lists and deletes.
 - `templates`: JSON requests to unknown tools, and their answers.
-- `subjects`: `is_about`, whether a text is about something, by its words.
 - `settings`: `Inheriting`, with which an adapter inherits settings; `at_least` and `object_set`, which check a number
   and a JSON object. `files`, `text`: small helpers.
   `need` imports an optional package.
@@ -117,6 +116,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.folder_journal import files_after as files_after
     from ltm_bench.adapters.forgotten import Forgotten as Forgotten
     from ltm_bench.adapters.forgotten import halves_about as halves_about
+    from ltm_bench.adapters.forgotten import is_about as is_about
     from ltm_bench.adapters.http.retries import Again as Again
     from ltm_bench.adapters.http.retries import passing as passing
     from ltm_bench.adapters.http.retries import retrying as retrying
@@ -149,6 +149,8 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.passages import split_turn as split_turn
     from ltm_bench.adapters.passages import utterances_in as utterances_in
     from ltm_bench.adapters.product import MemoryProduct as MemoryProduct
+    from ltm_bench.adapters.product import Patience as Patience
+    from ltm_bench.adapters.product import ServedProduct as ServedProduct
     from ltm_bench.adapters.product_process import ProcessFailed as ProcessFailed
     from ltm_bench.adapters.product_process import ProductProcess as ProductProcess
     from ltm_bench.adapters.prompt_cache import PromptCache as PromptCache
@@ -160,13 +162,10 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.scratchpad import read_queries as read_queries
     from ltm_bench.adapters.sdk_chat import SdkChatModel as SdkChatModel
     from ltm_bench.adapters.sdk_chat import sdk_client as sdk_client
-    from ltm_bench.adapters.served import Patience as Patience
-    from ltm_bench.adapters.served import ServedProduct as ServedProduct
     from ltm_bench.adapters.settings import Inheriting as Inheriting
     from ltm_bench.adapters.settings import at_least as at_least
     from ltm_bench.adapters.settings import object_set as object_set
     from ltm_bench.adapters.sqlite_store import SqliteStore as SqliteStore
-    from ltm_bench.adapters.subjects import is_about as is_about
     from ltm_bench.adapters.templates import filled as filled
     from ltm_bench.adapters.templates import items_in as items_in
     from ltm_bench.adapters.text import aware_time as aware_time

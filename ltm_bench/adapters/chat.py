@@ -2,19 +2,27 @@
 
 Prompts are append-only, except when the window drops its oldest turns. The date goes into the user's message, never
 into the system message, so that the provider's prompt cache holds.
+
+The window is that of the model, as its server says it, if that is not the vendor's own: vLLM and most gateways put it
+into their list of models, llama.cpp into its properties, and Ollama into its list of models that are loaded.
 """
 
+import hashlib
+import json
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ltm_bench.adapters.endpoint import Endpoint
+from ltm_bench.adapters.endpoint import EXAMINING, Endpoint
+from ltm_bench.adapters.http.answers import keep, kept
+from ltm_bench.adapters.http.shared import bounded
 from ltm_bench.adapters.http.traffic import heard
-from ltm_bench.adapters.model_window import model_window
 from ltm_bench.adapters.text import stamped
 from ltm_bench.adapters.window import KEPT, Prompt, Window
 from ltm_bench.core.agent import Agent, UsageModel
+from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Finish, Message, Reply, Turn, Usage
 from ltm_bench.core.servers import Ending, Protocol, without_thinking
 from ltm_bench.core.tokens import counter
@@ -230,3 +238,60 @@ def summed(spent: Sequence[Usage | None], reply: Reply) -> Reply:
     calls = [*spent, reply.usage]
     known = [each for each in calls if each is not None]
     return replace(reply, usage=Usage.of(known) if len(known) == len(calls) else None)
+
+
+_PLACES = ("/v1/models", "/props", "/api/ps")
+"""Where servers say it, below their root."""
+
+_FIELDS = ("max_model_len", "context_length", "context_window", "max_input_tokens")
+"""What they call it."""
+
+
+async def model_window(endpoint: Endpoint) -> int | None:
+    """Ask a server for its model's window, in the model's tokens; None if it cannot be asked or does not say.
+
+    What it says is kept where providers' answers are.
+    """
+    import httpx2
+
+    answers, about = kept(), hashlib.sha256(f"window {endpoint.url} {endpoint.model}".encode()).hexdigest()
+    if answers is not None and (known := answers.get(about)) is not None:
+        found = json.loads(known)
+        return found if type(found) is int else None
+    try:
+        found = await _ask(endpoint)
+    except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, ValueError, ExceptionGroup):
+        return None
+    keep({about: json.dumps(found).encode()})
+    return found
+
+
+async def _ask(endpoint: Endpoint) -> int | None:
+    import httpx2
+
+    root = endpoint.url.rstrip("/").removesuffix("/v1")
+    async with bounded(
+        httpx2.AsyncClient,
+        timeout=min(EXAMINING, endpoint.timeout),
+        headers={"authorization": f"Bearer {endpoint.key}"},
+    ) as client:
+        for place in _PLACES:
+            answer = await client.get(root + place)
+            if answer.status_code == 200:
+                for found in _windows(json_of(answer.content), endpoint.model):
+                    if type(found) is int and found > 0:
+                        return found
+    return None
+
+
+def _windows(content: Any, model: str) -> Iterator[object]:
+    """Yield whatever an answer has at the places of a window."""
+    if not isinstance(content, dict):
+        return
+    if isinstance(settings := content.get("default_generation_settings"), dict):
+        yield settings.get("n_ctx")  # of each slot; `n_ctx_train` elsewhere is what the model could have
+    for models in (content.get("data"), content.get("models")):
+        for each in models if isinstance(models, list) else ():
+            names = [each.get(key) for key in ("id", "name", "model")] if isinstance(each, dict) else []
+            if model in names or f"{model}:latest" in names:
+                yield from map(each.get, _FIELDS)

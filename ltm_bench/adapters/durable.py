@@ -26,6 +26,7 @@ class DurableAgent(Agent):
         """Lock a folder for this process: another would take what is there for leftovers. Raises CannotResume."""
         home.mkdir(parents=True, exist_ok=True)
         about = home.stat()
+        # By process: one that was forked has this table, and no lock.
         self._place = (os.getpid(), about.st_dev, about.st_ino)
         holders = _held.setdefault(self._place, [])
         try:

@@ -38,6 +38,7 @@ class Folder:
             locks: The pattern of the files that exist while others are being changed.
         """
         try:
+            # Twice: a lock that came meanwhile was written back with the rest, and nobody released it.
             files, again = self.read(), self.read()
         except FileNotFoundError:  # a temporary one
             return None

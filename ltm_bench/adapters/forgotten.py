@@ -1,14 +1,28 @@
-"""What was forgotten on request, so that telling a product the log again does not bring it back."""
+"""What was forgotten on request, so that telling a product the log again does not bring it back.
+
+Whether a text is about something, its words say: for memories that cannot forget on request, but can be edited.
+"""
 
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ltm_bench.adapters.files import write_whole
+from ltm_bench.adapters.hashing import content_words, weight
 from ltm_bench.adapters.ledger import fingerprint
-from ltm_bench.adapters.subjects import is_about
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Turn
+
+_TELLING = 0.5
+"""Words below this weight occur in half of all conversations."""
+
+
+def is_about(text: str, query: str) -> bool:
+    """Whether a text contains every distinctive word of the query, whatever the endings."""
+    words = content_words(query)
+    wanted = {word for word in words if weight(word) >= _TELLING} or set(words)
+    return bool(wanted) and wanted <= set(content_words(text))
+
 
 Part = int | str
 """Which part of a turn: 0 for its message and 1 for its reply, or an adapter's own names."""

@@ -1,5 +1,10 @@
-"""Agents made of a memory product, which remembers, and a core, which answers from what the product finds."""
+"""Agents made of a memory product, which remembers, and a core, which answers from what the product finds.
 
+The product runs here, or behind a server: its vendor's cloud, or the user's own.
+"""
+
+import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,17 +16,18 @@ from typing import Any, ClassVar, Literal
 from ltm_bench.adapters.answerer import Core
 from ltm_bench.adapters.durable import DurableAgent
 from ltm_bench.adapters.endpoint import Endpoint
+from ltm_bench.adapters.extractive import question_in
 from ltm_bench.adapters.ledger import Ledger, Tally, name_in
 from ltm_bench.adapters.operations import Operation, operating
-from ltm_bench.adapters.settings import at_least
+from ltm_bench.adapters.settings import Inheriting, at_least
 from ltm_bench.core.agent import Finding, Memory
-from ltm_bench.core.errors import CannotResume, ConfigError
+from ltm_bench.core.errors import AgentError, CannotResume, ConfigError
 from ltm_bench.core.extras import installed
 from ltm_bench.core.messages import Message, Reply, Turn, Usage
 
 
 class MemoryProduct(DurableAgent):
-    """Base of the adapters of memory products. Subclasses write `hear`, `find` and `cut_back`.
+    """Base of the adapters of memory products. Subclasses write `hear` or `hear_session`, `find` and `cut_back`.
 
     A ledger records each turn before and after the product hears it, so that a resumed run has the memory of its log:
     the product is told the turns it missed, and cut back if it heard more than the log has.
@@ -85,7 +91,10 @@ class MemoryProduct(DurableAgent):
     # What a subclass writes
 
     async def hear(self, turn: Turn) -> None:
-        """Tell the product a turn, and record it in the ledger before and after."""
+        """Tell the product a turn, and record it in the ledger before and after.
+
+        Not needed where there is a `hear_session`: then a turn is a session of one.
+        """
         raise TypeError(f"{type(self).__name__} does not define hear()")
 
     async def hear_session(self, turns: Sequence[Turn]) -> None:
@@ -187,7 +196,10 @@ class MemoryProduct(DurableAgent):
     async def _hear(self, turn: Turn) -> None:
         await self._ready()
         with self._operating("write"):
-            await self.hear(turn)
+            if type(self).hear is MemoryProduct.hear and self.takes_sessions:
+                await self.hear_session((turn,))
+            else:
+                await self.hear(turn)
         self._recent.append(turn)
 
     async def recall(self, query: str, limit: int) -> Sequence[Memory]:
@@ -246,3 +258,73 @@ class MemoryProduct(DurableAgent):
         await self._core.close()
         if self._http is not None:
             await self._http.aclose()
+
+
+class Patience:
+    """Pauses between polls, each twice as long as the one before, until patience runs out."""
+
+    def __init__(self, seconds: float, *, first: float, longest: float) -> None:
+        self._until, self._pause, self._longest = time.monotonic() + seconds, first, longest
+
+    async def lasts(self) -> bool:
+        """Pause, and return True; return False, without a pause, once the seconds are over."""
+        if time.monotonic() > self._until:
+            return False
+        await asyncio.sleep(self._pause)
+        self._pause = min(2 * self._pause, self._longest)
+        return True
+
+
+class ServedProduct(Inheriting, MemoryProduct):
+    """Base of the adapters of products behind a server, which works in the background and says no price.
+
+    The environment has the key and the address, under the adapter's name: `zep.py` reads ZEP_API_KEY and ZEP_BASE_URL.
+
+    Args:
+        core_url: The core's API, if not the provider's.
+        base_url: The product's API; default: the variable that ends with _BASE_URL, else the vendor's cloud.
+        patience: Seconds to wait until the product has processed what it has heard.
+        timeout: Seconds to wait for one answer.
+        max_retries: Retries of a failed request.
+        settings: Those of every `MemoryProduct`.
+    """
+
+    charges_extra = True
+    vendor_url: ClassVar[str]
+    """The vendor's cloud."""
+    core_waits_alike: ClassVar[bool] = False
+    """Whether `timeout` and `max_retries` are the core's, too."""
+
+    def __init__(
+        self,
+        *,
+        core_url: str | None = None,
+        base_url: str | None = None,
+        patience: float = 1800.0,
+        timeout: float = 60.0,
+        max_retries: int = 4,
+        **settings: Any,
+    ) -> None:
+        name = self.adapter_name()
+        endpoint = Endpoint(
+            model=name,
+            base_url=base_url,
+            url_variable=f"{name.upper()}_BASE_URL",
+            vendor_url=self.vendor_url,
+            key_variable=f"{name.upper()}_API_KEY",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        alike = {"timeout": timeout, "max_retries": max_retries} if self.core_waits_alike else {}
+        super().__init__(endpoint, {"base_url": core_url, **alike}, **settings)
+        self._patience = patience
+
+    def impatient(self, what: str, why: str = "") -> AgentError:
+        """Return the error for a product that did not do something in time, such as `"Zep did not finish"`."""
+        return AgentError(
+            f"{what} within patience={self._patience:g} seconds{why}; resume the run later, or raise patience"
+        )
+
+    def query(self, message: Message) -> str:
+        """Search for what a message asks, if it asks anything."""
+        return question_in(message.query) or message.query

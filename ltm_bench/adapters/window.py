@@ -24,7 +24,7 @@ from pydantic_core import to_json
 
 from ltm_bench.adapters.compaction import Compacted
 from ltm_bench.adapters.text import sendable
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, check_known
 from ltm_bench.core.messages import Finish, Reply
 from ltm_bench.core.tokens import Counter
 
@@ -201,11 +201,7 @@ class Window:
         truncate: str = "step",
         keep: float = KEPT,
     ) -> None:
-        if truncate not in get_args(Truncate):
-            known = get_args(Truncate)
-            raise ConfigError(
-                f"truncate = {truncate!r}: no such way{nearest(truncate, known)} (known: {', '.join(known)})"
-            )
+        check_known(f"truncate = {truncate!r}: no such way", truncate, get_args(Truncate))
         if not 0.05 <= keep <= 1.0:
             raise ConfigError(
                 f"keep = {keep}: the share of the window that stays in use must be from 0.05 to 1"

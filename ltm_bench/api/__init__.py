@@ -23,7 +23,7 @@ from ltm_bench.api.options import Options
 from ltm_bench.api.publication import REFERENCES, publish, rescore
 from ltm_bench.api.running import check_price, equipped, execute, start
 from ltm_bench.api.runs import Run, framed
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, check_known
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.folders import REPORTS, find_run
 
@@ -141,14 +141,10 @@ def plot(
     names = dict(labels or {})
     known = [each.results.run for each in scored]
     for wanted in names:
-        if wanted not in known:
-            raise ConfigError(f"--label {wanted}: no drawn run has this name{nearest(wanted, known)}")
+        check_known(f"--label {wanted}: no drawn run has this name", wanted, known)
     asked = list(dict.fromkeys(s.name for each in scored for s in each.results.scenarios))
     for wanted in scenarios:
-        if wanted not in asked:
-            raise ConfigError(
-                f"--scenario {wanted}: no run asked it{nearest(wanted, asked)} ({', '.join(asked)})"
-            )
+        check_known(f"--scenario {wanted}: no run asked it", wanted, asked)
     for each in scored:
         if scenarios and not any(s.name in scenarios for s in each.results.scenarios):
             continue

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from ltm_bench.adapters.routing import LOOPBACK
 from ltm_bench.api.controlling import controls_for
 from ltm_bench.api.options import Options
-from ltm_bench.core.errors import BudgetReached, ConfigError, nearest
+from ltm_bench.core.errors import BudgetReached, ConfigError, check_known
 from ltm_bench.core.keys import key_in, scrubbed
 from ltm_bench.log.asked import AskedFor, read_asked
 from ltm_bench.log.controls import parse_controls
@@ -80,6 +80,7 @@ def check_server(plan: Plan, folder: Path, options: Options) -> None:
     A server on this machine may have been started again at another port, if nothing listens at the old one.
     """
     begun = read_manifest(folder).agent.server if (folder / "events.jsonl").exists() else None
+    # OPENAI_BASE_URL may have changed since: half a run would come from each of two servers.
     now = server_of(plan.agents.sample)
     if begun in (None, now) or now is None or SERVER in options.without:
         return
@@ -102,13 +103,9 @@ def _kept(folder: Path, options: Options) -> AskedFor:
     """Return what was asked of a run that has begun, but for what is left out now. Raises ConfigError."""
     begun = read_asked(folder) if (folder / "events.jsonl").exists() else None
     left = dict(begun or AskedFor())
-    names = {each.flag.removeprefix("--"): name for name, each in KEPT.items()}
+    names = {each.flag.removeprefix("--"): name for name, each in KEPT.items()} | {SERVER: SERVER}
     for each in options.without:
-        if each == SERVER:
-            continue
-        if each not in names:
-            known = [*names, SERVER]
-            raise ConfigError(f"--without {each}: not kept{nearest(each, known)} ({', '.join(known)})")
+        check_known(f"--without {each}: not kept", each, names)
         gone = (names[each], *_WITH.get(each, ()))
         left = {name: value for name, value in left.items() if name not in gone}
     return AskedFor(**left)

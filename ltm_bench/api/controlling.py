@@ -37,6 +37,7 @@ def spent_before(plan: Plan, folder: Path, options: Options) -> Decimal:
     """Return what asking a run's questions again has cost so far. Raises LogError if a log is damaged."""
     asked = {again_of(folder, kind): kind for kind in again_for(plan, options)}
     if options.ladder:
+        # What releases up to 0.4.0 spent there counts, too, or a limit is spent twice.
         asked[old_ladder(folder)] = "again"
     return sum((cost_of(home, plan.manifest.again(kind)).total for home, kind in asked.items()), Decimal())
 

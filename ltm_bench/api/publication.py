@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ltm_bench.api.options import Options
 from ltm_bench.api.runs import Run
 from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, check_known
 from ltm_bench.core.messages import Verdict
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.environment import record_facts
@@ -59,11 +59,8 @@ async def publish(
     """
     from ltm_bench.report.publishing import read_to_publish
 
-    if unknown := [name for name in besides if name not in ON_DEMAND]:
-        name = unknown[0]
-        raise ConfigError(
-            f"unknown reference {name!r}{nearest(name, ON_DEMAND)} (known: {', '.join(ON_DEMAND)})"
-        )
+    for name in besides:
+        check_known(f"unknown reference {name!r}", name, ON_DEMAND)
     with RunFiles(folder, None if plan is None else plan.manifest) as files:
         manifest = files.manifest
         about, examples = (

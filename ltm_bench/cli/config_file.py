@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 
 import typer
 
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, unknown
 from ltm_bench.plan.declaring import FORMER, Argument
 from ltm_bench.plan.tables import read_toml
 
@@ -33,9 +33,7 @@ def values_of(ctx: typer.Context, path: Path, besides: Collection[str] = ()) -> 
         option = known.get(FORMER.get(key, key).replace("-", "_"))
         if option is None:
             listed = list(dict.fromkeys([*names, *besides]))
-            raise ConfigError(
-                f"{path}: unknown key {key!r}{nearest(key, listed)} (known: {', '.join(listed)})"
-            )
+            raise ConfigError(unknown(f"{path}: unknown key {key!r}", key, listed))
         name = str(option.name)
         if name in arguments and Mapping in arguments[name].kinds and not isinstance(value, list):
             found[name] = list(_pairs(path, key, "", value, _values_in(arguments[name].kind)))

@@ -1,4 +1,4 @@
-"""How the command line prints: plain text off a terminal, and never an untrusted control character."""
+"""How the command line prints and asks: plain text off a terminal, and never an untrusted control character."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import os
 import re
 import sys
 import unicodedata
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from rich.console import Console, RenderableType
     from rich.table import Table
+
+    from ltm_bench.core.agent import Finding
+    from ltm_bench.core.download import OnProgress
 
 
 NARROWEST = 80
@@ -129,3 +133,56 @@ def _shown(found: re.Match[str]) -> str:
     if unicodedata.category(char) not in _UNSAFE:
         return char
     return chr(0x2400 + code) if code < 0x20 else f"\\u{code:04x}"
+
+
+def ask_key(prompt: str, keys: AbstractSet[str], help_: str, *, words: bool = False) -> tuple[str, str]:
+    """Ask until one of these keys is given; return it, and the words that followed it.
+
+    Args:
+        prompt: What is asked.
+        keys: The keys besides `q`, in lower case.
+        help_: Printed after anything else.
+        words: Whether words may follow the key.
+
+    Raises:
+        EOFError: The key was `q`, which quits as the end of input does.
+    """
+    while True:
+        said = input(prompt).strip()
+        key, _, rest = said.partition(" ") if words else (said, "", "")
+        key = key.lower()
+        if key == "q":
+            raise EOFError
+        if key in keys:
+            return key, rest.strip()
+        out().print(help_)
+
+
+def print_titled(*lines: tuple[str, str]) -> None:
+    """Print texts with their titles before them."""
+    for title, text in lines:
+        out().print(f"{safe(title):<9} {safe(text)}")
+
+
+def print_finding(finding: Finding) -> None:
+    """Print one finding on a line of its own: `ok`, `no` (optional) or `FAIL`, and a sentence."""
+    from ltm_bench.core.keys import scrubbed  # as above
+
+    line = " ".join(safe(scrubbed(finding.text)).split())
+    out().print(f"{'FAIL' if not finding.ok else 'no  ' if finding.lacks else 'ok  '}  {line}")
+
+
+@contextmanager
+def downloads() -> Iterator[OnProgress]:
+    """Show a bar for each file that is downloaded; nothing if standard error is not a terminal."""
+    from rich.progress import Progress, TaskID
+
+    bars: dict[str, TaskID] = {}
+    with Progress(console=err(), disable=not err().is_terminal) as progress:
+
+        def on_progress(name: str, done: int, size: int | None) -> None:
+            if name not in bars:
+                bars[name] = progress.add_task(name, total=size)
+            progress.update(bars[name], completed=done)
+
+        yield on_progress

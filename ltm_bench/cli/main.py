@@ -126,6 +126,7 @@ def main() -> None:
         if (blamed := dropins.blame(error)) is not None:
             complain(str(blamed))
             sys.exit(blamed.exit_code)
+        # Before errors of the system: it has to be one of these.
         if str(error).startswith("Symlink loop from "):  # a RuntimeError of pathlib's, before Python 3.13
             error = OSError(f"{error}: remove the link, or have it lead somewhere")
         if isinstance(error, OSError | ModuleNotFoundError):

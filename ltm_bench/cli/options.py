@@ -1,4 +1,4 @@
-"""Options that commands share, besides those of a run."""
+"""Options that commands share, besides those of a run, and a check of the file that `-o` names."""
 
 import logging
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ import typer
 from ltm_bench.cli.config_file import take_values
 from ltm_bench.cli.console import err
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import is_ordinary
 from ltm_bench.plan.declaring import Option
 
 
@@ -86,3 +87,25 @@ RunName = Annotated[
 def output_option(command: str, about: str, metavar: str = "FILE") -> Option:
     """Return a command's `-o`, with its own environment variable: exporting one does not redirect the others."""
     return Option(about, metavar, flags=("-o", "--output"), variable=f"{command.upper()}_OUTPUT")
+
+
+def check_output(path: Path | None) -> None:
+    """Raise ConfigError, before any work is done, if `-o` names a folder, or a file that must not be replaced."""
+    if path is None:
+        return
+    if not path.name or path.is_dir():
+        raise ConfigError(f"-o {path}: it is a folder; name a file")
+    own = path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")  # such as /dev/stdout
+    if path.exists() and (own or not is_ordinary(path)):
+        raise ConfigError(f"-o {path}: it is a device or a pipe, which must not be replaced; name a file")
+    from ltm_bench.score.audits.judgements import BLIND, JUDGEMENTS, OVERRIDES, VAGUE
+
+    real, kept = (
+        path.resolve(),
+        ("events.jsonl", BLIND, JUDGEMENTS, OVERRIDES, VAGUE),
+    )  # none can be recovered
+    in_isolated = real.parent.name == "isolated" and (real.parent.parent / "events.jsonl").exists()
+    if real.exists() and (real.name in kept or (in_isolated and real.suffix == ".jsonl")):
+        raise ConfigError(
+            f"-o {path}: this is a run's own record, which must not be replaced; name another file"
+        )

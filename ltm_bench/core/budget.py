@@ -123,6 +123,7 @@ class Budget:
     def count_once(self, key: str, price: float | None) -> None:
         """Count what a stored answer has cost, unless it was counted or paid for here before."""
         with self.lock:
+            # Once: a sweep that its limit had stopped among the judges had the whole limit again when it was repeated.
             if key not in self.keys:
                 self.keys[key] = Decimal(str(price or 0))
                 self.spent += self.keys[key]

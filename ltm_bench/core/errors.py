@@ -21,7 +21,7 @@ A message says what, where, which value, and what to do about it.
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 
@@ -126,3 +126,22 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` if a known word is close to `word`, otherwise an empty string."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def unknown(said: str, word: str, known: Iterable[str], more: str = "") -> str:
+    """Return the text of an error about a word that is none of the known ones, which it names, the nearest first.
+
+    Args:
+        said: What is wrong: `--sort stat: there is no such key`.
+        word: The word.
+        known: The known ones.
+        more: What can be written besides these.
+    """
+    names = list(known)
+    return f"{said}{nearest(word, names)} (known: {', '.join(names) or 'none'}{more})"
+
+
+def check_known(said: str, word: str, known: Collection[str]) -> None:
+    """Raise ConfigError, with the text of `unknown`, if a word is none of the known ones."""
+    if word not in known:
+        raise ConfigError(unknown(said, word, known))

@@ -74,6 +74,7 @@ _NO_WORDS = re.compile(r"\d.*\d|[a-z][A-Z]", re.DOTALL)
 _PLACES = ("/", "~", ".", "http:", "https:")
 """How the value of a variable begins that says where a key is, not what it is."""
 
+# By whole words: a MONKEY or a SECRETARY is no key, and was taken for one.
 _VARIABLES = re.compile(
     r"(?:^|[\W_]|api|access|private)keys?\d*(?:[\W_]|$)|tokens?\d*(?:[\W_]|$)|secret(?!ar)|passw|passphrase|credential"
     r"|(?:^|[\W_])(?:auth|authorization|pass|pat|creds?|cookies?|jwt|bearer|webhook)(?:[\W_]|$)|_pwd$|netrc|npmrc|pypirc|pgpass|kubeconfig|docker_config|boto_config",

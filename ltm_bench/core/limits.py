@@ -210,6 +210,7 @@ def _measure(value: Any) -> None:
         below = [each for held in level for each in (held.values() if type(held) is dict else held)]
         if any(type(each) is int and not -_LARGEST < each < _LARGEST for each in below):
             raise ValueError(f"it has a number of more than {DIGITS} digits")
+        # Of containers alone: most of a large file is texts and numbers, which have no depth.
         level, depth = [each for each in below if type(each) in (dict, list)], depth + 1
         if depth > JSON_DEPTH:
             raise ValueError(f"it has more than {JSON_DEPTH} levels")

@@ -11,6 +11,7 @@ from ltm_bench.core.messages import Usage
 
 def price_list(*times: datetime) -> str:
     """Name the price list, and the first and last day of the calls whose prices are used, for the record."""
+    # In UTC: a server names any zone, and the record of a price would depend on it.
     days = sorted({each.astimezone(UTC).date().isoformat() for each in times})
     span = f", prices of {' to '.join(days[:: max(1, len(days) - 1)])}" if days else ""
     return f"genai-prices {_release()}{span}"

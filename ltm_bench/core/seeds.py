@@ -56,6 +56,7 @@ def checked_seed(given: int | str) -> Seed:
 
 def spell_seed(seed: Seed) -> str:
     """Return a seed as part of a folder's name."""
+    # Not as other words of a name, which lose a minus: seed -1 landed in the folder of seed 1, and was refused there.
     return str(seed).replace(":", "-")
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, check_known
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -172,10 +172,7 @@ def _downloaded(name: str) -> "Encoding":
     import tiktoken
 
     known = tiktoken.list_encoding_names()
-    if name not in known:
-        raise ConfigError(
-            f"--tokenizer {name}: unknown encoding{nearest(name, known)} (known: {', '.join(known)})"
-        )
+    check_known(f"--tokenizer {name}: unknown encoding", name, known)
     # tiktoken downloads without a timeout: behind a silent firewall it would hang forever.
     result: list[Encoding | BaseException] = []
 

@@ -93,14 +93,15 @@ class History:
 Histories = Iterator[History]
 
 
-def content_hash(path: Path) -> str:
-    """Return the SHA-256 of a file, or of all files in a folder by name, in hex."""
+def content_hash(*places: Path) -> str:
+    """Return the SHA-256 of files, and of all files in folders, names included, in hex. Raises OSError."""
     digest = hashlib.sha256()
-    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
-    for each in files:
-        if path.is_dir():
-            digest.update(str(each.relative_to(path)).encode() + b"\0")
-        with each.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+    for place in places:
+        whole = place.is_dir()
+        for each in sorted(filter(Path.is_file, place.rglob("*"))) if whole else [place]:
+            if whole:
+                digest.update(f"{each.relative_to(place).as_posix()}\0".encode("utf-8", "replace"))
+            with each.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
     return digest.hexdigest()

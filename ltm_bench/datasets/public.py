@@ -11,7 +11,7 @@ from pkgutil import iter_modules
 from typing import NamedTuple
 
 from ltm_bench.core.dice import Dice
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, check_known
 from ltm_bench.core.messages import Matcher
 from ltm_bench.core.seeds import Seed
 from ltm_bench.datasets.dialogue import Histories, History, HistoryQuestion, OnBad, Session
@@ -83,10 +83,7 @@ def public_sets() -> Mapping[str, PublicSet]:
 def public_set(name: str) -> PublicSet:
     """Return a public set. Raises ConfigError, with the nearest name, if there is none."""
     known = public_sets()
-    if name not in known:
-        raise ConfigError(
-            f"{name}: there is no such public set{nearest(name, known)} (known: {', '.join(known)})"
-        )
+    check_known(f"{name}: there is no such public set", name, known)
     return known[name]
 
 

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from ltm_bench.core.errors import NotVerified, first_problem
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.messages import Outcome
-from ltm_bench.export.refolded import Refolded
-from ltm_bench.export.retold import retold
+from ltm_bench.export.refolded import Refolded, retold
 from ltm_bench.export.side_files import check_side_files, reread
 from ltm_bench.export.stored import Place, VerdictLine, stored_results, stored_verdicts
 from ltm_bench.log.manifest import Manifest

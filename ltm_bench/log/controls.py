@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from ltm_bench.core.errors import ConfigError, LogError, nearest
+from ltm_bench.core.errors import ConfigError, LogError, check_known
 from ltm_bench.core.limits import content_of
 from ltm_bench.core.messages import Turn
 from ltm_bench.log.calls import Call, read_calls
@@ -42,10 +42,7 @@ def parse_controls(given: object) -> tuple[str, ...]:
     texts = [given] if isinstance(given, str) else list(given) if isinstance(given, list | tuple) else []
     names = [name.strip() for text in texts for name in str(text).split(",")]
     for name in names:
-        if name not in KINDS:
-            raise ConfigError(
-                f"--control {name}: there is no such control{nearest(name, KINDS)} ({', '.join(KINDS)})"
-            )
+        check_known(f"--control {name}: there is no such control", name, KINDS)
     return tuple(kind for kind in KINDS if kind in names)
 
 
@@ -110,6 +107,7 @@ def _read(folder: Path) -> AskedAgain:
     for path in sorted((folder / "isolated").glob("*.jsonl")):
         for turn in read_turns(path):
             place, itself = (path.stem, turn.message.turn), turn.answered == "agent"
+            # Of every turn: what was reserved to tell something is no cost once it is told, and a page counted it.
             known.take_reply(place, turn.reply.usage, itself=itself)
             turns[turn.example or "", turn.message.turn] = turn
     return AskedAgain(scope, turns, known.every)

@@ -40,6 +40,7 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
                     continue
                 if isinstance(record, dict):
                     yield record
+        # Not skipped like other lines: a sparse file of gigabytes is one line, of which nothing was kept.
         except TooLarge as error:
             raise LogError(f"{path}: {error}") from error
 

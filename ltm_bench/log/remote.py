@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.core.limits import BODY, FILE, Intake
 
+# Of 200 small runs, four times as much was 20 MB for manifests of 2 kB.
 HEAD = 1 << 14
 """Bytes at a log's beginning, which nearly always hold its manifest."""
 

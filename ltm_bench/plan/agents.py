@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from ltm_bench.adapters.routing import route
 from ltm_bench.core.agent import Agent
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, unknown
 from ltm_bench.log.manifest import AgentEntry
-from ltm_bench.plan.presets import Preset, presets
+from ltm_bench.plan.suites import Preset, presets
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plugins.agents import adapter_of, make_agent
 from ltm_bench.plugins.catalogue import Catalogue
@@ -99,10 +99,8 @@ def resolve_agent(
         adapter, values = found, _of_model(found, model, known_presets)
     else:
         known = [*known_presets, *adapters]
-        raise ConfigError(
-            f"unknown {role} {name!r}{nearest(name, known)} (known: {', '.join(known)}; "
-            "a provider and its model, such as openai:gpt-6-luna; or your own, as a file in ./agents/)"
-        )
+        more = "; a provider and its model, such as openai:gpt-6-luna; or your own, as a file in ./agents/"
+        raise ConfigError(unknown(f"unknown {role} {name!r}", name, known, more))
     usual = dict(values)
     values |= settings or {}
     if base_url is not None:

@@ -15,7 +15,7 @@ from ltm_bench.core.errors import (
     ManifestDiffers,
     PluginError,
     SpanTooSmall,
-    nearest,
+    check_known,
 )
 from ltm_bench.core.keys import key_in
 from ltm_bench.core.messages import Ask, Line
@@ -108,9 +108,8 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         raise SpanTooSmall(
             f"--span {spell_span(span)}: no scenario of the suite {request.suite} fits; choose a larger one"
         )
-    if unknown := [name for name in request.parameters or () if name not in chosen]:
-        name = unknown[0]
-        raise ConfigError(f"-P {name}.…: {name} is not one of the run's scenarios{nearest(name, chosen)}")
+    for name in request.parameters or ():
+        check_known(f"-P {name}.…: {name} is not one of the run's scenarios", name, chosen)
     filled_by, source = _parse_filler(request.filler)
     bank = read_bank(source)
     agent = resolve_agent(request.agent, request.settings, request.base_url, calls=calls, catalogue=catalogue)
@@ -290,6 +289,7 @@ def _notes(request: Request, suite: Suite, span: int, usual: Questions) -> Itera
 
 def _about_own(request: Request, data: str, suite: Suite) -> Request:
     """Return a request whose scenarios read the documents in a folder, and the tasks in `tasks.json` there."""
+    # By the suite, not by what was asked for: a mistyped scenario would be blamed on --data.
     if {suite.plays(row) for row in suite.scenarios} != {"swim"}:
         raise ConfigError(
             f"--data {data}: the suite {request.suite} is not a public set (see datasets list); if a "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,7 +10,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltm_bench.core.errors import ConfigError, LtmBenchError, ManifestDiffers, PluginError, nearest
+from ltm_bench.core.errors import (
+    ConfigError,
+    LtmBenchError,
+    ManifestDiffers,
+    PluginError,
+    check_known,
+    nearest,
+)
 from ltm_bench.core.seeds import Seed
 from ltm_bench.log.manifest import Manifest, ScenarioEntry
 from ltm_bench.plan.suites import Suite, read_suite, suites
@@ -24,7 +30,7 @@ from ltm_bench.script.scenario import Scenario
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.goodai import suite as goodai
-    from ltm_bench.datasets.swim.suite import Own
+    from ltm_bench.datasets.swim.arranging import Own
 
 GOODAI = "goodai:"
 """The prefix of suites that are a folder of GoodAI's definitions."""
@@ -106,10 +112,7 @@ class Scenarios:
     def _look_up(self, name: str) -> Hashed:
         if self._suite.startswith(GOODAI):
             known = _definitions(self._suite.removeprefix(GOODAI))
-            if name not in known:
-                raise ConfigError(
-                    f"{self._suite} has no scenario {name!r}{nearest(name, known)} (known: {', '.join(known)})"
-                )
+            check_known(f"{self._suite} has no scenario {name!r}", name, known)
             return Hashed(known[name].scenario, known[name].hash)
         return Hashed(self._catalogue.scenario(name), self._catalogue.hash(name))
 
@@ -213,27 +216,20 @@ def own_tasks(parameters: Mapping[str, Any], span: int) -> Own | None:
     """Return what a row asks about a user's own documents, if it names any. Raises ConfigError if no task fits."""
     if not (parameters.get("data") and parameters.get("tasks")):
         return None
-    from ltm_bench.datasets.swim import suite
+    from ltm_bench.datasets.swim.arranging import own
 
     try:
-        return suite.own(parameters, span)
+        return own(parameters, span)
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
 
 def _digest(scenario: str, places: Sequence[Path]) -> str:
     """Return the first 16 hex digits of the SHA-256 of files, and of all files in folders, names included."""
-    digest = hashlib.sha256()
-    for place in places:
-        paths = sorted(each for each in place.rglob("*") if each.is_file()) if place.is_dir() else [place]
-        try:
-            for path in paths:
-                if place.is_dir():
-                    digest.update(f"{path.relative_to(place).as_posix()}\0".encode("utf-8", "replace"))
-                with path.open("rb") as file:
-                    while block := file.read(1 << 20):
-                        digest.update(block)
-        except OSError as error:
-            what = f"{error.filename or place}: {error.strerror or error}"
-            raise ConfigError(f"scenario {scenario}: {what}") from error
-    return digest.hexdigest()[:16]
+    from ltm_bench.datasets.dialogue import content_hash
+
+    try:
+        return content_hash(*places)[:16]
+    except OSError as error:
+        what = f"{error.filename or ', '.join(map(str, places))}: {error.strerror or error}"
+        raise ConfigError(f"scenario {scenario}: {what}") from error

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, unknown
 from ltm_bench.core.limits import toml_in
 from ltm_bench.plugins.files import bundled
 
@@ -43,9 +43,7 @@ def explain(path: Path, error: ValidationError, known: Iterable[str], table: str
     problem = next((each for each in problems if each["type"] == "extra_forbidden"), problems[0])
     where = ".".join(map(str, (*filter(None, [table]), *problem["loc"])))
     if problem["type"] == "extra_forbidden":
-        return ConfigError(
-            f"{path}: unknown key {where!r}{nearest(where, known)} (known: {', '.join(known)})"
-        )
+        return ConfigError(unknown(f"{path}: unknown key {where!r}", where, known))
     if problem["type"] == "missing":
         return ConfigError(f"{path}: {where} is missing")
     said = problem["msg"].removeprefix("Value error, ").removeprefix("Input ").lower()

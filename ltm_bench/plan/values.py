@@ -18,6 +18,7 @@ def parse_span(text: str | int) -> int:
     match = _SPAN.fullmatch(str(text).strip().replace("_", ""))
     if match is None:
         raise ConfigError(f"--span {text}: write a number of tokens such as 2k, 120k, 1M or 32000")
+    # Exactly: no binary fraction times a thousand is the whole number of 2088.3k, which was refused.
     tokens = Decimal(match.group(1)) * {"": 1, "k": 1000, "m": 1_000_000}[match.group(2).lower()]
     if tokens != int(tokens) or not 1 <= tokens <= 1_000_000_000:
         raise ConfigError(f"--span {text}: must be a whole number of tokens from 1 to 1000M")

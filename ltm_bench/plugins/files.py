@@ -30,7 +30,7 @@ from traceback import walk_tb
 from types import ModuleType
 from typing import Any, Literal, get_args
 
-from ltm_bench.core.errors import LtmBenchError, PluginError, described, nearest
+from ltm_bench.core.errors import LtmBenchError, PluginError, described, unknown
 from ltm_bench.core.extras import dependency
 from ltm_bench.core.limits import PYTHON, python_in
 
@@ -103,10 +103,8 @@ def find(kind: Kind, name: str, *, known: Mapping[str, Path] | None = None) -> P
     known = catalogue(kind) if known is None else known
     if name not in known:
         one = kind.removesuffix("s")
-        raise PluginError(
-            f"no {one} is called {name!r}{nearest(name, known)} "
-            f"(known: {', '.join(known)}; yours go into ./{kind}/{name}.py)"
-        )
+        yours = f"; yours go into ./{kind}/{name}.py"
+        raise PluginError(unknown(f"no {one} is called {name!r}", name, known, yours))
     return known[name]
 
 

@@ -24,6 +24,7 @@ from ltm_bench.core.errors import LogError
 from ltm_bench.core.messages import Matcher
 from ltm_bench.matchers.forms import Upgrade, build
 
+# Two patterns, each for a line: one for both ran back and forth over whole files.
 _MATCHER = re.compile(r"Matcher\):$", re.MULTILINE)
 _VERSION = re.compile(r"^    version: ClassVar\[int\] = (\d+)$", re.MULTILINE)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import check_known
 from ltm_bench.plugins.files import summary
 
 
@@ -42,6 +42,5 @@ def member(package: str, name: str, option: str) -> ModuleType:
         ConfigError: There is no such module.
     """
     known = members(package)
-    if name not in known:
-        raise ConfigError(f"{option} {name}: unknown{nearest(name, known)} (known: {', '.join(known)})")
+    check_known(f"{option} {name}: unknown", name, known)
     return import_module(f"{package}.{name}")

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 from ltm_bench.core.agent import UsageModel
 from ltm_bench.plan.planning import Plan
-from ltm_bench.plan.presets import Preset, presets
+from ltm_bench.plan.suites import Preset, presets
 from ltm_bench.plan.tables import config_folders
 from ltm_bench.plan.values import spell_span
 from ltm_bench.runner.estimate import Estimate

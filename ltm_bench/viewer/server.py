@@ -19,8 +19,7 @@ from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.runs import compare
 from ltm_bench.score.results.scoring import score_run
 from ltm_bench.viewer.access import HEADERS, HostGate, TokenGate
-from ltm_bench.viewer.listing import listed
-from ltm_bench.viewer.shown_runs import LocalRuns, RemoteRuns
+from ltm_bench.viewer.shown_runs import LocalRuns, RemoteRuns, listed
 from ltm_bench.viewer.states import Look, RunState, ShownTurn, has_page
 
 if TYPE_CHECKING:

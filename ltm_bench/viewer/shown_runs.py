@@ -1,18 +1,84 @@
-"""Where the runs that are shown lie: in a folder, or behind a URL, where no run is followed while it goes on."""
+"""Where the runs that are shown lie, and which of them one page of the table shows: a page at a time, in order.
+
+They lie in a folder, or behind a URL, where no run is followed while it goes on.
+"""
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from threading import Lock
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ltm_bench.log.remote import Remote, copied
 from ltm_bench.score.results.stored import PAGES, SUMS, is_source
 from ltm_bench.viewer.access import MEDIA, find_file, headers_for
 from ltm_bench.viewer.states import Look, RunState, Watch, states_at
+
+PAGE = 200
+"""Maximum rows of a page. If all runs fit on one, the browser sorts and filters them."""
+
+_ORDERS: Mapping[str, Callable[[RunState], Any]] = {
+    "name": lambda each: _natural(each.name),
+    "agent": lambda each: _natural(each.agent),
+    "span": lambda each: each.span,
+    "state": lambda each: each.state,
+    "score": lambda each: _share(each),
+    "cost": lambda each: -1.0 if each.dollars is None else each.dollars,
+    "started": lambda each: each.started,
+}
+
+
+class Listing(NamedTuple):
+    """A page of the table."""
+
+    rows: Sequence[RunState]
+    found: int
+    """Runs that are asked for, on all pages."""
+    page: int
+    pages: int
+
+
+def listed(states: Sequence[RunState], asked: Mapping[str, str]) -> Listing:
+    """Return the page that is asked for; all runs if they fit on one.
+
+    Args:
+        states: All runs.
+        asked: `words` that a row must hold, its `state`, the column to `sort` by, `down` (0 for up), and the `page`.
+    """
+    if len(states) <= PAGE:
+        return Listing(states, len(states), 1, 1)
+    words, state = asked.get("words", "").casefold().split(), asked.get("state")
+    found = [each for each in states if state in ("", None, each.state) and _holds(each, words)]
+    order = _ORDERS.get(asked.get("sort", ""), _ORDERS["started"])
+    found.sort(key=lambda each: _natural(each.name))
+    found.sort(key=order, reverse=asked.get("down") != "0")
+    pages = max(1, -(-len(found) // PAGE))
+    given = asked.get("page", "")
+    page = min(max(1, int(given)), pages) if re.fullmatch(r"[0-9]{1,9}", given) else 1
+    return Listing(found[(page - 1) * PAGE : page * PAGE], len(found), page, pages)
+
+
+def _holds(each: RunState, words: Sequence[str]) -> bool:
+    tags = " ".join(f"{key}={value}" for key, value in each.tags.items())
+    text = f"{each.name} {each.agent} {each.suite} seed {each.seed} {each.state} {each.verdict} {tags}".casefold()
+    return all(word in text for word in words)
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Return a key that sorts the numbers in texts as numbers."""
+    return [
+        (int(digits or 0), word) for word, digits in re.findall(r"([^0-9]*)([0-9]{0,18})", text.casefold())
+    ]
+
+
+def _share(each: RunState) -> float:
+    score = each.so_far if each.score is None else each.score
+    return -1.0 if score is None or not each.out_of else score / each.out_of
+
 
 LISTED = 30.0
 """Seconds until the runs behind a URL are listed again."""
@@ -26,31 +92,7 @@ class Served(NamedTuple):
     headers: Mapping[str, str]
 
 
-class ShownRuns(Protocol):
-    """A place with runs."""
-
-    def states(self) -> Sequence[RunState]:
-        """Return all runs, newest first."""
-
-    def live(self, name: str) -> tuple[RunState, Look | None] | None:
-        """Return a run's state, and that of its conversation if it can be followed; None if there is no such run."""
-
-    def others(self) -> Sequence[str]:
-        """Return the names of other pages beside the runs."""
-
-    def file(self, path: str) -> Served | None:
-        """Return a file; None if it does not exist or must not be served."""
-
-    def searchable(self) -> Sequence[str]:
-        """Return the names of runs whose logs can be read without being fetched."""
-
-    @contextmanager
-    def at_hand(self, names: Sequence[str]) -> Iterator[list[Path] | None]:
-        """Give the folders of runs for the time of the block; None if one of them does not exist."""
-        yield None
-
-
-class LocalRuns(ShownRuns):
+class LocalRuns:
     """A folder of runs."""
 
     def __init__(self, reports: Path) -> None:
@@ -62,15 +104,15 @@ class LocalRuns(ShownRuns):
         return self._watch.states()
 
     def live(self, name: str) -> tuple[RunState, Look | None] | None:
-        """Return a run's state, and that of its conversation."""
+        """Return a run's state, and that of its conversation; None if there is no such run."""
         return self._watch.live(self._reports / name) if self._has(name) else None
 
     def others(self) -> Sequence[str]:
-        """Return the names of pages beside the runs."""
+        """Return the names of other pages beside the runs."""
         return sorted(path.name for path in self._reports.glob("*.html"))
 
     def file(self, path: str) -> Served | None:
-        """Return a file of the folder, where it lies."""
+        """Return a file of the folder, where it lies; None if it does not exist or must not be served."""
         found = find_file(self._reports, path)
         if found is None:
             return None
@@ -84,14 +126,14 @@ class LocalRuns(ShownRuns):
 
     @contextmanager
     def at_hand(self, names: Sequence[str]) -> Iterator[list[Path] | None]:
-        """Give the folders themselves."""
+        """Give the folders themselves; None if one of them does not exist."""
         yield [self._reports / name for name in names] if all(map(self._has, names)) else None
 
     def _has(self, name: str) -> bool:
         return "/" not in name and find_file(self._reports, f"{name}/events.jsonl") is not None
 
 
-class RemoteRuns(ShownRuns):
+class RemoteRuns:
     """The runs behind a URL, which are fetched only to be compared or searched."""
 
     def __init__(self, url: str) -> None:

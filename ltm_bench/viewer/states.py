@@ -219,7 +219,7 @@ class Watch:
         if known is None or known.changed != changed:
             known = self._known[run] = _Known(changed, state_of(run))
         now = time.time()  # noqa: TID251  # files are dated by the wall clock
-        # abs: the clock may have been set back since
+        # abs: once a clock had been set back, runs that had stopped looked as if they were running, for years
         if known.state.state != "unfinished" or abs(now - changed.at) >= LIVELY:
             return known.state
         look = self._lookout.look(run, changed)

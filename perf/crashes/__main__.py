@@ -30,8 +30,7 @@ import openai
 
 from ltm_bench.adapters.testing import Fault
 from perf.crashes.cases import Outcome, Whole, undisturbed
-from perf.crashes.faults import HOST, PORT, served
-from perf.crashes.processes import can_mount
+from perf.crashes.faults import HOST, PORT, can_mount, served
 from perf.crashes.ways import (
     Trial,
     agent_dies,

@@ -20,8 +20,7 @@ from ltm_bench.log.recorder import start_run
 from ltm_bench.plan.planning import Plan, plan_of
 from ltm_bench.runner.conversations import run_conversations
 from ltm_bench.runner.observer import Silent
-from perf.crashes.faults import die_at, watch, watch_named
-from perf.crashes.processes import command, within
+from perf.crashes.faults import command, die_at, watch, watch_named, within
 
 DIARY = '''"""Diary: answers from all that it was told, so that a turn lost or told twice shows in every later reply."""
 

@@ -12,16 +12,20 @@ from pathlib import Path
 
 from ltm_bench.adapters.testing import Fault
 from perf.crashes.cases import Case, Outcome, Whole
-from perf.crashes.faults import HOST, clock_back, resolve, served, watch_named
-from perf.crashes.processes import (
+from perf.crashes.faults import (
     BIND,
+    HOST,
     READ_ONLY,
     REMOUNT,
     alone_with_mounts,
+    clock_back,
     command,
     end,
     mounted,
+    resolve,
+    served,
     start,
+    watch_named,
     within,
 )
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ltm_bench.adapters import Endpoint
-from ltm_bench.adapters.model_window import model_window
+from ltm_bench.adapters.chat import model_window
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from ltm_bench.adapters.testing import Provider, provider
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.core.messages import Finish, Message, Usage
 from ltm_bench.core.pricing import dollars
-from ltm_bench.plan.presets import Preset
+from ltm_bench.plan.suites import Preset
 from ltm_bench.plugins.agents import make_agent
 from ltm_bench.plugins.files import bundled
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.adapters.testing import Provider
-from ltm_bench.plan.presets import presets
+from ltm_bench.plan.suites import presets
 from ltm_bench.plan.tables import config_folders
 
 if TYPE_CHECKING:

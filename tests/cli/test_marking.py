@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.cli.marking import marks_in
+from ltm_bench.cli.commands.new import marks_in
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.script.drafts import Asked, Marks
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ltm_bench.core.errors import NotVerified
-from ltm_bench.export.siblings import FILE, read_siblings, siblings_of
+from ltm_bench.export.bundle import FILE, read_siblings, siblings_of
 
 if TYPE_CHECKING:
     from tests.conftest import Command

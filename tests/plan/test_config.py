@@ -8,8 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.plan.presets import presets
-from ltm_bench.plan.suites import read_suite, suites
+from ltm_bench.plan.suites import presets, read_suite, suites
 from ltm_bench.plan.values import parse_span, parse_value, spell_span
 
 

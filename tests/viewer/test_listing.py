@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from ltm_bench.viewer.listing import PAGE, listed
+from ltm_bench.viewer.shown_runs import PAGE, listed
 from ltm_bench.viewer.states import RunState
 
 FEW = [RunState(f"r{number}", "parrot") for number in range(PAGE)]

@@ -208,7 +208,7 @@ def test_without_scripts_the_table_still_compares_runs(address: str, browser: "B
 def test_runs_that_do_not_fit_on_a_page_are_sorted_and_filtered_by_the_server(
     address: str, browser: "Browser", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ltm_bench.viewer.listing.PAGE", 3)
+    monkeypatch.setattr("ltm_bench.viewer.shown_runs.PAGE", 3)
     shown = "document.getElementById('shown').textContent"
     browser.open(address + "/", scripts=True)
     assert browser.ask(SHOWN) == ["wide", "best", "worst"]
@@ -229,7 +229,7 @@ def test_runs_that_do_not_fit_on_a_page_are_sorted_and_filtered_by_the_server(
 def test_the_choice_of_runs_outlives_a_change_of_page(
     address: str, browser: "Browser", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ltm_bench.viewer.listing.PAGE", 3)
+    monkeypatch.setattr("ltm_bench.viewer.shown_runs.PAGE", 3)
     count = "document.getElementById('count').textContent"
     choose_none(browser, address)
     browser.open(address + "/", scripts=True)

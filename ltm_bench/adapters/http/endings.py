@@ -155,6 +155,7 @@ def _failure(
 
 def _status(said: str, code: object, kind: object) -> int:
     """Return the status of an error: what it says itself, or else what it speaks of."""
+    # Before the rest: a filter that declines within HTTP 200 was asked again, and billed again.
     if is_too_long(400, said, code, kind) or says("refused", f"{said} {code} {kind}"):
         return 400
     if re.fullmatch(r"[45]\d\d", str(code)):

@@ -253,6 +253,7 @@ def _watched(kind: type[Any]) -> type[Any]:
             response = await attempt(
                 partial(_staying, super().send, **how), request, seconds=seconds, streams=streams
             )
+            # Whoever listens or not: nobody hears a judge behind a library, and its usage is read from here.
             if not streams:
                 last_answer.set(response.content)
             if traffic is not None and key is not None and response.status_code == 200:

@@ -11,8 +11,7 @@ from rich.table import Table
 
 from ltm_bench import api
 from ltm_bench.api.auditing import audit as audit_run
-from ltm_bench.cli.asking import ask_key, print_titled
-from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.console import ask_key, err, out, print_titled, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
 from ltm_bench.cli.summary import print_page, print_raters

@@ -9,12 +9,10 @@ from typing import Annotated
 from ltm_bench.api import publish
 from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.options import RunName, output_option
-from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.options import RunName, check_output, output_option
 from ltm_bench.core.errors import LogError
-from ltm_bench.export.bundle import files, pack
+from ltm_bench.export.bundle import FILE, files, pack, siblings_of
 from ltm_bench.export.scrub import scrub
-from ltm_bench.export.siblings import FILE, siblings_of
 from ltm_bench.plan.folders import find_run
 from ltm_bench.report.publishing import replace_file
 

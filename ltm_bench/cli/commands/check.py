@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ltm_bench.cli.console import print_finding
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.findings import print_finding
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.request import Settings
 from ltm_bench.runner.checking import check_file

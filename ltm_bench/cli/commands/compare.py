@@ -14,8 +14,7 @@ from ltm_bench.cli.comparison import (
 )
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.options import Json, Runs, output_option
-from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.options import Json, Runs, check_output, output_option
 from ltm_bench.cli.sheets import print_compared
 from ltm_bench.cli.summary import print_controls
 from ltm_bench.core.errors import ConfigError, nearest

@@ -52,7 +52,7 @@ def fetch(
     url: Annotated[str | None, Option("A mirror of the file.", "URL")] = None,
 ) -> None:
     """Download a public set. Prints its licence and checksum first, and keeps nothing that does not match."""
-    from ltm_bench.cli.downloading import downloads
+    from ltm_bench.cli.console import downloads
     from ltm_bench.datasets.fetching import fetch_file
     from ltm_bench.datasets.public import public_set
 

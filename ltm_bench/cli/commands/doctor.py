@@ -14,8 +14,8 @@ from typing import Any
 from ltm_bench.adapters.gateway.server import Gateway as Endpoint
 from ltm_bench.adapters.gateway.upstreams import upstreams
 from ltm_bench.adapters.routing import conversing, serving
+from ltm_bench.cli.console import print_finding
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.findings import print_finding
 from ltm_bench.core.agent import Agent, Finding
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, LtmBenchError, described

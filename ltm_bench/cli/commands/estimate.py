@@ -37,6 +37,7 @@ app = group()
 @contextmanager
 def _standing_in() -> Iterator[None]:
     """Set a key wherever there is none: adapters require one, but nothing is called."""
+    # For this call alone: left there, the word would be removed from later replies of the process as a key.
     missing = [key for key in _KEYS if key not in os.environ]
     os.environ.update(dict.fromkeys(missing, "none"))
     try:

@@ -15,8 +15,7 @@ from ltm_bench.cli.comparison import places_of
 from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.ending import send_spans
-from ltm_bench.cli.options import kinds, output_option
-from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.options import check_output, kinds, output_option
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.export.formats import Format, format_named, known
 from ltm_bench.export.source import source_of

@@ -17,7 +17,7 @@ def fetch(
     sha256: Annotated[str | None, Option("The checksum of another archive.", "HEX")] = None,
 ) -> None:
     """Download TriviaQA (Apache-2.0, 0.6 GB) and unpack its questions for --filler triviaqa:FILE."""
-    from ltm_bench.cli.downloading import downloads
+    from ltm_bench.cli.console import downloads
     from ltm_bench.filler.fetching import SHA256, URL, fetch_trivia
 
     with downloads() as on_progress:

@@ -22,8 +22,8 @@ def fetch(
     url: Annotated[str | None, Option("A mirror of the files.", "URL")] = None,
 ) -> None:
     """Download public files of InfiniteBench (MIT), and record their checksums."""
-    from ltm_bench.cli.downloading import downloads
-    from ltm_bench.datasets.infinitebench.fetching import URL, fetch_tasks
+    from ltm_bench.cli.console import downloads
+    from ltm_bench.datasets.infinitebench.files import URL, fetch_tasks
 
     with downloads() as on_progress:
         for found in fetch_tasks(tasks or (), into, url=url or URL, on_progress=on_progress):

@@ -14,11 +14,11 @@ from rich.text import Text
 from ltm_bench.cli.console import out, print_table, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, check_known
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS, all_runs
-from ltm_bench.plan.presets import presets as known_presets
+from ltm_bench.plan.suites import presets as known_presets
 from ltm_bench.plan.suites import read_suite
 from ltm_bench.plan.suites import suites as known_suites
 from ltm_bench.plan.tables import config_folders
@@ -160,8 +160,7 @@ def list_runs(
     as_json: Json = False,
 ) -> None:
     """List the runs in reports/ or another place, with score, interval, cost, state and date."""
-    if sort not in _SORTS:
-        raise ConfigError(f"--sort {sort}: must be one of {', '.join(_SORTS)}{nearest(sort, _SORTS)}")
+    check_known(f"--sort {sort}: there is no such key", sort, _SORTS)
     by = _SORTS[sort]
     if place is not None and is_url(place):
         found = states_at(place)

@@ -7,8 +7,7 @@ from ltm_bench import api
 from ltm_bench.cli.comparison import places_of
 from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.options import Runs, kinds, output_option
-from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.options import Runs, check_output, kinds, output_option
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.values import parse_pairs
 from ltm_bench.report import charts

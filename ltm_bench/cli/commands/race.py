@@ -14,8 +14,7 @@ from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.display import SweepDisplay
 from ltm_bench.cli.ending import saying_when_it_ends
-from ltm_bench.cli.options import Json, LogLevel, Quiet, output_option
-from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.options import Json, LogLevel, Quiet, check_output, output_option
 from ltm_bench.core.errors import BudgetReached, ConfigError, RunIncomplete, ThresholdMissed, nearest
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.request import Conduct, NewRun, Notify, Request

@@ -7,8 +7,7 @@ from contextlib import suppress
 from typing import Annotated
 
 from ltm_bench.api import publish
-from ltm_bench.cli.asking import ask_key, print_titled
-from ltm_bench.cli.console import out
+from ltm_bench.cli.console import ask_key, out, print_titled
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
 from ltm_bench.cli.summary import print_run

@@ -70,6 +70,7 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
         complain("--cache is without effect with --again: equal requests would get equal answers")
         conduct = replace(conduct, cache=False)
     for seed, plan in zip(seeds, plans, strict=True):
+        # Each seed in a folder of its own, or the second would be refused as another run of that name.
         several = f"{new.name}-seed{spell_seed(seed)}" if series.repeats > 1 else new.name
         name = plan.name if new.name is None else several or ""
         for time in range(1, series.again + 1):

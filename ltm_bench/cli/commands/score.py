@@ -13,8 +13,7 @@ import typer
 
 from ltm_bench.cli.console import err, out
 from ltm_bench.cli.declared import command, group
-from ltm_bench.cli.options import Json, output_option
-from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.options import Json, check_output, output_option
 from ltm_bench.cli.scored_rows import print_rows, print_set_rows, row_of_file, rows_of_run, usable, without
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import CannotCombine, ConfigError

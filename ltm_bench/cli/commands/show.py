@@ -6,7 +6,7 @@ from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
 from ltm_bench.cli.verdicts import stored_verdicts
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import check_known
 from ltm_bench.log.reader import conversations, read_manifest, read_turns
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
@@ -24,10 +24,8 @@ def show(
     folder = find_run(run)
     manifest = read_manifest(folder)
     known = [f"{entry.name}/{i}" for entry in manifest.suite.scenarios for i in range(entry.examples)]
-    if example is not None and example not in known:
-        raise ConfigError(
-            f"the run has no example {example!r}{nearest(example, known)} (known: {', '.join(known)})"
-        )
+    if example is not None:
+        check_known(f"the run has no example {example!r}", example, known)
     verdicts = stored_verdicts(folder)
     shown = 0
     for path in conversations(folder, manifest):

@@ -24,8 +24,7 @@ from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.display import SweepDisplay
 from ltm_bench.cli.ending import saying_when_it_ends
 from ltm_bench.cli.forecasting import sweep_lines
-from ltm_bench.cli.options import LogLevel, Quiet, output_option
-from ltm_bench.cli.outputs import check_output
+from ltm_bench.cli.options import LogLevel, Quiet, check_output, output_option
 from ltm_bench.cli.publishing import Press, publish_all
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import (

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltm_bench.cli.asking import ask_key, print_titled
-from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.console import ask_key, err, out, print_titled, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, RunName
 from ltm_bench.core.budget import Budget
@@ -73,8 +72,7 @@ def swim_generate(
     from rich.progress import Progress
 
     from ltm_bench.cli.judging import in_turn
-    from ltm_bench.datasets.swim.authoring import writing
-    from ltm_bench.datasets.swim.tasks import write_tasks
+    from ltm_bench.datasets.swim.tasks import write_tasks, writing
     from ltm_bench.judge.judges import find_judges
 
     read = _documents(documents)
@@ -178,7 +176,7 @@ def swim_run(
     from ltm_bench.cli.comparison import write_comparison
     from ltm_bench.cli.swim_figures import show_figures
     from ltm_bench.cli.watching import watch
-    from ltm_bench.datasets.swim.suite import TESTS
+    from ltm_bench.datasets.swim.arranging import TESTS
     from ltm_bench.plan.scenarios import own_tasks
     from ltm_bench.plan.suites import SPAN
     from ltm_bench.plan.values import parse_span
@@ -267,8 +265,7 @@ def _check(
 ) -> None:
     """Have a model check all tasks, and print the doubtful ones."""
     from ltm_bench.cli.judging import in_turn
-    from ltm_bench.datasets.swim.authoring import checking
-    from ltm_bench.datasets.swim.tasks import write_tasks
+    from ltm_bench.datasets.swim.tasks import checking, write_tasks
     from ltm_bench.judge.judges import find_judges
 
     (checker,) = find_judges([agent], "agent")

@@ -1,17 +1,19 @@
 """Chooses the documents that an agent gets, and their order, at random and by tokens.
 
 As in SWiM the documents that fit are a fixed set, those that hold answers first, so that every depth is tested with the
-same ones. Its depths count documents; ours count tokens.
+same ones. Its depths count documents; ours count tokens. How many examples ask all tasks that fit, `own` says.
 """
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.tokens import counter
-from ltm_bench.datasets.swim.documents import Document
-from ltm_bench.datasets.swim.tasks import Task
+from ltm_bench.datasets.swim.documents import Document, read_documents
+from ltm_bench.datasets.swim.tasks import Task, read_tasks
+from ltm_bench.script.deliveries import room
 
 JOINT = "\n\n"
 """The separator between two documents."""
@@ -104,3 +106,37 @@ def arrange(
         arranged.append(document)
         before += size
     return [*arranged, *(document for _, document in waiting)]
+
+
+TESTS = ("position", "size", "absent", "voting", "control")
+"""The rows of the suite `swim`."""
+
+DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""The default depths and shares."""
+
+RUNS = 5
+"""Conversations per question of voting and control, if the suite does not say."""
+
+
+class Own(NamedTuple):
+    """What a row asks about documents of a user's own."""
+
+    kept: Kept
+    variants: int
+    """Examples of each question."""
+
+    @property
+    def examples(self) -> int:
+        """The number of examples that ask all questions."""
+        return len(self.kept.tasks) * self.variants
+
+
+def own(parameters: Mapping[str, Any], span: int) -> Own:
+    """Return what a row asks about a user's own documents. Raises ValueError if no task fits."""
+    tasks = Path(parameters["tasks"])
+    kept = keep(read_documents(str(parameters["data"])), read_tasks(tasks), room(span))
+    if not kept.tasks:
+        raise ValueError(f"{tasks}: no task fits a span of {span:,}; choose a larger one")
+    test, runs = parameters.get("test", TESTS[0]), int(parameters.get("runs", RUNS))
+    places = {"position": parameters.get("depths", DEPTHS), "size": parameters.get("shares", DEPTHS)}
+    return Own(kept, 1 if test == "absent" else len(places.get(test, range(runs))))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltm_bench.datasets.swim.suite import DEPTHS, RUNS
+from ltm_bench.datasets.swim.arranging import DEPTHS, RUNS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

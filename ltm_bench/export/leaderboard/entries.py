@@ -20,8 +20,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from ltm_bench.core.errors import ConfigError, LtmBenchError, NotVerified, first_problem
 from ltm_bench.core.seeds import Seed, is_training
-from ltm_bench.export.bundle import unpack
-from ltm_bench.export.siblings import Siblings, read_siblings
+from ltm_bench.export.bundle import Siblings, read_siblings, unpack
 from ltm_bench.export.verify import Verified, questions_of, verify
 from ltm_bench.log.manifest import IMPORTED, AgentEntry, Manifest
 from ltm_bench.plan.scenarios import abouts

@@ -7,8 +7,15 @@ know what it must not.
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from ltm_bench.adapters.testing.rules.answering import answers, forking, namespaces, observing, usage
-from ltm_bench.adapters.testing.rules.failing import scrubbing, waiting
+from ltm_bench.adapters.testing.rules.answering import (
+    answers,
+    forking,
+    namespaces,
+    observing,
+    scrubbing,
+    usage,
+    waiting,
+)
 from ltm_bench.adapters.testing.rules.restoring import cancellation, missed, restoring, sessions
 from ltm_bench.adapters.testing.rules.storing import forgetting, listing, reopening, retrieval, users
 from ltm_bench.adapters.testing.talk import Stage
