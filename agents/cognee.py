@@ -54,7 +54,8 @@ class Cognee(ExtractingProduct):
 
     def __init__(self, *, python: str = "", **settings: Any) -> None:
         super().__init__(**settings)
-        self._python = python or sys.executable
+        # The process has a folder of its own. Not resolved: the link in an environment says which one it is.
+        self._python = os.path.abspath(python) if python else sys.executable
         self._process: ProductProcess | None = None
 
     # Cognee's process, and its files

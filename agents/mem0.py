@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from ltm_bench import CannotResume, Memory, Turn
+from ltm_bench import AgentError, CannotResume, Memory, Turn
 from ltm_bench.adapters import (
     ConfigError,
     CountedEmbedder,
@@ -39,6 +39,9 @@ T = TypeVar("T")
 
 _CONTEXT = 5
 """Number of turns or sessions that hold what Mem0 shows its model besides a new one: its last ten messages."""
+
+_TIED = 20
+"""Facts that are fetched beyond those wanted, in case the last of these are tied."""
 
 _DATES = (
     "This conversation takes place at {now}. That is the observation date and the current date; the dates given above "
@@ -63,15 +66,29 @@ class Mem0(ExtractingProduct):
 
     Args:
         reasoning: Whether `model` accepts no temperature and no max_tokens; default: by its name, as Mem0 decides.
+        threshold: Similarity below which Mem0 drops a fact before it ranks, 0 to 1.
+        extraction_limit: Maximum tokens of an extraction. Mem0 takes one that was cut off for one without facts, so
+            here it is an error.
         settings: Those of every `ExtractingProduct`.
     """
 
     package = "mem0ai"
     maker_prompt = _PROMPT
 
-    def __init__(self, *, reasoning: bool | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        *,
+        reasoning: bool | None = None,
+        threshold: float = 0.1,
+        extraction_limit: int = 2000,
+        **settings: Any,
+    ) -> None:
         super().__init__(**settings)
-        self._reasoning = reasoning
+        if not 0 <= threshold <= 1:
+            raise ConfigError(f"mem0: threshold = {threshold} is not between 0 and 1")
+        if extraction_limit < 1:
+            raise ConfigError(f"mem0: extraction_limit = {extraction_limit} is not positive")
+        self._reasoning, self._threshold, self._extraction_limit = reasoning, threshold, extraction_limit
         self._calls = _Calls(self.count)
         self._memory: Any = None
         # Qdrant's files belong to the thread that opened them.
@@ -94,9 +111,10 @@ class Mem0(ExtractingProduct):
         with _alone:
             package, place, embedder = need("mem0", "mem0"), self.endpoint, self._embedder
             model = {"model": place.model, "api_key": place.key, "openai_base_url": place.url}
+            extracts = {"is_reasoning_model": self._reasoning, "max_tokens": self._extraction_limit}
             self._memory = package.Memory.from_config(
                 {
-                    "llm": {"provider": "openai", "config": {**model, "is_reasoning_model": self._reasoning}},
+                    "llm": {"provider": "openai", "config": {**model, **extracts}},
                     "embedder": {
                         "provider": "openai",
                         "config": {
@@ -174,7 +192,14 @@ class Mem0(ExtractingProduct):
         if not query.strip():
             return []
         with self._failing():
-            found = self._memory.search(query, top_k=limit, filters={"user_id": self._named(user)})["results"]
+            rows = self._memory.search(
+                query,
+                top_k=limit + _TIED,
+                filters={"user_id": self._named(user)},
+                threshold=self._threshold,
+            )["results"]
+        # Equal scores come in another order, and differ in their last digits, once Qdrant's files were reopened.
+        rows.sort(key=lambda row: (-round(row["score"], 6), row["metadata"]["turn"], row["id"]))
         return [
             Memory(
                 row["memory"],
@@ -185,7 +210,7 @@ class Mem0(ExtractingProduct):
                 user=user,
                 since=row["metadata"].get("since"),
             )
-            for row in found
+            for row in rows[:limit]
         ]
 
     @contextmanager
@@ -331,6 +356,11 @@ class _Calls:
                 self.failure = error
                 raise
             self._count(answer)
+            if [each.finish_reason for each in getattr(answer, "choices", ())] == ["length"]:
+                self.failure = AgentError(
+                    "mem0: an extraction was cut off, and Mem0 would store none of its facts; raise -A "
+                    "extraction_limit=N"
+                )
             return answer
 
         resource.create = answer_to

@@ -46,6 +46,14 @@ def made(python: object) -> Agent:
     return make_agent("cognee", {"model": "some-model", "embedder": "local", "python": str(python)})
 
 
+def test_a_relative_python_is_that_of_the_folder_where_the_run_began(
+    key: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    agent: Any = made("env/bin/python")
+    assert agent._python == str(tmp_path / "env" / "bin" / "python")
+
+
 @pytest.mark.parametrize(
     ("program", "why"),
     [

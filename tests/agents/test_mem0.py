@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -55,6 +56,8 @@ def test_a_missing_package_is_reported_in_one_line(
     [
         ({}, "the setting 'model' is required"),
         ({"model": "m", "memories": 0}, "memories = 0"),
+        ({"model": "m", "threshold": 1.5}, "threshold = 1.5 is not between 0 and 1"),
+        ({"model": "m", "extraction_limit": 0}, "extraction_limit = 0 is not positive"),
         ({"model": "m", "core": "openai_chatt:m"}, "did you mean 'openai_chat'"),
         ({"model": "m", "api_key": "x"}, "looks like a secret"),
     ],
@@ -77,6 +80,47 @@ def test_it_answers_from_what_mem0_extracted(open_in: Open, server: Provider, tm
     assert not (tmp_path / "nobody").exists()  # no separate folder, and no telemetry
     assert sys.modules["mem0.memory.telemetry"].MEM0_TELEMETRY is False
     assert [memory.turn for memory in talk.runner.run(talk.agent.recall("parrot called", 1))] == [0]
+
+
+def test_an_extraction_that_was_cut_off_is_an_error_not_an_empty_memory(
+    open_in: Open, server: Provider
+) -> None:
+    talk = open_in(extraction_limit=300)
+    talk.observe(turn(0, TOLD[0]))
+    assert json.loads(json.dumps(server.chats[-1].body))["max_tokens"] == 300
+
+    def cut(body: dict[str, Any]) -> dict[str, Any]:
+        for choice in body.get("choices", ()):
+            choice["finish_reason"] = "length"
+        return body
+
+    server.edit = cut
+    with pytest.raises(AgentError, match=r"an extraction was cut off.*extraction_limit=N"):
+        talk.observe(turn(1, TOLD[1]))
+
+
+LIKES = [turn(n, f"My parrot likes {what}.") for n, what in enumerate("nuts rain tea jazz maps salt".split())]
+
+
+def test_a_threshold_decides_what_is_dropped_before_ranking(open_in: Open) -> None:
+    for threshold, found in ((0, len(LIKES)), (0.99, 0)):
+        talk = open_in(threshold=threshold)
+        talk.observe(*LIKES)
+        assert len(talk.recall("My parrot likes what?")) == found
+        talk.close()
+        shutil.rmtree(talk.home)
+
+
+def test_equal_scores_come_by_turn_also_after_reopening(open_in: Open) -> None:
+    talk = open_in()
+    talk.observe(*LIKES)
+    told = [turn for _, turn in talk.recall("My parrot likes what?", 3)]
+    talk.close()
+    again = open_in()
+    again.restore(*LIKES)
+    assert told == [turn for _, turn in again.recall("My parrot likes what?", 3)] == [3, 0, 2], (
+        "0, 2, 4 are equal"
+    )
 
 
 def test_embeddings_are_counted_apart_and_an_observed_turn_keeps_its_calls(
