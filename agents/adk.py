@@ -6,15 +6,27 @@ again, except what was forgotten.
 """
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from ltm_bench import Memory, Turn
-from ltm_bench.adapters import Forgotten, Inheriting, MemoryProduct, fingerprint, is_about, need, sendable
+from ltm_bench.adapters import (
+    Forgotten,
+    Inheriting,
+    MemoryProduct,
+    fingerprint,
+    is_about,
+    need,
+    sendable,
+    utterances_in,
+)
 
 _APP = "ltm-bench"
 _SESSION = "conversation"
 _NOBODY = "nobody in particular"
+_AUTHORS = {"User": "user", "Assistant": "agent"}
 _WHO = {"user": "User", "agent": "You"}
 
 
@@ -44,8 +56,8 @@ class Adk(Inheriting, MemoryProduct):
         core = {"base_url": base_url, "timeout": timeout, "max_retries": max_retries}
         super().__init__(None, core, memories=memories, **settings)
         self._service: Any = None
-        self._spoken: dict[str, tuple[Turn, int]] = {}
-        """The turn of every event, and which half of it, by the event's id."""
+        self._spoken: dict[str, tuple[Turn, int, datetime]] = {}
+        """The turn of every event, which half of it, and when it was said, by the event's id."""
 
     # ADK itself
 
@@ -57,22 +69,32 @@ class Adk(Inheriting, MemoryProduct):
         self._service = need("adk", "google.adk.memory").InMemoryMemoryService()
         self._forgotten = Forgotten(home / "forgotten.json")
 
-    async def hear(self, turn: Turn) -> None:
-        """Add a turn to the user's memory. Nothing remains after the run, so no ledger is kept."""
+    async def hear_session(self, turns: Sequence[Turn]) -> None:
+        """Add a turn, or a session of a record with its speakers and dates, to the user's memory.
+
+        Nothing remains after the run, so no ledger is kept.
+        """
         types, event = need("adk", "google.genai.types"), need("adk", "google.adk.events").Event
-        events, said = [], self._forgotten.left(turn, [turn.message.text, turn.reply.text])
-        for half, (author, text) in enumerate(zip(_WHO, said, strict=True)):
-            if not text.strip():
-                continue
-            name = f"{turn.message.turn}/{author}"
-            role = "user" if author == "user" else "model"
-            content = types.Content(role=role, parts=[types.Part(text=sendable(text))])
-            events.append(
-                event(id=name, author=author, content=content, timestamp=turn.message.at.timestamp())
+        told, events = {turn.message.turn: turn for turn in turns}, []
+        for number, each in enumerate(utterances_in([self._left(turn) for turn in turns])):
+            turn = told[each.turn]
+            half = int(turn.session is None and each.role == "assistant")
+            name = f"{each.turn}/{half if turn.session is None else number + 2}"
+            content = types.Content(
+                role="user" if each.role == "user" else "model", parts=[types.Part(text=sendable(each.text))]
             )
-            self._spoken[name] = turn, half
+            author = _AUTHORS.get(each.speaker, each.speaker)
+            events.append(event(id=name, author=author, content=content, timestamp=each.at.timestamp()))
+            self._spoken[name] = turn, half, each.at
         await self._service.add_events_to_memory(
-            app_name=_APP, user_id=_named(turn.message.user), events=events, session_id=_SESSION
+            app_name=_APP, user_id=_named(turns[0].message.user), events=events, session_id=_SESSION
+        )
+
+    def _left(self, turn: Turn) -> Turn:
+        """Return a turn without what was forgotten of it."""
+        message, reply = self._forgotten.left(turn, [turn.message.text, turn.reply.text])
+        return replace(
+            turn, message=replace(turn.message, text=message), reply=replace(turn.reply, text=reply)
         )
 
     async def find(self, query: str, limit: int, user: str | None) -> Sequence[Memory]:
@@ -81,10 +103,11 @@ class Adk(Inheriting, MemoryProduct):
         return [self._memory(event) for event in found.memories[:limit]]
 
     def _memory(self, event: Any) -> Memory:
-        turn, _ = self._spoken[event.id]
+        turn, _, at = self._spoken[event.id]
         text = " ".join(part.text for part in event.content.parts if part.text)
         said = turn.message
-        return Memory(f"{_WHO[event.author]}: {text}", said.at, said.turn, id=event.id, user=said.user)
+        who = _WHO.get(event.author, event.author)
+        return Memory(f"{who}: {text}", at, said.turn, id=event.id, user=said.user)
 
     async def memories(self) -> AsyncIterator[Memory]:
         """Iterate over all events of all users; ADK has no way to list them, but keeps them in a dictionary."""
@@ -96,7 +119,7 @@ class Adk(Inheriting, MemoryProduct):
         """Delete the events that mention something."""
         gone = [memory async for memory in self.memories() if is_about(memory.text, query)]
         spoken = [self._spoken[str(memory.id)] for memory in gone]
-        self._forgotten.add((fingerprint(turn), half) for turn, half in spoken)
+        self._forgotten.add((fingerprint(turn), half) for turn, half, _ in spoken)
         for memory in gone:
             await self._service.delete_memory(app_name=_APP, user_id=_named(memory.user), memory_id=memory.id)
         return len(gone)

@@ -34,6 +34,7 @@ from ltm_bench.adapters import (
     sendable,
     stamp,
     user_name,
+    utterances_in,
 )
 
 _KNOWN = "1.6."
@@ -164,6 +165,9 @@ class Cognee(ExtractingProduct):
             f"[{stamp(message.at)}] User: {sendable(message.text)}",
             f"Assistant: {sendable(reply)}" if reply else "",
         ]
+        if turn.session is not None:  # as its record has it: with its speakers and dates
+            spoken = utterances_in([turn])
+            said = ["\n".join(f"[{stamp(each.at)}] {sendable(each.named)}" for each in spoken), ""]
         said = self._forgotten.left(turn, said)
         document = await self._tell(message.turn, message.user, said)
         self._files.keep(len(self._ledger.heard) + 1)

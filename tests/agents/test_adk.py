@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,9 @@ from ltm_bench.core.messages import Turn
 from ltm_bench.plugins.agents import make_agent
 
 if TYPE_CHECKING:
-    from tests.memories import Open, conversations, model, turn
+    from tests.memories import SESSION, Open, conversations, model, record, turn
 else:
-    from memories import Open, conversations, model, turn
+    from memories import SESSION, Open, conversations, model, record, turn
 
 REASON = "needs the extra: pip install ltm-bench[adk]"
 TOLD = ["My parrot is called Zebedee.", "I moved to Ribe.", "It rained all day."]
@@ -93,3 +94,12 @@ def test_users_are_kept_apart_and_what_is_forgotten_stays_forgotten(open_in: Ope
     again = open_in(recent=0)
     again.restore(*turns, Turn(asked, reply))
     assert again.runner.run(listed(again.agent)) == left
+
+
+def test_a_session_of_a_public_set_has_its_speakers_and_dates(open_in: Open) -> None:
+    talk = open_in()
+    talk.observe_session(record(*SESSION))
+    [found] = [memory for memory in talk.memories() if "Zebedee" in memory.text]
+    assert found.text == "Melanie: My parrot is called Zebedee."
+    assert (found.turn, found.at) == (1, datetime(2023, 5, 7, 13, 56, tzinfo=UTC))
+    assert talk.memories()[0].text == "Melanie: Any news?"
