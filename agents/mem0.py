@@ -142,10 +142,13 @@ class Mem0(ExtractingProduct):
             for part in (memory.llm, memory.embedding_model):  # with our timeout, and counted
                 part.client.close()
                 part.client = self._client
-            self._calls.watch(self._client.chat.completions)
-            self._calls.watch(self._client.embeddings)
+            self._calls.watch(self._client.chat.completions, _extraction_fault)
+            self._calls.watch(self._client.embeddings, self._vector_fault)
             if embedder.is_local:
                 memory.embedding_model = _Own(embedder)
+
+    def _vector_fault(self, answer: Any) -> str:
+        return self._embedder.misfit([each.embedding for each in answer.data])
 
     async def _call(self, function: Callable[..., T], *arguments: Any) -> T:
         try:
@@ -295,6 +298,12 @@ def _memory(name: str, fact: dict[str, Any], run: str) -> Memory:
     return Memory(fact["data"], at, fact["turn"], id=name, user=user, since=since)
 
 
+def _extraction_fault(answer: Any) -> str:
+    if [each.finish_reason for each in answer.choices] != ["length"]:
+        return ""
+    return "an extraction was cut off, and Mem0 would store none of its facts; raise -A extraction_limit=N"
+
+
 @contextmanager
 def _untold(home: Path) -> Iterator[None]:
     """Import Mem0 without telemetry, and with its folder here instead of in the user's home."""
@@ -345,8 +354,13 @@ class _Calls:
         finally:
             self._asked.discard(asked)
 
-    def watch(self, resource: Any) -> None:
-        """Watch a client's resource from now on; Mem0, in its threads, gets answers instead of coroutines."""
+    def watch(self, resource: Any, fault: Callable[[Any], str]) -> None:
+        """Watch a client's resource from now on; Mem0, in its threads, gets answers instead of coroutines.
+
+        Args:
+            resource: The resource.
+            fault: Says what is wrong with an answer that Mem0 would misread; empty if nothing is.
+        """
         create = resource.create
 
         def answer_to(**parameters: Any) -> Any:
@@ -356,11 +370,8 @@ class _Calls:
                 self.failure = error
                 raise
             self._count(answer)
-            if [each.finish_reason for each in getattr(answer, "choices", ())] == ["length"]:
-                self.failure = AgentError(
-                    "mem0: an extraction was cut off, and Mem0 would store none of its facts; raise -A "
-                    "extraction_limit=N"
-                )
+            if wrong := fault(answer):
+                self.failure = AgentError(f"mem0: {wrong}")
             return answer
 
         resource.create = answer_to

@@ -99,6 +99,12 @@ def test_an_extraction_that_was_cut_off_is_an_error_not_an_empty_memory(
         talk.observe(turn(1, TOLD[1]))
 
 
+def test_vectors_of_another_size_are_named(open_in: Open) -> None:
+    talk = open_in(dimensions=300)
+    with pytest.raises(AgentError, match=r"vectors have 512 numbers; set dimensions=512"):
+        talk.observe(turn(0, TOLD[0]))
+
+
 LIKES = [turn(n, f"My parrot likes {what}.") for n, what in enumerate("nuts rain tea jazz maps salt".split())]
 
 
