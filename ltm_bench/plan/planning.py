@@ -195,7 +195,7 @@ def _unplayable(
 ) -> dict[str, str]:
     """Return the rows of a suite that an agent cannot play, and why; none of those that were asked for by name.
 
-    None if it can play none, which is an error.
+    Also none if it can play none: that is an error, which planning raises for the first of them.
     """
     sample = agent.source.sample
     if request.scenarios or suite.public or (sample.can_reopen and sample.answers_early):

@@ -78,5 +78,5 @@ async def ladder_line(plan: Plan) -> str:
 
 async def control_lines(plan: Plan, kinds: Sequence[str]) -> list[str]:
     """Return a line for what each control would take."""
-    found = await simulate_asked(plan, kinds)
+    found = await simulate_asked(plan, kinds) if kinds else {}
     return [f"control {kind}: {each.calls:,} calls, {price(plan, each)}" for kind, each in found.items()]
