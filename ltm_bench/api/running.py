@@ -116,7 +116,8 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         options.notify(resumable)
         raise
     if verdicts is None and not kinds:
-        (options.reused or options.notify)(
+        asked = options.judges or options.reader  # which may be paid for
+        (options.notify if asked else options.reused or options.notify)(
             f"{folder} is finished already; --fresh starts a new run beside it."
         )
     return await publish(folder, plan, verdicts, options=options)

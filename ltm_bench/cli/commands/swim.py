@@ -13,6 +13,7 @@ from ltm_bench.cli.asking import ask_key, print_titled
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, RunName
+from ltm_bench.cli.thresholds import check_judged
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.core.tokens import DEFAULT
@@ -212,6 +213,7 @@ def swim_run(
         page = done[0].folder.with_name(f"{new.name or 'swim'}-compare.html")
         write_comparison(compare(*done), [each.folder for each in done], page)
         out().print(f"page of all: {page}")
+    check_judged(done)
 
 
 @command(
