@@ -10,6 +10,7 @@ from ltm_bench.api import REFERENCES, Run
 from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
+from ltm_bench.report.words import cost
 from ltm_bench.score.results.controls import Controls
 from ltm_bench.score.results.headline import Leaks
 from ltm_bench.score.results.ladder import LadderResult
@@ -78,6 +79,10 @@ def print_run(run: Run) -> None:
     print_raters(results)
     for remark in results.remarks:
         out().print(f"note: {remark}")
+    if results.in_all:
+        parts = [f"{name} {cost(each, free=False)}" for name, each in results.in_all.items() if each != 0]
+        of = f" ({', '.join(parts[:-1])})" if parts else ""
+        out().print(f"in all: {cost(results.in_all['all'], run.manifest.agent.free)}{of}")
     if results.overridden:
         out().print(f"verdicts by hand: {results.overridden}")
     print_page(run.folder / "report.html")

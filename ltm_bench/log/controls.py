@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 from ltm_bench.core.errors import ConfigError, LogError, nearest
 from ltm_bench.core.limits import content_of
 from ltm_bench.core.messages import Turn
-from ltm_bench.log.calls import Call, read_calls
+from ltm_bench.log.calls import KEPT, Call, read_calls
 from ltm_bench.log.lines import write_whole
 from ltm_bench.log.reader import read_turns
 
@@ -84,6 +84,8 @@ class AskedAgain(NamedTuple):
     """By example and turn of the run's log."""
     calls: Sequence[Call] = ()
     """All calls that it took."""
+    judged: Sequence[Call] = ()
+    """Those of judges and readers about its replies, but for answers that were kept elsewhere."""
 
     @property
     def to_go(self) -> int:
@@ -113,7 +115,7 @@ def _read(folder: Path) -> AskedAgain:
             place, itself = (path.stem, turn.message.turn), turn.answered == "agent"
             known.take_reply(place, turn.reply.usage, itself=itself)
             turns[turn.example or "", turn.message.turn] = turn
-    return AskedAgain(scope, turns, known.every)
+    return AskedAgain(scope, turns, known.every, [each for each in known.asked if each.ending != KEPT])
 
 
 def _scope_in(folder: Path, form: type[S]) -> S:

@@ -70,19 +70,19 @@ def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
         raise ConfigError(f"agent {adapter}: {error}") from error
     if most != REPLY:
         agent.max_bytes = most
-    if problem := _misdeclared(agent):
-        raise ConfigError(f"agent {adapter}: {problem}")
+    _check_facts(adapter, agent)
     return agent
 
 
-def _misdeclared(agent: Agent) -> str:
-    """Return which of the facts that an adapter declares has a value that it cannot have; empty if none."""
+def _check_facts(adapter: str, agent: Agent) -> None:
+    """Raise ConfigError if one of the facts that an adapter declares has a value that it cannot have."""
     for name, kind in Agent.__annotations__.items():
         value, allowed = getattr(agent, name), get_args(kind) or (kind,)
         if type(value) not in allowed and not (isinstance(value, str) and value in allowed):
             wanted = " or ".join(getattr(each, "__name__", repr(each)) for each in allowed)
-            return f"its {name} is {value!r:.60}; an adapter declares it as {wanted}"
-    return ""
+            raise ConfigError(
+                f"agent {adapter}: its {name} is {value!r:.60}; an adapter declares it as {wanted}"
+            )
 
 
 _SIZE = "max_bytes"
