@@ -64,7 +64,6 @@ REVIEWED = {
         "ltm_bench/export/bundle.py :: _check_sums :: path.open",
         "ltm_bench/export/leaderboard/entries.py :: _read :: bundle.open",
         "ltm_bench/core/download.py :: download :: *",  # to the disk
-        "ltm_bench/log/lines.py :: records :: path.open",
         "ltm_bench/log/lines.py :: backwards :: file.read",
         "ltm_bench/log/lines.py :: mend :: path.open",
         "ltm_bench/log/forks.py :: * :: *.open",
@@ -183,7 +182,7 @@ def test_every_way_of_reading_is_found(code: str) -> None:
 
 GIGABYTE = 1 << 30
 
-MOST = {"log": 1100, "elements .gz": 400}
+MOST = {"log": 1100, "timings of one line": 1100, "elements .gz": 400}
 """Megabytes of memory that a door may take: as much as it reads, and what that needs meanwhile; of most, 300."""
 
 
@@ -200,7 +199,11 @@ def check(door: str, size: int) -> None:
     told = through(door, size)
     assert int(str(told["peak"])) < MOST.get(door, 300), told
     said = str(told["said"])
-    assert "more than" in said or "did not arrive in full in time" in said, told
+    assert (
+        "more than" in said
+        or "at most 5,000,000 are read" in said
+        or "did not arrive in full in time" in said
+    ), told
     assert "Traceback" not in said
 
 
