@@ -309,6 +309,9 @@ DOORS: dict[str, Callable[[int, Path], str]] = {
         "from ltm_bench.export.side_files import check_side_files\ngot = check_side_files(path.parent)",
         block=b'{"turn":1,"seconds":0.25}\n' * 4096,
     ),
+    "log of a run that is viewed": _file(
+        "events.jsonl", "from ltm_bench.viewer.states import _ended\ngot = _ended(path)"
+    ),
     "CSV field .gz": _file(
         "x.csv.gz",
         "from ltm_bench.datasets.recounting import read_published\ngot = read_published(path)",
