@@ -99,9 +99,8 @@ class Environment(_Env):
             "acknowledge": acknowledge,
             "parameters": parameters,
         }
-        plan = make_plan(
-            Request("goldfish", **arguments)
-        )  # it observes, which is all that the plan asks of an agent
+        # It observes, which is all that the plan asks of an agent.
+        plan = make_plan(Request("goldfish", **arguments))
         if plan.manifest.suite.isolated:
             raise ConfigError(
                 f"suite {suite}: each of its examples has a conversation of its own, and an environment is one "
