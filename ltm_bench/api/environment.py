@@ -215,11 +215,8 @@ class Environment(_Env):
     def _seen(self, episode: Episode) -> tuple[str, dict[str, Any]]:
         """Return a message and what is known about it."""
         message = episode.message
-        known = {
-            "seed": episode.plan.manifest.seed,
-            "message": message,
-            "observed": tuple(episode.observed),
-        }
+        seed, observed = episode.plan.manifest.seed, tuple(episode.observed)
+        known = {"seed": seed, "message": message, "observed": observed}
         return "" if message is None else message.text, known
 
 

@@ -1,6 +1,6 @@
 """Prints a run's scores, and what a reader must know before believing them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rich import box
@@ -79,13 +79,17 @@ def print_run(run: Run) -> None:
     print_raters(results)
     for remark in results.remarks:
         out().print(f"note: {remark}")
-    if results.in_all:
-        parts = [f"{name} {cost(each, free=False)}" for name, each in results.in_all.items() if each != 0]
-        of = f" ({', '.join(parts[:-1])})" if parts else ""
-        out().print(f"in all: {cost(results.in_all['all'], run.manifest.agent.free)}{of}")
+    _print_in_all(results.in_all, free=run.manifest.agent.free)
     if results.overridden:
         out().print(f"verdicts by hand: {results.overridden}")
     print_page(run.folder / "report.html")
+
+
+def _print_in_all(spent: Mapping[str, float | None], *, free: bool) -> None:
+    """Print what a run has cost with all that was asked of it again, if anything was."""
+    parts = [f"{name} {cost(each, free=False)}" for name, each in spent.items() if each != 0]
+    if spent:
+        out().print(f"in all: {cost(spent['all'], free)}" + f" ({', '.join(parts[:-1])})" * bool(parts))
 
 
 def _leaked(leaks: Leaks) -> str:

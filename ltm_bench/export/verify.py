@@ -210,14 +210,13 @@ def _against_records(results: Results, again: Results, fold: Refolded) -> Iterat
 def _against_asked_again(run: Path, manifest: Manifest, stated: Mapping[Place, Question]) -> Iterator[str]:
     """Check the folders of controls and rungs, and compare their replies with those of results.json."""
     folders = [each for each in asked_again(run) if each != old_ladder(run)]
-    names = {each.example.replace("/", "-") for each in stated}
-    names |= {f"{each.example.replace('/', '-')}-{each.turn}" for each in stated}
+    names = {f"{each.example}{turn}".replace("/", "-") for each in stated for turn in ("", f"-{each.turn}")}
     strays = {*run.glob("controls/[!.]*"), *run.glob("rungs/[!.]*")} - {*asked_again(run)}
-    strays |= {path for each in folders for path in each.glob("isolated/*.jsonl") if path.stem not in names}
-    for path in sorted(strays):
+    talks = {path for each in folders for path in each.glob("isolated/*.jsonl") if path.stem not in names}
+    for path in sorted(strays | talks):
         yield f"{path.relative_to(run)}: no question of the run was asked again here"
     for folder in folders:
-        if not (folder / "isolated").exists() and not (folder / "events.jsonl").exists():
+        if not any((folder / each).exists() for each in ("isolated", "events.jsonl")):
             continue  # what is to go, before its first question
         own = read_manifest(folder)
         if found := differences(own.identity(), manifest.again(folder.name).identity()):
@@ -232,10 +231,9 @@ def _against_asked_again(run: Path, manifest: Manifest, stated: Mapping[Place, Q
             raise NotVerified(f"{run.name}: {folder.relative_to(run)}: {error}") from error
     for kind, each in read_again(run).items():
         said = {Place(*at): turn.reply.text for at, turn in each.turns.items() if turn.kind == "ask"}
-        for place in {*said} - {*stated}:
-            yield f"{place}: it was asked again ({kind}), and is not in results.json"
-        for place, question in stated.items():
-            answer = getattr(question.controls if kind in KINDS else question.ladder, kind, None)
+        for place in dict.fromkeys((*stated, *said)):
+            again = getattr(stated.get(place), "controls" if kind in KINDS else "ladder", None)
+            answer = getattr(again, kind, None)
             if said.get(place) != (None if answer is None else answer.reply):
                 yield f"{place}: its reply when it was asked again ({kind}) in results.json is not that of the log"
 

@@ -56,9 +56,7 @@ def side_lines(path: Path) -> Iterator[bytes]:
         if os.fstat(file.fileno()).st_size > LINES:  # or it cannot have as many
             blocks = iter(partial(file.read, 1 << 20), b"")
             if (lines := sum(block.count(b"\n") for block in blocks)) > LINES:
-                raise TooLarge(
-                    f"it has {lines:,} lines, and at most {LINES:,} are read; restore it from a copy"
-                )
+                raise TooLarge(f"it has {lines:,} lines; at most {LINES:,} are read")
             file.seek(0)
         yield from lines_of(file, LINE)
 

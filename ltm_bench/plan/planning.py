@@ -164,10 +164,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         agent.source,
         _abouts(manifest, scenarios),
         name=run_name(manifest, suite, usual, agent.usual),
-        notes=(
-            *_notes(request, suite, span, each),
-            *_unasked(manifest),
-        ),
+        notes=(*_notes(request, suite, span, each), *_unasked(manifest)),
         controls=parse_controls(suite.controls),
     )
     demand = partial(check_lines, mode=mode, name=agent.entry.name, agent=sample, pace=request.pace)

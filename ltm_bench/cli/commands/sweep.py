@@ -28,13 +28,7 @@ from ltm_bench.cli.options import LogLevel, Quiet, output_option
 from ltm_bench.cli.outputs import check_output
 from ltm_bench.cli.publishing import Press, publish_all
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import (
-    BudgetReached,
-    ConfigError,
-    LtmBenchError,
-    ManifestDiffers,
-    RunIncomplete,
-)
+from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, ManifestDiffers, RunIncomplete
 from ltm_bench.judge.judges import find_judges, find_reader
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
