@@ -71,7 +71,7 @@ async def publish(
     asks = given.judges or given.reader is not None
     with ExitStack() as reading:
         if asks:  # from before the calls are read on: nobody else may add any
-            reading.enter_context(locked(folder))
+            reading.enter_context(locked(folder, "another process is working on this run; wait for it"))
         files = reading.enter_context(RunFiles(folder, None if plan is None else plan.manifest))
         manifest = files.manifest
         about, examples = (
