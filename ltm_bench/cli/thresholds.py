@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ltm_bench.cli.console import complain, out, safe
-from ltm_bench.core.errors import ConfigError, LtmBenchError, RunIncomplete, ThresholdMissed
-from ltm_bench.core.messages import Outcome
+from ltm_bench.cli.verdicts import check_judged
+from ltm_bench.core.errors import ConfigError, LtmBenchError, ThresholdMissed
 from ltm_bench.core.seeds import Seed
 
 if TYPE_CHECKING:
@@ -84,14 +84,6 @@ def check_thresholds(thresholds: Thresholds, runs: Sequence[Run], baseline: Run 
     if baseline is not None:
         _check_drop(thresholds.max_drop, runs, baseline)
     check_judged(runs)
-
-
-def check_judged(runs: Sequence[Run]) -> None:
-    """Raise RunIncomplete if replies of a run could not be judged: no judge gave an answer that can be read, say."""
-    for run in runs:
-        if lacking := run.results.outcomes.get(Outcome.JUDGE_ERROR):
-            how = f"`ltm-bench rescore {run.name} --judge NAME` asks another judge"
-            raise RunIncomplete(f"{run.name} is incomplete: {lacking} replies could not be judged; {how}")
 
 
 def _check_drop(most: float, runs: Sequence[Run], baseline: Run) -> None:

@@ -30,7 +30,7 @@ def control(
 ) -> None:
     """Ask a run's questions again, once it has ended: blind and with the evidence, or as --control and --ladder say."""
     from ltm_bench.api import Options, execute
-    from ltm_bench.cli.thresholds import check_judged
+    from ltm_bench.cli.verdicts import check_judged
     from ltm_bench.cli.watching import watch
     from ltm_bench.plan.planning import plan_of
     from ltm_bench.runner.standing import finished

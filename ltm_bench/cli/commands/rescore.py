@@ -24,8 +24,7 @@ def rescore(
     """Re-score a run from its log, and show what changed. Its agent is not called."""
     from ltm_bench import api
     from ltm_bench.cli.summary import print_run
-    from ltm_bench.cli.thresholds import check_judged
-    from ltm_bench.cli.verdicts import stored_verdicts
+    from ltm_bench.cli.verdicts import check_judged, stored_verdicts
 
     folder = find_run(run)
     before = stored_verdicts(folder)

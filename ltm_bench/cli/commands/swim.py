@@ -13,7 +13,7 @@ from ltm_bench.cli.asking import ask_key, print_titled
 from ltm_bench.cli.console import err, out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, RunName
-from ltm_bench.cli.thresholds import check_judged
+from ltm_bench.cli.verdicts import check_judged
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.core.tokens import DEFAULT
