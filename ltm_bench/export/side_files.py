@@ -95,8 +95,8 @@ def check_side_files(run: Path) -> None:
         try:
             lined = path.suffix == ".jsonl"
             for number, content in enumerate(side_lines(path) if lined else [content_of(path)], start=1):
-                if lined and not content.endswith(b"\n"):  # torn by a crash
-                    break
+                if lined and not content.endswith(b"\n"):
+                    break  # torn by a crash
                 where = f"{name}:{number}" if lined else name
                 record = json_of(content)
                 form.validate_python(record)

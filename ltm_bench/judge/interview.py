@@ -9,7 +9,7 @@ import asyncio
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,7 +17,6 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ltm_bench.adapters.chat import ChatModel
@@ -111,7 +110,7 @@ class Interview:
         budget: What may be spent. What a kept answer has cost counts in it once.
         on_answer: Called with each answer that was not known, also where it failed.
         note: Called with the key of each call and the judge's name, and as a `Note`; None if calls are not recorded.
-        unread: How many answers to each call could not be read so far, by its key.
+        given_up: The keys of calls that are made no more, since their answers could not be read.
     """
 
     def __init__(
@@ -120,10 +119,10 @@ class Interview:
         budget: Budget,
         on_answer: Callable[[JudgeAnswer], None] = lambda _: None,
         note: Callable[[str, str, Call, Agent | None], None] | None = None,
-        unread: Mapping[str, int] = MappingProxyType({}),
+        given_up: Collection[str] = (),
     ) -> None:
         self._answers, self._budget, self._on_answer, self._note = answers, budget, on_answer, note
-        self._given_up = {key for key, times in unread.items() if times >= MOST_ASKED}
+        self._given_up = given_up
         self._places = asyncio.Semaphore(CONCURRENT)
         self._turns = defaultdict[str, asyncio.Lock](asyncio.Lock)
         self._sent: dict[str, JudgeAnswer] = {}
@@ -244,7 +243,8 @@ def interviewing(run: Path, kept: KeptCalls, role: Role, budget: Budget) -> Iter
 
         for each in kept.interrupted():  # or the mark of another call with its key would take its place
             put(line_of(each._replace(at=wall())))
-        yield Interview(answers, budget, note=note, unread=kept.unread)
+        given_up = [key for key, times in kept.unread.items() if times >= MOST_ASKED]
+        yield Interview(answers, budget, note=note, given_up=given_up)
 
 
 async def say(judge: Judge, text: str, budget: Budget, schema: Schema, note: Note | None) -> JudgeAnswer:

@@ -9,11 +9,12 @@ import pytest
 
 from ltm_bench.log.calls import KEPT, read_calls, spent_on
 from tests.asking import PAID
+from tests.judge.test_reading_runs import BETWEEN, SCENARIO
 
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-RUN = ("run", "--agent", "paid", "--span", "2k", "--scenario", "colours", "--examples", "2", "--name", "r")
+RUN = ("run", "--agent", "paid", "--span", "2k", "--scenario", "ride", "--examples", "2", "--name", "r")
 JUDGE = '''"""Judge: costs a cent an answer."""
 
 from ltm_bench import Agent, Message, Reply, Usage
@@ -29,7 +30,9 @@ class Judge(Agent):
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agents").mkdir()
-    (tmp_path / "agents" / "paid.py").write_text(PAID, "utf-8")
+    (tmp_path / "agents" / "paid.py").write_text(PAID.replace("I do not know.", BETWEEN), "utf-8")
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "ride.py").write_text(SCENARIO, "utf-8")
     (tmp_path / "agents" / "strict.py").write_text(JUDGE, "utf-8")
     return tmp_path
 
@@ -59,6 +62,9 @@ def test_one_sum_covers_run_controls_ladder_and_judges(command: "Command") -> No
     assert "blind $" in done.out
     assert command("rescore", "r.blind", "--judge", "strict").exit_code == 0
     assert command("report", "r").exit_code == 0
+    judged = len(read_calls(Path("reports/r/controls/blind")).asked)
+    assert judged > 0
+    assert in_all()["all"] == pytest.approx((found["all"] or 0) + 0.01 * judged)
     assert in_all()["all"] == pytest.approx(float(folded()))
 
 
