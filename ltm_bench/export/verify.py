@@ -216,17 +216,17 @@ def _against_asked_again(run: Path, manifest: Manifest, stated: Mapping[Place, Q
     for path in sorted(strays | talks):
         yield f"{path.relative_to(run)}: no question of the run was asked again here"
     for folder in folders:
-        if not any((folder / each).exists() for each in ("isolated", "events.jsonl")):
-            continue  # what is to go, before its first question
-        own = read_manifest(folder)
-        if found := differences(own.identity(), manifest.again(folder.name).identity()):
-            yield f"{folder.relative_to(run)}: it asks another run's questions ({found[0]})"
-            continue
         try:
-            if (folder / "results.json").exists():
-                verify(folder)
             check_side_files(folder)
-            Refolded(folder, own, {})
+            if not (folder / "events.jsonl").exists():
+                continue  # releases up to 0.4.0 wrote none, nor does what is to go
+            own = read_manifest(folder)
+            if found := differences(own.identity(), manifest.again(folder.name).identity()):
+                yield f"{folder.relative_to(run)}: it asks another run's questions ({found[0]})"
+            elif (folder / "results.json").exists():
+                verify(folder)
+            else:
+                Refolded(folder, own, {})
         except NotVerified as error:
             raise NotVerified(f"{run.name}: {folder.relative_to(run)}: {error}") from error
     for kind, each in read_again(run).items():

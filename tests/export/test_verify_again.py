@@ -121,3 +121,16 @@ def test_results_that_state_another_reply_to_a_question_asked_again_do_not_agree
     assert "its reply when it was asked again (retold) in results.json is not that of the log" in " ".join(
         done.err.split()
     )
+
+
+def test_a_run_whose_controls_are_of_an_earlier_release_agrees(command: "Command", reports: Path) -> None:
+    old = Path(__file__).parents[1] / "frozen" / "v0_4_0" / "asked_again"
+    shutil.copytree(old, reports / "old", copy_function=shutil.copyfile)
+    assert command("rescore", "old").exit_code == 0
+    done = command("verify", "old")
+    assert done.exit_code == 0, done.err
+    log = next((reports / "old" / "controls" / "blind" / "isolated").glob("*.jsonl"))
+    log.write_bytes(log.read_bytes().replace(b'"reply":"', b'"reply":"Well, '))
+    done = command("verify", "old")
+    assert done.exit_code == 1
+    assert "its reply when it was asked again (blind)" in " ".join(done.err.split())
