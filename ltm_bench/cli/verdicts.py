@@ -1,7 +1,5 @@
 """The verdicts stored when a run was last scored, and whether every reply has one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +28,7 @@ def _spelt(outcome: str, score: float | None) -> str:
     return outcome if score is None else f"{outcome} {score:.2f}"
 
 
-def check_judged(runs: Sequence[Run]) -> None:
+def check_judged(runs: "Sequence[Run]") -> None:
     """Raise RunIncomplete if replies of a run could not be judged: no judge gave an answer that can be read, say."""
     for run in runs:
         if lacking := run.results.outcomes.get(Outcome.JUDGE_ERROR):

@@ -134,9 +134,10 @@ class KeptCalls:
             self.take(record)
             yield record
 
-    def read(self, folder: Path) -> Self:
-        """Take the records of a folder but for those in `timings.jsonl`, which is read for other reasons, too."""
-        for record in chain(records(folder / "gateway.jsonl"), records(folder / CALLS)):
+    def read(self, folder: Path, *before: str) -> Self:
+        """Take the records of a folder: of files named here, and of all that hold nothing but calls."""
+        names = (*before, "gateway.jsonl", CALLS)
+        for record in chain.from_iterable(records(folder / each) for each in names):
             self.take(record)
         return self
 
@@ -241,10 +242,7 @@ def mark_of(mark: str, price: Decimal | None) -> dict[str, Any]:
 
 def read_calls(folder: Path) -> KeptCalls:
     """Read a folder's calls, those that earlier releases kept elsewhere too."""
-    found = KeptCalls()
-    for record in records(folder / "timings.jsonl"):
-        found.take(record)
-    return found.read(folder)
+    return KeptCalls().read(folder, "timings.jsonl")
 
 
 def _ended(call: Call, record: Mapping[str, Any]) -> Call:

@@ -70,19 +70,13 @@ def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
         raise ConfigError(f"agent {adapter}: {error}") from error
     if most != REPLY:
         agent.max_bytes = most
-    _check_facts(adapter, agent)
-    return agent
-
-
-def _check_facts(adapter: str, agent: Agent) -> None:
-    """Raise ConfigError if one of the facts that an adapter declares has a value that it cannot have."""
+    # A fact that an adapter cannot mean would fail in the middle of a run.
     for name, kind in Agent.__annotations__.items():
         value, allowed = getattr(agent, name), get_args(kind) or (kind,)
         if type(value) not in allowed and not (isinstance(value, str) and value in allowed):
             wanted = " or ".join(getattr(each, "__name__", repr(each)) for each in allowed)
-            raise ConfigError(
-                f"agent {adapter}: its {name} is {value!r:.60}; an adapter declares it as {wanted}"
-            )
+            raise ConfigError(f"agent {adapter}: its {name} is {value!r:.60}; declare it as {wanted}")
+    return agent
 
 
 _SIZE = "max_bytes"

@@ -116,14 +116,14 @@ def test_a_type_that_pydantic_does_not_know_is_not_checked(place: Path) -> None:
 @pytest.mark.parametrize(
     ("fact", "wanted"),
     [
-        ("forks = None", "its forks is None; an adapter declares it as 'no' or 'snapshot' or 'barrier'"),
+        ("forks = None", "its forks is None; declare it as 'no' or 'snapshot' or 'barrier'"),
         ("forks = True", "its forks is True"),
         ("forks = 'yes'", "its forks is 'yes'"),
-        ("observes = None", "its observes is None; an adapter declares it as bool"),
+        ("observes = None", "its observes is None; declare it as bool"),
         ("free = 'no'", "its free is 'no'"),
-        ("uses = '3'", "its uses is '3'; an adapter declares it as int or NoneType"),
-        ("max_bytes = None", "its max_bytes is None; an adapter declares it as int"),
-        ("connections = 3", "its connections is 3; an adapter declares it as str"),
+        ("uses = '3'", "its uses is '3'; declare it as int or NoneType"),
+        ("max_bytes = None", "its max_bytes is None; declare it as int"),
+        ("connections = 3", "its connections is 3; declare it as str"),
     ],
 )
 def test_a_fact_that_an_adapter_cannot_mean_is_refused_before_anything_is_asked(
