@@ -194,16 +194,16 @@ def _collector(kind: str) -> Callable[[int, Path], str]:
     return door
 
 
-def _file(
-    name: str, read: str, start: bytes = b"", block: bytes = ZEROS, *, sparse: bool = False
-) -> Callable[[int, Path], str]:
-    """Return a door for a file: packed if its name says so, otherwise with a hole of that size."""
+def _file(name: str, read: str, start: bytes = b"", block: bytes = ZEROS) -> Callable[[int, Path], str]:
+    """Return a door for a file: packed if its name says so, otherwise with a hole of that size, or of blocks."""
 
     def door(size: int, folder: Path) -> str:
         path = folder / name
         with path.open("wb") as file:
             if path.suffix == ".gz":
                 file.writelines(packed(size, start, block))
+            elif block is not ZEROS:
+                file.writelines(block for _ in range(size // len(block)))
             else:
                 file.write(start)
                 file.truncate(size)
@@ -213,6 +213,9 @@ def _file(
         return f"{scope.get('got')!s:.300} {said[:2]}"
 
     return door
+
+
+TIMINGS = "from ltm_bench.score.results.timings import side_of\ngot = side_of(path.parent, None)"
 
 
 def _download(size: int, folder: Path) -> str:
@@ -298,6 +301,21 @@ DOORS: dict[str, Callable[[int, Path], str]] = {
         "events.jsonl",
         "from ltm_bench.log.reader import read_manifest\ngot = read_manifest(path.parent)",
         b'{"event": "',
+    ),
+    "timings of one line": _file("timings.jsonl", TIMINGS),
+    "timings of many lines": _file("timings.jsonl", TIMINGS, block=b'{"turn":1,"seconds":0.25}\n' * 4096),
+    "timings of many lines, verified": _file(
+        "timings.jsonl",
+        "from ltm_bench.export.side_files import check_side_files\ngot = check_side_files(path.parent)",
+        block=b'{"turn":1,"seconds":0.25}\n' * 4096,
+    ),
+    "log of a run that is viewed": _file(
+        "events.jsonl", "from ltm_bench.viewer.states import _ended\ngot = _ended(path)"
+    ),
+    "CSV field .gz": _file(
+        "x.csv.gz",
+        "from ltm_bench.datasets.recounting import read_published\ngot = read_published(path)",
+        b"question,answer\nq,",
     ),
     "download": _download,
 }

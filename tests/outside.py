@@ -9,7 +9,9 @@ METHODS = frozenset(
     (
         "read read1 readinto readline readlines readall readexactly readuntil aread read_bytes read_text body recv "
         "recv_into iter_bytes aiter_bytes iter_lines aiter_lines iter_raw aiter_raw iter_text aiter_text iter_content "
-        "communicate check_output cat_file cat_ranges get_file extractfile extractall"
+        "communicate check_output cat_file cat_ranges get_file extractfile extractall fetchone fetchall fetchmany "
+        "read_csv read_json read_parquet read_pickle read_table scan_csv loadtxt genfromtxt copyfileobj urlretrieve "
+        "makefile pread"
     ).split()
 )
 """Methods that read, whatever they are of."""
@@ -20,7 +22,8 @@ FUNCTIONS = frozenset(
         "lzma.open lzma.decompress tarfile.open zipfile.ZipFile ZipFile csv.reader csv.DictReader tomllib.load "
         "json.load pickle.load yaml.load yaml.safe_load urlopen urllib.request.urlopen httpx2.get httpx2.post "
         "httpx2.request httpx2.stream httpx.get httpx.post httpx.stream requests.get requests.post os.read os.open "
-        "PdfReader subprocess.run subprocess.check_output np.load numpy.load jsonlines.open fileinput.input"
+        "PdfReader subprocess.run subprocess.check_output np.load numpy.load jsonlines.open fileinput.input input "
+        "urlretrieve io.open codecs.open mmap.mmap shelve.open dbm.open tokenize.open linecache.getlines"
     ).split()
 )
 """Functions and classes that read."""
@@ -42,9 +45,17 @@ class Read(NamedTuple):
 def reads(file: str, tree: ast.AST) -> Iterator[Read]:
     """Yield the places in a file where something is read."""
 
+    handles = _handles(tree)
+
     def walk(node: ast.AST, names: tuple[str, ...]) -> Iterator[Read]:
         for child in ast.iter_child_nodes(node):
             inside = names
+            if isinstance(child, ast.For | ast.AsyncFor | ast.comprehension):
+                over = child.iter
+                while isinstance(over, ast.Call) and ast.unparse(over.func) in _OVER and over.args:
+                    over = over.args[-1]
+                if isinstance(over, ast.Name) and over.id in handles:
+                    yield Read(file, ".".join(inside), f"for in {over.id}", over.lineno)
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 inside = (*names, child.name)
             if what := _what(child):
@@ -52,6 +63,33 @@ def reads(file: str, tree: ast.AST) -> Iterator[Read]:
             yield from walk(child, inside)
 
     yield from walk(tree, ())
+
+
+_ARCHIVES = ("archive", "bundle", "zip", "tar", "fs", "_fs", "filesystem")
+"""What opens what it holds by a name that is no constant."""
+_OVER = ("enumerate", "iter", "list", "map", "filter", "zip", "islice", "chain")
+
+
+def _handles(tree: ast.AST) -> set[str]:
+    """Return the names that stand for open files, whose iteration reads a line of any length."""
+    bound = [
+        (each.context_expr, each.optional_vars)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With | ast.AsyncWith)
+        for each in node.items
+    ]
+    bound += [
+        (node.value, node.targets[0])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and len(node.targets) == 1
+    ]
+    return {
+        name.id
+        for made, name in bound
+        if isinstance(made, ast.Call) and isinstance(name, ast.Name)
+        if ast.unparse(made.func).rpartition(".")[2]
+        in ("open", "opened", "unpacking", "GzipFile", "makefile")
+    }
 
 
 def _what(node: ast.AST) -> str:
@@ -65,6 +103,8 @@ def _what(node: ast.AST) -> str:
             if last == "json" and isinstance(called, ast.Attribute) and not node.args and not node.keywords:
                 return name
             if last == "open" and isinstance(called, ast.Attribute) and _opens(node):
+                return name
+            if last == "open" and name.rpartition(".")[0].rpartition(".")[2] in _ARCHIVES:
                 return name
             if last.endswith("Popen") or last in ("create_subprocess_exec", "create_subprocess_shell"):
                 return name

@@ -289,6 +289,12 @@ def test_no_folder_is_scanned_without_being_closed() -> None:
     assert [line for line in lines if "scandir(" in line and not line.startswith("with ")] == []
 
 
+def test_no_line_of_a_suite_or_of_their_guide_runs_off_the_page() -> None:
+    files = [path for path in (ROOT / "configs").iterdir() if path.suffix in (".toml", ".md")]
+    lines = [(path.name, line) for path in files for line in path.read_text("utf-8").splitlines()]
+    assert [(name, line) for name, line in lines if len(line) > 140 and not line.startswith("|")] == []
+
+
 def test_every_measurement_is_in_the_table_of_measurements() -> None:
     table = (ROOT / "perf" / "README.md").read_text("utf-8")
     begun = re.compile("^(?:@measurement|if __name__ == )", re.MULTILINE)

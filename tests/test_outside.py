@@ -63,7 +63,6 @@ REVIEWED = {
         "ltm_bench/export/bundle.py :: _check_sums :: path.open",
         "ltm_bench/export/leaderboard/entries.py :: _read :: bundle.open",
         "ltm_bench/core/download.py :: download :: *",  # to the disk
-        "ltm_bench/log/lines.py :: records :: path.open",
         "ltm_bench/log/lines.py :: backwards :: file.read",
         "ltm_bench/log/lines.py :: mend :: path.open",
         "ltm_bench/log/forks.py :: * :: *.open",
@@ -76,6 +75,8 @@ REVIEWED = {
         "ltm_bench/viewer/desk.py :: Desk.application.answer :: request.body",  # its stated length is checked
         "ltm_bench/export/bundle.py :: unpack :: *",  # after check_zip
         "ltm_bench/export/leaderboard/entries.py :: _read :: (run / name).read_bytes",  # from there
+        "ltm_bench/filler/fetching.py :: _unpack :: for in tar",
+        "ltm_bench/filler/fetching.py :: _unpack :: shutil.copyfileobj",
         "ltm_bench/filler/fetching.py :: _unpack :: tar*",  # an archive of a known hash, to the disk
     ),
     "what we shipped": (
@@ -118,6 +119,7 @@ REVIEWED = {
         "agents/letta_code.py :: LettaCode.* :: path.read_text",
         "agents/supermemory.py :: * :: *",
         "agents/transcript.py :: * :: path.open",
+        "agents/transcript.py :: * :: for in lines",
         "agents/zep.py :: * :: *",
     ),
     "programs on this machine that the user named, or that are ours, and the terminal": (
@@ -130,8 +132,13 @@ REVIEWED = {
         "agents/_cognee_worker.py :: * :: *",
         "agents/command.py :: Command._start :: *",
         "agents/human.py :: _line :: *",
+        "ltm_bench/cli/* :: * :: input",
         "agents/letta_code.py :: * :: *create_subprocess_exec",
         "agents/letta_code.py :: * :: process.communicate",
+    ),
+    "a cache of ours, each of whose answers is read up to a limit": (
+        "ltm_bench/adapters/http/answers.py :: AnswerCache.get :: *.fetchone",
+        "ltm_bench/judge/opinions.py :: OpinionStore._get :: *.fetchone",
     ),
     "a descriptor that is not read": (
         "ltm_bench/cli/console.py :: * :: os.open",
@@ -171,6 +178,10 @@ def test_no_place_that_was_looked_at_has_gone() -> None:
         "async def f(answer):\n    return await answer.aread()", "json.load(file)", "tomllib.load(file)",
         "async def f(r):\n    async for x in r.aiter_lines(): pass", "csv.reader(file)", "path.open()",
         "path.open('rb')", "path.open(encoding='utf-8')", "zipfile.ZipFile(path)", "def f(response): response.content",
+        "with opened(p) as file:\n    for line in file: pass", "file = open(p)\nx = [n for n in enumerate(file)]",
+        "with gzip.open(p) as f:\n    x = sum(1 for _ in f)", "input()", "database.execute(q).fetchone()",
+        "mmap.mmap(f.fileno(), 0)", "shutil.copyfileobj(a, b)", "io.open(p)", "codecs.open(p)", "np.loadtxt(p)",
+        "pandas.read_csv(p)", "urlretrieve(u)", "archive.open(name)", "self._fs.open(path)", "os.pread(fd, n, 0)",
         "await request.body()", "sys.stdin", "await p.communicate()", "class A:\n  x = urllib.request.urlopen(u)",
     ],
 )  # fmt: skip
@@ -182,7 +193,7 @@ def test_every_way_of_reading_is_found(code: str) -> None:
 
 GIGABYTE = 1 << 30
 
-MOST = {"log": 1100, "elements .gz": 400}
+MOST = {"log": 1100, "log of a run that is viewed": 1100, "timings of one line": 1100, "elements .gz": 400}
 """Megabytes of memory that a door may take: as much as it reads, and what that needs meanwhile; of most, 300."""
 
 
@@ -199,7 +210,11 @@ def check(door: str, size: int) -> None:
     told = through(door, size)
     assert int(str(told["peak"])) < MOST.get(door, 300), told
     said = str(told["said"])
-    assert "more than" in said or "did not arrive in full in time" in said, told
+    assert (
+        "more than" in said
+        or "at most 5,000,000 are read" in said
+        or "did not arrive in full in time" in said
+    ), told
     assert "Traceback" not in said
 
 

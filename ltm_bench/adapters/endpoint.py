@@ -141,9 +141,8 @@ class Endpoint:
     def rejected(self, status: int, detail: str) -> AgentError:
         """Return the error for an HTTP status that persisted through all retries."""
         if status == 400 and "No connected db" in detail:
-            status = (
-                401  # LiteLLM's proxy, of an unknown key: https://github.com/BerriAI/litellm/issues/12273
-            )
+            # LiteLLM's proxy, of an unknown key: https://github.com/BerriAI/litellm/issues/12273.
+            status = 401
         match status:
             case _ if says("money", detail):
                 return self._error(

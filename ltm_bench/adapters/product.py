@@ -155,9 +155,8 @@ class MemoryProduct(DurableAgent):
     async def reopen(self, home: Path, turns: Sequence[Turn], since: int) -> None:
         """Go on from what the product kept, and tell it what it missed since."""
         await self.open(home)
-        if len(self._ledger.heard) > len(
-            turns
-        ):  # a turn under way when the run was killed, which it gets again
+        # A turn under way when the run was killed, which it gets again.
+        if len(self._ledger.heard) > len(turns):
             self._ledger.cut(len(turns))
         count = len(self._ledger.heard)
         if count < since:

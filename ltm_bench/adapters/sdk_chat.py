@@ -128,12 +128,8 @@ class SdkChatModel(ChatModel):
             if toolbox is None:
                 return await self._once_more(lambda: self.request(self.client, prompt), self.read, spent)
             return summed(spent, await self._converse(prompt, toolbox, spent))
-        except (
-            self.sdk_error,
-            ValueError,
-            RecursionError,
-            ExceptionGroup,
-        ) as error:  # the JSON decoder's, anyio's
+        except (self.sdk_error, ValueError, RecursionError, ExceptionGroup) as error:
+            # The JSON decoder's, anyio's.
             status = getattr(error, "status_code", None)
             code, kind = (getattr(error, name, None) for name in ("code", "type"))
             told = told_by(error)

@@ -7,11 +7,11 @@ from pathlib import Path
 from ltm_bench.adapters.product import MemoryProduct
 from ltm_bench.api.options import Options
 from ltm_bench.core.errors import CannotCombine
-from ltm_bench.log.controls import RUNGS, again_of, check_ladder, ladder_to_go, old_ladder, parse_controls
+from ltm_bench.log.controls import KINDS, RUNGS, again_of, check_ladder, old_ladder, parse_controls, to_go
 from ltm_bench.log.environment import window_of
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.control_costs import control_lines, ladder_line
-from ltm_bench.runner.controls import asked_of, check_controls
+from ltm_bench.runner.controls import asked_of, asked_talks, check_controls
 from ltm_bench.runner.conversations import run_locked
 from ltm_bench.runner.observer import Silent
 from ltm_bench.runner.standing import cost_of
@@ -42,13 +42,18 @@ def spent_before(plan: Plan, folder: Path, options: Options) -> Decimal:
     return sum((cost_of(home, plan.manifest.again(kind)).total for home, kind in asked.items()), Decimal())
 
 
-async def again_lines(plan: Plan, folder: Path, options: Options) -> list[str]:
-    """Return a line for what each control, and what is missing of the ladder, would take. Raises ConfigError."""
-    lines = []
+def left_to_ask(plan: Plan, folder: Path, options: Options) -> list[str]:
+    """Return which controls of a run are not asked to the end, and `ladder` if it is not. Raises ConfigError."""
     if options.ladder:
         check_ladder(folder)
-        lines += [await ladder_line(plan)] if ladder_to_go(folder) else []
-    return [*lines, *await control_lines(plan, controls_for(plan, options))]
+    left = to_go(folder, again_for(plan, options))
+    return [*(kind for kind in left if kind in KINDS), *["ladder"] * any(kind in RUNGS for kind in left)]
+
+
+async def again_lines(plan: Plan, left: Sequence[str]) -> list[str]:
+    """Return a line for what the ladder and each control would take, of those that are left to ask."""
+    lines = [await ladder_line(plan)] if "ladder" in left else []
+    return [*lines, *await control_lines(plan, [kind for kind in left if kind in KINDS])]
 
 
 async def ask_again(plan: Plan, folder: Path, options: Options) -> None:
@@ -60,10 +65,11 @@ async def ask_again(plan: Plan, folder: Path, options: Options) -> None:
     sample = plan.agents.sample
     await plan.agents.find_window(window_of(folder))
     # The rungs of an agent that forks are asked where it is told the run's log.
-    rungs = RUNGS if options.ladder and sample.forks == "no" and ladder_to_go(folder) else ()
+    rungs = RUNGS if options.ladder and sample.forks == "no" and to_go(folder, RUNGS) else ()
     kinds = [*controls_for(plan, options), *rungs]
     # A person, or a product's server, is shared by all conversations.
     shared = sample.interactive or isinstance(sample, MemoryProduct)
+    again = asked_talks(plan, kinds, folder)
     for asked, home in [(plan, folder), *((asked_of(plan, kind), again_of(folder, kind)) for kind in kinds)]:
         await run_locked(
             asked,
@@ -75,4 +81,5 @@ async def ask_again(plan: Plan, folder: Path, options: Options) -> None:
             counted=True,
             limit=options.run_timeout,
             ladder=options.ladder and asked is plan,
+            again=again,
         )

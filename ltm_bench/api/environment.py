@@ -99,9 +99,8 @@ class Environment(_Env):
             "acknowledge": acknowledge,
             "parameters": parameters,
         }
-        plan = make_plan(
-            Request("goldfish", **arguments)
-        )  # it observes, which is all that the plan asks of an agent
+        # It observes, which is all that the plan asks of an agent.
+        plan = make_plan(Request("goldfish", **arguments))
         if plan.manifest.suite.isolated:
             raise ConfigError(
                 f"suite {suite}: each of its examples has a conversation of its own, and an environment is one "
@@ -216,11 +215,8 @@ class Environment(_Env):
     def _seen(self, episode: Episode) -> tuple[str, dict[str, Any]]:
         """Return a message and what is known about it."""
         message = episode.message
-        known = {
-            "seed": episode.plan.manifest.seed,
-            "message": message,
-            "observed": tuple(episode.observed),
-        }
+        seed, observed = episode.plan.manifest.seed, tuple(episode.observed)
+        known = {"seed": seed, "message": message, "observed": observed}
         return "" if message is None else message.text, known
 
 

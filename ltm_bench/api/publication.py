@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from ltm_bench.core.messages import Verdict
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.environment import record_facts
 from ltm_bench.log.manifest import Manifest
+from ltm_bench.log.recorder import locked
 from ltm_bench.plan.planning import Plan, read_bank, reference_examples
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
@@ -56,12 +58,18 @@ async def publish(
 
     Raises:
         ConfigError: The reference is unknown, or can no longer be played; or there is no such reader or judge.
+        RunLocked: Reader or judges are named, and another process is working on the run, or asks its own.
     """
     from ltm_bench.report.publishing import read_to_publish
 
     for name in besides:
         check_known(f"unknown reference {name!r}", name, ON_DEMAND)
-    with RunFiles(folder, None if plan is None else plan.manifest) as files:
+    given, background = options or Options(), None
+    asks = given.judges or given.reader is not None
+    with ExitStack() as reading:
+        if asks:  # from before the calls are read on: nobody else may add any
+            reading.enter_context(locked(folder, "another process is working on this run; wait for it"))
+        files = reading.enter_context(RunFiles(folder, None if plan is None else plan.manifest))
         manifest = files.manifest
         about, examples = (
             (abouts(manifest), reference_examples(manifest))
@@ -78,8 +86,7 @@ async def publish(
         }
         for name in besides:
             references[name] = total(await _played(manifest, examples, agent_class(name)))
-        given, background = options or Options(), None
-        if given.judges or given.reader is not None:
+        if asks:
             from ltm_bench.judge.asking import Background, have_judged
             from ltm_bench.judge.judges import find_judges, find_reader
             from ltm_bench.judge.reading import have_read_blind

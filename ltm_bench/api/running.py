@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ltm_bench.adapters.routing import serving
 from ltm_bench.api.continuing import asking, check_server, continued, resuming
-from ltm_bench.api.controlling import again_for, again_lines, ask_again, spent_before
+from ltm_bench.api.controlling import again_for, again_lines, ask_again, left_to_ask, spent_before
 from ltm_bench.api.options import Options
 from ltm_bench.api.publication import publish
 from ltm_bench.api.runs import Run
@@ -86,7 +86,7 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         with equipped(options):
             if not (folder / "events.jsonl").exists():
                 said = await _foreseen(plan, options)
-            for line in await again_lines(plan, folder, options):
+            for line in await again_lines(plan, left_to_ask(plan, folder, options)):
                 options.notify(line)
             options.budget.count(spent_before(plan, folder, options))
             verdicts = await run_locked(
@@ -116,7 +116,8 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
         options.notify(resumable)
         raise
     if verdicts is None and not kinds:
-        (options.reused or options.notify)(
+        asked = options.judges or options.reader  # which may be paid for
+        (options.notify if asked else options.reused or options.notify)(
             f"{folder} is finished already; --fresh starts a new run beside it."
         )
     return await publish(folder, plan, verdicts, options=options)

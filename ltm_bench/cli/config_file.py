@@ -46,6 +46,8 @@ def values_of(ctx: typer.Context, path: Path, besides: Collection[str] = ()) -> 
         elif option.multiple != isinstance(value, list):
             wanted = f"write a list, such as {[value]!r:.60}" if option.multiple else "write a single value"
             raise ConfigError(f"{path}: {key} = {value!r:.60}: {wanted}, as for {option.opts[0]}")
+        elif value == []:  # which would mean what is usual: all scenarios, seed 0
+            raise ConfigError(f"{path}: {key} = []: no {key.removesuffix('s')} is named; leave it out")
         else:
             found[name] = (
                 [_plain(path, key, each) for each in value] if option.multiple else _plain(path, key, value)

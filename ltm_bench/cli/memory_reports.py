@@ -42,12 +42,8 @@ def report_on(agent: str, data: Path, folder: Path, budget: Budget) -> Iterator[
     for name, role in _REPORTS.items():
         try:
             rows = asyncio.run(ask_memory(source, known["belief"], known[role], budget))
-        except (
-            LookupError,
-            TypeError,
-            ValueError,
-            AttributeError,
-        ) as error:  # the agent's own are AgentErrors
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            # The agent's own are AgentErrors.
             raise ConfigError(f"--data {data}: a belief or {role} cannot be read: {error!r}") from error
         path = folder / f"{name}-{re.sub(r'[^A-Za-z0-9._-]+', '-', agent)}.json"
         text = json.dumps({"provider": agent, "cases" if role == "case" else "turns": rows}, indent=2)

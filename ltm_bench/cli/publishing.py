@@ -14,6 +14,7 @@ from ltm_bench.api import Options, Run, load_run
 from ltm_bench.api.controlling import again_for
 from ltm_bench.api.publication import publish, publish_job
 from ltm_bench.cli.console import err, safe
+from ltm_bench.cli.verdicts import check_judged
 from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, RunIncomplete
 from ltm_bench.log.environment import environment_of, record_facts
 from ltm_bench.runner.conversation import Verdicts
@@ -121,6 +122,7 @@ async def _published(done: JobResult, options: Options) -> tuple[JobResult, Run]
     job = done.job
     try:
         run = await publish_job(job, done.verdicts, options, ask=done.problem is None)
+        check_judged([run] if done.problem is None else [])
     except (BudgetReached, RunIncomplete) as error:
         return replace(done, problem=error), load_run(job.folder)
     except (ConfigError, OSError) as error:

@@ -1,6 +1,6 @@
 """Prints a run's scores, and what a reader must know before believing them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rich import box
@@ -10,6 +10,7 @@ from ltm_bench.api import REFERENCES, Run
 from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
+from ltm_bench.report.words import cost
 from ltm_bench.score.results.controls import Controls
 from ltm_bench.score.results.headline import Leaks
 from ltm_bench.score.results.ladder import LadderResult
@@ -78,9 +79,17 @@ def print_run(run: Run) -> None:
     print_raters(results)
     for remark in results.remarks:
         out().print(f"note: {remark}")
+    _print_in_all(results.in_all, free=run.manifest.agent.free)
     if results.overridden:
         out().print(f"verdicts by hand: {results.overridden}")
     print_page(run.folder / "report.html")
+
+
+def _print_in_all(spent: Mapping[str, float | None], *, free: bool) -> None:
+    """Print what a run has cost with all that was asked of it again, if anything was."""
+    parts = [f"{name} {cost(each, free=False)}" for name, each in spent.items() if each != 0]
+    if spent:
+        out().print(f"in all: {cost(spent['all'], free)}" + f" ({', '.join(parts[:-1])})" * bool(parts))
 
 
 def _leaked(leaks: Leaks) -> str:

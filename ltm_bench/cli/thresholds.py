@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ltm_bench.cli.console import complain, out, safe
+from ltm_bench.cli.verdicts import check_judged
 from ltm_bench.core.errors import ConfigError, LtmBenchError, ThresholdMissed
 from ltm_bench.core.seeds import Seed
 
@@ -67,7 +68,10 @@ def check_reachable(thresholds: Thresholds, manifest: Manifest) -> None:
 
 
 def check_thresholds(thresholds: Thresholds, runs: Sequence[Run], baseline: Run | None) -> None:
-    """Raise ThresholdMissed if a run, or the average over several seeds, is not good enough."""
+    """Raise ThresholdMissed if a run, or the average over several seeds, is not good enough.
+
+    Raises RunIncomplete if a judge has left a reply without a verdict.
+    """
     scores = [run.score for run in runs]
     so_far = sum(run.results.score_so_far for run in runs) / len(runs)
     if thresholds.fail_under is not None and (None in scores or so_far < thresholds.fail_under):
@@ -79,6 +83,7 @@ def check_thresholds(thresholds: Thresholds, runs: Sequence[Run], baseline: Run 
         )
     if baseline is not None:
         _check_drop(thresholds.max_drop, runs, baseline)
+    check_judged(runs)
 
 
 def _check_drop(most: float, runs: Sequence[Run], baseline: Run) -> None:

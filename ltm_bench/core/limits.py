@@ -302,9 +302,8 @@ def content_of(path: Path, most: int = FILE, *, unpack: bool = False) -> bytes:
         plain = unpacking(file) if unpack else file
         Intake("it", most, os.fstat(file.fileno()).st_size if plain is file else 0)
         try:
-            content = plain.read(
-                most + 1
-            )  # not all, since some files, such as those of /proc, do not know their size
+            # Not all, since some files, such as those of /proc, do not know their size.
+            content = plain.read(most + 1)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(f"it is damaged: {error}") from error
     if len(content) > most:

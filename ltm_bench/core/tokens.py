@@ -93,9 +93,8 @@ def counter(name: str = DEFAULT) -> TiktokenCounter:
 
 @cache  # cached here: on `counter` it would keep `counter()` and `counter(DEFAULT)` apart
 def _counter(name: str) -> TiktokenCounter:
-    _ranks() if name == DEFAULT else _encoding(
-        name
-    )  # here, so that a table which cannot be had is said at once
+    # Here, so that a table which cannot be had is said at once.
+    _ranks() if name == DEFAULT else _encoding(name)
     return TiktokenCounter(name)
 
 

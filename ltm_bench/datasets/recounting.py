@@ -141,9 +141,8 @@ def counts_of(file: PublishedFile, known: Known) -> Iterator[RowCount]:
             file.shape.check(row)
             yield file.shape.count(row, known)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            said = (
-                "one of its values has another type than in files of this kind"  # Python's words name no key
-            )
+            # Python's words name no key.
+            said = "one of its values has another type than in files of this kind"
             if isinstance(error, ValueError | KeyError):
                 said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
             raise ConfigError(f"{file.path}: row {number}: {said}") from error

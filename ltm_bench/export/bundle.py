@@ -77,10 +77,8 @@ def unpack(bundle: Path, into: Path) -> Path:
     except NotVerified:
         raise
     except Exception as error:  # any part of zipfile and zlib can fail on a damaged zip, each in its own way
-        if (
-            isinstance(error, OSError) and error.errno != errno.EINVAL
-        ):  # a full disk, and no offset before the file
-            raise
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise  # a full disk, and no offset before the file
         said = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise NotVerified(f"{bundle}: {said}; it is damaged, or not a bundle") from error
     run = into / paths[0].parts[0]

@@ -72,13 +72,8 @@ def _partial(answer: bytes) -> tuple[int, str]:
     try:
         said = json_of(answer)["partialSuccess"]
         return int(said.get("rejectedSpans") or 0), str(said.get("errorMessage") or "")
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-    ):  # most collectors answer nothing, or {}
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
+        # Most collectors answer nothing, or {}.
         return 0, ""
 
 

@@ -19,7 +19,7 @@ from ltm_bench.judge.reading import BlindCase, cases_of, settled
 from ltm_bench.log.asked import ASKED, AskedFor
 from ltm_bench.log.calls import CALLS
 from ltm_bench.log.events import usage_of
-from ltm_bench.log.lines import LARGEST
+from ltm_bench.log.lines import LARGEST, side_lines
 from ltm_bench.score.audits.blind import verdict_by_reading
 from ltm_bench.score.audits.judgements import BLIND, JUDGEMENTS, OVERRIDES, VAGUE, BlindReading
 from ltm_bench.score.audits.records import AUDIT
@@ -77,7 +77,7 @@ _FORMS: Mapping[str, TypeAdapter[Any]] = {
     ),
 }
 
-_DERIVED = ("costs", "latency", "operations", "seconds")
+_DERIVED = ("costs", "in_all", "latency", "operations", "seconds")
 """What of results.json comes from side files; in the rest, a number can be negative."""
 
 
@@ -93,8 +93,11 @@ def check_side_files(run: Path) -> None:
             continue
         where = name
         try:
-            for number, content in enumerate(_records(path), start=1):
-                where = f"{name}:{number}" if path.suffix == ".jsonl" else name
+            lined = path.suffix == ".jsonl"
+            for number, content in enumerate(side_lines(path) if lined else [content_of(path)], start=1):
+                if lined and not content.endswith(b"\n"):
+                    break  # torn by a crash
+                where = f"{name}:{number}" if lined else name
                 record = json_of(content)
                 form.validate_python(record)
                 if name == CALLS and (used := record.get("usage")) is not None and usage_of(used) is None:
@@ -108,12 +111,6 @@ def check_side_files(run: Path) -> None:
                         raise ValueError(f"{key} is {value:g}, which is impossible")
         except (OSError, ValueError) as error:
             raise NotVerified(f"{run.name}: {where}: {first_problem(error)}") from error
-
-
-def _records(path: Path) -> list[bytes]:
-    """Return a file's lines, without a last one torn by a crash; of a file that is one object, its content."""
-    content = content_of(path)
-    return content.split(b"\n")[:-1] if path.suffix == ".jsonl" else [content]
 
 
 def _numbers(key: str, value: Any) -> Iterator[tuple[str, int | float]]:

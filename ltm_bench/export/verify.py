@@ -17,6 +17,8 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.export.refolded import Refolded, retold
 from ltm_bench.export.side_files import check_side_files, reread
 from ltm_bench.export.stored import Place, VerdictLine, stored_results, stored_verdicts
+from ltm_bench.log.controls import KINDS, asked_again, old_ladder, read_again
+from ltm_bench.log.differences import differences
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import log_digest, read_manifest
 from ltm_bench.plugins.matchers import versions
@@ -95,6 +97,7 @@ def verify(run: Path) -> Verified:
             *_against_records(results, again, fold),
             *_against_sums(results, again),
             *told.differing,
+            *_against_asked_again(run, manifest, stated),
         ]
     if differing:
         more = f" (and {len(differing) - _SHOWN} more)" if len(differing) > _SHOWN else ""
@@ -201,6 +204,37 @@ def _against_records(results: Results, again: Results, fold: Refolded) -> Iterat
     for auditor, key in stated.keys() | read.keys():
         if stated.get((auditor, key)) != read.get((auditor, key)):
             yield f"the audit by {auditor} in results.json is not that of audit.jsonl"
+
+
+def _against_asked_again(run: Path, manifest: Manifest, stated: Mapping[Place, Question]) -> Iterator[str]:
+    """Check the folders of controls and rungs, and compare their replies with those of results.json."""
+    folders = [each for each in asked_again(run) if each != old_ladder(run)]
+    names = {f"{each.example}{turn}".replace("/", "-") for each in stated for turn in ("", f"-{each.turn}")}
+    strays = {*run.glob("controls/[!.]*"), *run.glob("rungs/[!.]*")} - {*asked_again(run)}
+    talks = {path for each in folders for path in each.glob("isolated/*.jsonl") if path.stem not in names}
+    for path in sorted(strays | talks):
+        yield f"{path.relative_to(run)}: no question of the run was asked again here"
+    for folder in folders:
+        try:
+            check_side_files(folder)
+            if not (folder / "events.jsonl").exists():
+                continue  # releases up to 0.4.0 wrote none, nor does what is to go
+            own = read_manifest(folder)
+            if found := differences(own.identity(), manifest.again(folder.name).identity()):
+                yield f"{folder.relative_to(run)}: it asks another run's questions ({found[0]})"
+            elif (folder / "results.json").exists():
+                verify(folder)
+            else:
+                Refolded(folder, own, {})
+        except NotVerified as error:
+            raise NotVerified(f"{run.name}: {folder.relative_to(run)}: {error}") from error
+    for kind, each in read_again(run).items():
+        said = {Place(*at): turn.reply.text for at, turn in each.turns.items() if turn.kind == "ask"}
+        for place in dict.fromkeys((*stated, *said)):
+            again = getattr(stated.get(place), "controls" if kind in KINDS else "ladder", None)
+            answer = getattr(again, kind, None)
+            if said.get(place) != (None if answer is None else answer.reply):
+                yield f"{place}: its reply when it was asked again ({kind}) in results.json is not that of the log"
 
 
 def _against_sums(results: Results, again: Results) -> Iterator[str]:

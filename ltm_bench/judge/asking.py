@@ -15,7 +15,7 @@ from ltm_bench.core.clock import stamp
 from ltm_bench.core.messages import Outcome
 from ltm_bench.datasets.matching import SetMatcher
 from ltm_bench.judge import rubric
-from ltm_bench.judge.interview import Brief, interviewing
+from ltm_bench.judge.interview import MOST_ASKED, Brief, interviewing
 from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.rubric import Case, Earlier
 from ltm_bench.judge.vague import sampled, vague_reply
@@ -149,7 +149,8 @@ async def have_judged(
     append(run, [*trials, *said])
     fold.hear(said, trials)
     if failed := sum(opinion.outcome is Outcome.JUDGE_ERROR for each in said for opinion in each.opinions):
-        notify(f"{failed} answers of judges were missing or unreadable; rescore asks for them again")
+        most = f"for each {MOST_ASKED} times at most"
+        notify(f"{failed} answers of judges were missing or unreadable; rescore asks for them again, {most}")
 
 
 def _replies(of: Sequence[object]) -> str:

@@ -9,7 +9,7 @@ import asyncio
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -43,6 +43,9 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 CONCURRENT = 8
 """Maximum concurrent calls."""
+
+MOST_ASKED = 10
+"""How often a prompt of a run is sent that gets no answer that can be read: whoever resumes pays for each."""
 
 T = TypeVar("T")
 
@@ -107,6 +110,7 @@ class Interview:
         budget: What may be spent. What a kept answer has cost counts in it once.
         on_answer: Called with each answer that was not known, also where it failed.
         note: Called with the key of each call and the judge's name, and as a `Note`; None if calls are not recorded.
+        given_up: The keys of calls that are made no more, since their answers could not be read.
     """
 
     def __init__(
@@ -115,8 +119,10 @@ class Interview:
         budget: Budget,
         on_answer: Callable[[JudgeAnswer], None] = lambda _: None,
         note: Callable[[str, str, Call, Agent | None], None] | None = None,
+        given_up: Collection[str] = (),
     ) -> None:
         self._answers, self._budget, self._on_answer, self._note = answers, budget, on_answer, note
+        self._given_up = given_up
         self._places = asyncio.Semaphore(CONCURRENT)
         self._turns = defaultdict[str, asyncio.Lock](asyncio.Lock)
         self._sent: dict[str, JudgeAnswer] = {}
@@ -128,7 +134,10 @@ class Interview:
 
     def quote(self, judge: Judge, asked: Iterable[tuple[str, int]]) -> Quote:
         """Quote the cost of asking a judge these prompts, each for the n-th time."""
-        return quote(judge, ((text, self.known(judge, text, time) is not None) for text, time in asked))
+        return quote(judge, ((text, self._settled(judge, text, time)) for text, time in asked))
+
+    def _settled(self, judge: Judge, text: str, time: int) -> bool:
+        return self.known(judge, text, time) is not None or key_of(judge, text, time) in self._given_up
 
     async def hold(
         self,
@@ -161,6 +170,8 @@ class Interview:
         except StopIteration as done:
             if said and done.value is not None:
                 self._keep(judge, time, *said[-1])
+            elif said and self._note is not None:
+                self._note(key_of(judge, said[-1][0], time), judge.name, Call(ending="unread"), None)
             return Interviewed(done.value, said)
         finally:
             inquiry.close()
@@ -187,6 +198,9 @@ class Interview:
                         price = None if known.dollars is None else Decimal(str(known.dollars))
                         note(Call(dollars=price, usage=known.usage, ending=KEPT), None)
                     return known
+                if key in self._given_up:
+                    why = f"{MOST_ASKED} answers could not be read; name another judge, or change this one"
+                    return JudgeAnswer(why, None, 0.0, failed=True)
                 async with self._places:
                     self._sent[key] = await say(judge, text, self._budget, schema, note)
                 self._budget.keys.setdefault(key, NOTHING)
@@ -220,7 +234,7 @@ def interviewing(run: Path, kept: KeptCalls, role: Role, budget: Budget) -> Iter
             kept.take(line)
 
         def note(key: str, name: str, call: Call, agent: Agent | None) -> None:
-            if call.ending in ("sending", "refused"):
+            if call.ending in ("sending", "refused", "unread"):
                 put({"key": key, "role": role, "name": name} | mark_of(call.ending, call.dollars))
             elif call.ending != KEPT or key not in lined:
                 lined.add(key)
@@ -229,7 +243,8 @@ def interviewing(run: Path, kept: KeptCalls, role: Role, budget: Budget) -> Iter
 
         for each in kept.interrupted():  # or the mark of another call with its key would take its place
             put(line_of(each._replace(at=wall())))
-        yield Interview(answers, budget, note=note)
+        given_up = [key for key, times in kept.unread.items() if times >= MOST_ASKED]
+        yield Interview(answers, budget, note=note, given_up=given_up)
 
 
 async def say(judge: Judge, text: str, budget: Budget, schema: Schema, note: Note | None) -> JudgeAnswer:

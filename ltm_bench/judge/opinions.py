@@ -10,7 +10,7 @@ from typing import NamedTuple, Self, TypeVar
 from pydantic import BaseModel
 
 from ltm_bench.core.errors import ConfigError, described
-from ltm_bench.core.limits import content_of, json_of
+from ltm_bench.core.limits import RECORD, content_of, json_of
 from ltm_bench.core.messages import Usage
 from ltm_bench.judge.judges import Judge
 from ltm_bench.score.audits.correction import Measured
@@ -181,7 +181,8 @@ class OpinionStore:
 
     def _get(self, table: str, key: str, kind: type[T]) -> T | None:
         with self._readable():
-            row = self._database.execute(f"SELECT content FROM {table} WHERE key = ?", (key,)).fetchone()
+            kept = f"SELECT content FROM {table} WHERE key = ? AND length(content) <= ?"
+            row = self._database.execute(kept, (key, RECORD)).fetchone()
             return kind.model_validate_json(row[0]) if row else None
 
     def _put(self, table: str, key: str, content: BaseModel) -> None:

@@ -2,13 +2,14 @@
 
 A call that has ended has a line with its `ending`. What is said before serves whoever finds no such line: an agent's
 call has marks with its turn (`sending`, with what is reserved; `refused`, `failed`), a judge's or a reader's with its
-key; one through the gateway has a line with what is reserved for it, whose `call` its ending repeats. A line with
-`opened` says that the gateway saw a turn's calls.
+key, also `unread` if its answer cannot be read; one through the gateway has a line with what is reserved for it, whose
+`call` its ending repeats. A line with `opened` says that the gateway saw a turn's calls.
 
 Earlier releases kept this in `gateway.jsonl` and, of lost attempts alone, in `timings.jsonl`; what a reply used is in
 the log.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -35,6 +36,8 @@ LOST = "lost"
 
 KEPT = "kept"
 """The ending of a judge's or a reader's call that another run made, and whose answer was kept."""
+
+_SAYS_NOTHING = ("empty", *(each.value for each in Finish if each is not Finish.STOP))
 
 Role = Literal["agent", "memory", "judge", "reader", "control"]
 """Whose call it is; `memory`: of another model, beside the agent's."""
@@ -91,6 +94,8 @@ class KeptCalls:
         self._asked: list[Call] = []
         self._asking: dict[str, tuple[Call, Doubt]] = {}
         """What is known of calls to judges and readers without an end, by key."""
+        self.unread = Counter[str]()
+        """Answers of judges and readers that say nothing, or cannot be read, by key."""
         self.opened: set[Place] = set()
         """Turns and forks that were asked while the gateway saw the agent's calls."""
         self.alone: dict[Place, list[Call]] = {}
@@ -119,6 +124,7 @@ class KeptCalls:
         if place is None and isinstance(key := record.get("key"), str):
             doubt = self._asking[key][1] if key in self._asking else Doubt()
             self._asking[key] = _ended(Call(), record), doubt.after(record)
+            self.unread[key] += record.get("unread") is True or record.get("ending") in _SAYS_NOTHING
         if place is not None:
             self._open[place] = self._open.get(place, Doubt()).after(record)
 
@@ -128,9 +134,10 @@ class KeptCalls:
             self.take(record)
             yield record
 
-    def read(self, folder: Path) -> Self:
-        """Take the records of a folder but for those in `timings.jsonl`, which is read for other reasons, too."""
-        for record in chain(records(folder / "gateway.jsonl"), records(folder / CALLS)):
+    def read(self, folder: Path, *before: str) -> Self:
+        """Take the records of a folder: of files named here, and of all that hold nothing but calls."""
+        names = (*before, "gateway.jsonl", CALLS)
+        for record in chain.from_iterable(records(folder / each) for each in names):
             self.take(record)
         return self
 
@@ -235,10 +242,7 @@ def mark_of(mark: str, price: Decimal | None) -> dict[str, Any]:
 
 def read_calls(folder: Path) -> KeptCalls:
     """Read a folder's calls, those that earlier releases kept elsewhere too."""
-    found = KeptCalls()
-    for record in records(folder / "timings.jsonl"):
-        found.take(record)
-    return found.read(folder)
+    return KeptCalls().read(folder, "timings.jsonl")
 
 
 def _ended(call: Call, record: Mapping[str, Any]) -> Call:

@@ -5,6 +5,7 @@ turns keep the numbers of the run's log, and `scope.json` says what it asks.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -13,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 from ltm_bench.core.errors import ConfigError, LogError, check_known
 from ltm_bench.core.limits import content_of
 from ltm_bench.core.messages import Turn
-from ltm_bench.log.calls import Call, read_calls
+from ltm_bench.log.calls import KEPT, Call, read_calls
 from ltm_bench.log.lines import write_whole
 from ltm_bench.log.reader import read_turns
 
@@ -80,6 +81,8 @@ class AskedAgain(NamedTuple):
     """By example and turn of the run's log."""
     calls: Sequence[Call] = ()
     """All calls that it took."""
+    judged: Sequence[Call] = ()
+    """Those of judges and readers about its replies, but for answers that were kept elsewhere."""
 
     @property
     def to_go(self) -> int:
@@ -110,7 +113,7 @@ def _read(folder: Path) -> AskedAgain:
             # Of every turn: what was reserved to tell something is no cost once it is told, and a page counted it.
             known.take_reply(place, turn.reply.usage, itself=itself)
             turns[turn.example or "", turn.message.turn] = turn
-    return AskedAgain(scope, turns, known.every)
+    return AskedAgain(scope, turns, known.every, [each for each in known.asked if each.ending != KEPT])
 
 
 def _scope_in(folder: Path, form: type[S]) -> S:
@@ -120,10 +123,14 @@ def _scope_in(folder: Path, form: type[S]) -> S:
         raise LogError(f"{folder / _SCOPE}: {error}; `ltm-bench control` writes it again") from error
 
 
-def ladder_to_go(run: Path) -> bool:
-    """Whether a run's ladder was not asked, or not to its end. Raises LogError if a file of it is damaged."""
-    known = read_again(run, RUNGS)
-    return len(known) < len(RUNGS) or any(each.to_go or each.scope.unfinished for each in known.values())
+def to_go(run: Path, kinds: Iterable[str]) -> list[str]:
+    """Return in which of these ways a run was not asked again, or not to the end; a damaged one is none."""
+    known = dict[str, AskedAgain]()
+    for kind in (kinds := list(kinds)):
+        with suppress(LogError):  # whoever asks it again writes its scope, and says what else is wrong
+            known |= read_again(run, [kind])
+    done = {kind for kind, each in known.items() if not each.to_go and not each.scope.unfinished}
+    return [kind for kind in kinds if kind not in done]
 
 
 class _OldScope(BaseModel):
@@ -162,7 +169,7 @@ def _read_old(folder: Path) -> Mapping[str, AskedAgain]:
 
 def check_ladder(run: Path) -> None:
     """Raise ConfigError if a run's ladder was begun by a release that kept it in one folder, and not ended."""
-    if (old_ladder(run) / _SCOPE).is_file() and ladder_to_go(run):
+    if (old_ladder(run) / _SCOPE).is_file() and to_go(run, RUNGS):
         raise ConfigError(
             f"{old_ladder(run)}: this ladder was begun by ltm-bench 0.4, which can finish it; remove the folder to "
             "ask all of it again"

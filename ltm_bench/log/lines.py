@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
+from functools import partial
 from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -10,10 +11,13 @@ from typing import Any, BinaryIO
 from pydantic_core import to_json
 
 from ltm_bench.core.errors import LogError
-from ltm_bench.core.limits import BODY, TooLarge, is_ordinary, json_of, lines_of
+from ltm_bench.core.limits import BODY, TooLarge, is_ordinary, json_of, lines_of, opened
 
 LINE = 8 * BODY
 """Bytes of a line: a reply of `BODY` bytes, for each of which JSON can take six."""
+
+LINES = 5_000_000
+"""Lines of a side file that are read: some thirty times those of the longest runs. Each takes some microseconds."""
 
 LARGEST = 1 << 53
 """Larger integers count as damage: JSON readers disagree about their values."""
@@ -31,18 +35,31 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects in a side file; unreadable lines are skipped."""
     if not path.exists() or not is_ordinary(path):
         return
-    with path.open("rb") as file:
-        try:
-            for line in lines_of(file, LINE):
-                try:
-                    record = json_of(line)
-                except ValueError:
-                    continue
-                if isinstance(record, dict):
-                    yield record
-        # Not skipped like other lines: a sparse file of gigabytes is one line, of which nothing was kept.
-        except TooLarge as error:
-            raise LogError(f"{path}: {error}") from error
+    try:
+        for line in side_lines(path):
+            try:
+                record = json_of(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict):
+                yield record
+    # Not skipped like other lines: a sparse file of gigabytes is one line, of which nothing was kept.
+    except TooLarge as error:
+        raise LogError(f"{path}: {error}") from error
+
+
+def side_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a side file, with their ends. Raises TooLarge for too long a line and, at once, for too many.
+
+    Raises OSError, or ValueError if it is a pipe or a device.
+    """
+    with opened(path) as file:
+        if os.fstat(file.fileno()).st_size > LINES:  # or it cannot have as many
+            blocks = iter(partial(file.read, 1 << 20), b"")
+            if (lines := sum(block.count(b"\n") for block in blocks)) > LINES:
+                raise TooLarge(f"it has {lines:,} lines; at most {LINES:,} are read")
+            file.seek(0)
+        yield from lines_of(file, LINE)
 
 
 def check_ordinary(path: Path) -> None:

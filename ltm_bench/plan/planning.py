@@ -163,10 +163,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         agent.source,
         _abouts(manifest, scenarios),
         name=run_name(manifest, suite, usual, agent.usual),
-        notes=(
-            *_notes(request, suite, span, each),
-            *_unasked(manifest),
-        ),
+        notes=(*_notes(request, suite, span, each), *_unasked(manifest)),
         controls=parse_controls(suite.controls),
     )
     demand = partial(check_lines, mode=mode, name=agent.entry.name, agent=sample, pace=request.pace)
@@ -194,7 +191,7 @@ def _unplayable(
 ) -> dict[str, str]:
     """Return the rows of a suite that an agent cannot play, and why; none of those that were asked for by name.
 
-    None if it can play none, which is an error.
+    Also none if it can play none: that is an error, which planning raises for the first of them.
     """
     sample = agent.source.sample
     if request.scenarios or suite.public or (sample.can_reopen and sample.answers_early):

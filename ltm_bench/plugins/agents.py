@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Container, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from ltm_bench.core.agent import REPLY, Agent
 from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError, nearest
@@ -70,6 +70,12 @@ def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
         raise ConfigError(f"agent {adapter}: {error}") from error
     if most != REPLY:
         agent.max_bytes = most
+    # A fact that an adapter cannot mean would fail in the middle of a run.
+    for name, kind in Agent.__annotations__.items():
+        value, allowed = getattr(agent, name), get_args(kind) or (kind,)
+        if type(value) not in allowed and not (isinstance(value, str) and value in allowed):
+            wanted = " or ".join(getattr(each, "__name__", repr(each)) for each in allowed)
+            raise ConfigError(f"agent {adapter}: its {name} is {value!r:.60}; declare it as {wanted}")
     return agent
 
 

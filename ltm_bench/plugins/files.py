@@ -280,10 +280,8 @@ def _located(group: str, declared: EntryPoint) -> Iterator[Path]:
         top, *parts = declared.module.split(".")
         # a name without a dot: imports nothing; `__main__` is whatever program this is
         spec = find_spec(top) if top != "__main__" else None
-    except (
-        AttributeError,
-        ValueError,
-    ):  # no name of a module, or of one that was not imported, such as __main__
+    except (AttributeError, ValueError):
+        # No name of a module, or of one that was not imported, such as __main__.
         spec = None
     if spec is None:
         found = []

@@ -65,9 +65,7 @@ def _problems(value: object, kind: Any) -> list[str]:
             for each in error.errors()
             if each["type"] not in ("none_required", "json_invalid")
         ]
-    except (
-        PydanticUserError,
-        NameError,
-    ):  # types without a pydantic schema are left to whoever takes the value
+    except (PydanticUserError, NameError):
+        # Types without a pydantic schema are left to whoever takes the value.
         return []
     return []

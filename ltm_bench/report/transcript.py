@@ -57,9 +57,8 @@ class TranscriptWriter(TurnListener):
 
     def __init__(self, target: Path, manifest: Manifest, *, judged: bool = False) -> None:
         self._target = target
-        self._draft = target.with_name(
-            f".{target.name}.{os.getpid()}.draft"
-        )  # another process may write one, too
+        # Another process may write one, too.
+        self._draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
         self._whole = target.with_name(f".{target.name}.{os.getpid()}.new")
         self._manifest = manifest
         self._numbers = {example: number for number, example in enumerate(planned(manifest))}

@@ -91,9 +91,8 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
         yield Finding(True, f"can be read: {scenario.summary}")
     yield from _skills(path, scenario)
     if tree is None and (alike := _alike(scenario)):
-        yield Finding(
-            False, f"the values of each choice differ{_but(alike)}"
-        )  # all else would follow from that
+        # All else would follow from that.
+        yield Finding(False, f"the values of each choice differ{_but(alike)}")
         return
     examples = [Example(scenario, i, 0, {}) for i in range(_SEEDS)]
     count = counter()

@@ -1,9 +1,9 @@
 """What the controls and the ladder of a run would use, without any call."""
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 
 from ltm_bench.core.messages import Turn
+from ltm_bench.core.pricing import total
 from ltm_bench.log.controls import RUNGS
 from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.controls import asked_in, rehearsed
@@ -63,20 +63,17 @@ async def ladder_line(plan: Plan) -> str:
         asked_all = alone and (sample.writes_in_reply or not sample.observes)
         told = whole.calls if asked_all and whole is not None else 0
         rungs = [*(await simulate_asked(plan, [*RUNGS], told)).values()]
-        prices = [each.dollars for each in rungs if each.dollars is not None]
         found.calls, found.bounded = sum(each.calls for each in rungs), True
-        found.dollars = sum(prices, Decimal()) if len(prices) == len(rungs) else None
+        found.dollars = total(each.dollars for each in rungs)
         again = ", each rung by a fresh agent that is told the run again" if alone else ""
     else:
         asked, again = await simulate(plan, ladder=True), ""
         found.calls = asked.calls - whole.calls
-        found.dollars = (
-            None if asked.dollars is None or whole.dollars is None else asked.dollars - whole.dollars
-        )
+        found.dollars = total([asked.dollars, whole.dollars and -whole.dollars])
     return f"ladder, if every question is missed: {found.calls:,} calls, {price(plan, found)}{again}"
 
 
 async def control_lines(plan: Plan, kinds: Sequence[str]) -> list[str]:
     """Return a line for what each control would take."""
-    found = await simulate_asked(plan, kinds)
+    found = await simulate_asked(plan, kinds) if kinds else {}
     return [f"control {kind}: {each.calls:,} calls, {price(plan, each)}" for kind, each in found.items()]

@@ -6,6 +6,7 @@ What is said comes from the run's log. Each conversation has a fresh agent.
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -237,21 +238,33 @@ def asked_of(plan: Plan, kind: str) -> Plan:
     return replace(plan, manifest=plan.manifest.again(kind), controls=(), rehearsals={}, asked=asked)
 
 
-def asked_talks(plan: Plan, kind: str, run: Path) -> list[AskedTalk]:
-    """Return the open conversations in which a run's questions are asked again; note in their folder what is asked."""
-    isolated, told = read_manifest(run).suite.isolated, dict[Path, dict[int, Line]]()
-    # What is to go is known of all rungs once the first one begins.
-    found: dict[str, list[Asking]] = {each: [] for each in (RUNGS if kind in RUNGS else [kind])}
-    for example, said in said_in(plan, run):
-        log = run / (f"isolated/{example.id.replace('/', '-')}.jsonl" if isolated else "events.jsonl")
-        before = Before(log, told.setdefault(log, {}))
-        before.lines.update((each.sent.turn, each.line) for each in said)
-        for each, asked in asked_in(found, example, said, before).items():
-            found[each] += asked
-    talks = {each: note_asked(again_of(run, each), asked) for each, asked in found.items()}[kind]
-    return [
-        talk for talk in talks if not is_finished(again_of(run, kind) / "isolated" / f"{talk.name}.jsonl")
-    ]
+def asked_talks(plan: Plan, kinds: Sequence[str], run: Path) -> Callable[[str], list[AskedTalk]]:
+    """Return a function that begins one of these kinds of asking an ended run's questions again.
+
+    It notes in its folder what is asked, and returns the conversations that are open. What is asked is derived from the
+    run's log once, for all kinds, when the first of them begins.
+    """
+
+    @cache
+    def derived() -> Mapping[str, Sequence[Asking]]:
+        isolated, told = read_manifest(run).suite.isolated, dict[Path, dict[int, Line]]()
+        found: dict[str, list[Asking]] = {each: [] for each in kinds}
+        for example, said in said_in(plan, run):
+            log = run / (f"isolated/{example.id.replace('/', '-')}.jsonl" if isolated else "events.jsonl")
+            before = Before(log, told.setdefault(log, {}))
+            before.lines.update((each.sent.turn, each.line) for each in said)
+            for each, asked in asked_in(kinds, example, said, before).items():
+                found[each] += asked
+        return found
+
+    def begin(kind: str) -> list[AskedTalk]:
+        # What is to go is known of all rungs once the first one begins.
+        noted = [each for each in kinds if each in RUNGS] if kind in RUNGS else [kind]
+        talks = {each: note_asked(again_of(run, each), derived()[each]) for each in noted}[kind]
+        done = again_of(run, kind) / "isolated"
+        return [talk for talk in talks if not is_finished(done / f"{talk.name}.jsonl")]
+
+    return begin
 
 
 def note_asked(home: Path, asked: Sequence[Asking], *, unfinished: bool = False) -> list[AskedTalk]:

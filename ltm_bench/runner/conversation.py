@@ -80,9 +80,8 @@ class Conversation:
         self._store = StoreCheck(calls.agent, recorder.path, calls.clock, self._scheduler.rehearsals)
         self._events = Recording(recorder, self._scheduler)
         self._turns = 0
-        self._told: dict[
-            str, float
-        ] = {}  # when the last turn of an example ended in this process, by the clock
+        # When the last turn of an example ended in this process, by the clock.
+        self._told: dict[str, float] = {}
         self._steps = None if ladder is None else Steps(ladder, calls)
 
     async def run(self) -> None:

@@ -17,7 +17,7 @@ from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import AgentError, ConfigError, RunIncomplete
 from ltm_bench.core.messages import Verdict
 from ltm_bench.log.calls import CALLS, SideFiles
-from ltm_bench.log.controls import ladder_to_go
+from ltm_bench.log.controls import RUNGS, to_go
 from ltm_bench.log.environment import calls_kept, environment_of, record_environment, record_facts, window_of
 from ltm_bench.log.forks import ForkFile
 from ltm_bench.log.recorder import Recorder, locked, start_run
@@ -53,6 +53,7 @@ async def run_conversations(
     clock: Callable[[], float] = time.perf_counter,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ladder: bool = False,
+    again: Callable[[str], Sequence[AskedTalk]] | None = None,
 ) -> Verdicts:
     """Run or resume all conversations of a plan in a run folder whose manifest has been written.
 
@@ -69,6 +70,7 @@ async def run_conversations(
         clock: Seconds from any fixed moment, for measuring durations.
         sleep: Waits for some seconds, before questions that do not wait for indexers.
         ladder: Whether to ask missed questions again, of an agent that forks.
+        again: Begins what the plan asks of another run again, as `asked_talks` says; None if it is asked alone.
 
     Returns:
         The matchers' verdicts on every reply.
@@ -137,8 +139,8 @@ async def run_conversations(
         if kind is None:
             talks = [alone(each.id.replace("/", "-"), [each], files) for each in plan.examples]
         else:
-            again = asked_talks(plan, kind, folder.parents[1])
-            talks = [alone(talk.name, talk, files) for talk in again]
+            begin = again or asked_talks(plan, [*RUNGS] if kind in RUNGS else [kind], folder.parents[1])
+            talks = [alone(talk.name, talk, files) for talk in begin(kind)]
         # A failure waits until the others have ended: cancelling them would throw away replies that are paid for.
         outcomes = await asyncio.gather(*talks, return_exceptions=True)
     for outcome in outcomes:
@@ -168,6 +170,7 @@ async def run_locked(
     counted: bool = False,
     limit: float | None = None,
     ladder: bool = False,
+    again: Callable[[str], Sequence[AskedTalk]] | None = None,
 ) -> Verdicts | None:
     """Start a run, or resume it, while no other process can.
 
@@ -182,6 +185,7 @@ async def run_locked(
         counted: Whether the budget already includes the run's cost so far.
         limit: Seconds after which it stops.
         ladder: Whether to ask missed questions again, of an agent that forks; of a finished run too.
+        again: As for `run_conversations`.
 
     Returns:
         The matchers' verdicts on every reply; None if there was nothing left to do.
@@ -201,7 +205,7 @@ async def run_locked(
             advice = "; it must be a folder, so move away what is in its place" if blocked else ""
             raise ConfigError(f"{error.filename or folder}: {error.strerror or error}{advice}") from error
         ladder = ladder and plan.agents.sample.forks != "no"
-        already = finished(plan, folder) and not (ladder and ladder_to_go(folder))
+        already = finished(plan, folder) and not (ladder and to_go(folder, RUNGS))
         watching = observer(already)
         if already:
             return None
@@ -218,6 +222,7 @@ async def run_locked(
                     concurrent=concurrent,
                     counted=counted,
                     ladder=ladder,
+                    again=again,
                 )
         except OSError as error:  # a full disk
             raise RunIncomplete(

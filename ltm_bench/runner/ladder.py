@@ -63,9 +63,8 @@ class Ladder:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for files in self.files.values():
             files.close()
-        missed = sorted(
-            (climb.planned for climb in self.missed), key=lambda each: each.name
-        )  # judged in any order
+        # Judged in any order.
+        missed = sorted((climb.planned for climb in self.missed), key=lambda each: each.name)
         for rung, home in self.homes.items():
             note_asked(home, [each.on(rung) for each in missed], unfinished=kind is not None)
 

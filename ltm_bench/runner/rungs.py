@@ -164,9 +164,8 @@ def _options(
         others = list(dict.fromkeys([*said, *dice.shuffled(sorted(names.values))]))
     if _holds(asked, right):
         return "its question is a choice already"
-    if (
-        expect.as_published
-    ):  # what its key calls wrong is a stand-in, beside which anybody finds the right answer
+    if expect.as_published:
+        # What its key calls wrong is a stand-in, beside which anybody finds the right answer.
         return "its set names no wrong answers"
     if verdict(right).score != 1:
         return "its answer has no form of its own"

@@ -314,10 +314,8 @@ def _explained(path: Path, error: ValidationError) -> PluginError:
     problem = max(
         (first, *(e for e in others if e["loc"][:2] == first["loc"][:2])), key=lambda e: len(e["loc"])
     )
-    forms = (
-        "Draw",
-        "str",
-    )  # like `list[…]` and others in brackets, what pydantic tried, not what the file says
+    # Like `list[…]` and others in brackets, what pydantic tried, not what the file says.
+    forms = ("Draw", "str")
     keys = [key for key in problem["loc"] if key not in forms and "[" not in str(key)]
     where = "".join(f" {key + 1}" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
     if problem["type"] == "extra_forbidden":

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench.core.limits import content_of, json_of, opened
+from ltm_bench.core.limits import content_of, json_of, lines_of, opened
 from ltm_bench.core.seeds import Seed
 from ltm_bench.log.environment import environment_of
 from ltm_bench.log.events import Replied, Sent
+from ltm_bench.log.lines import LINE
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import conversations, is_finished, manifest_in, read_manifest
 from ltm_bench.log.remote import Remote
@@ -306,7 +307,7 @@ def has_page(run: Path) -> bool:
 def _ended(path: Path) -> int:
     """Return the number of ended examples in a log, which can be large."""
     with opened(path) as file:
-        return sum(line.startswith(b'{"event":"ended"') for line in file)
+        return sum(line.startswith(b'{"event":"ended"') for line in lines_of(file, LINE))
 
 
 def _figures(results: Any) -> dict[str, Any]:

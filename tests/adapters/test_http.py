@@ -152,6 +152,16 @@ def test_a_cache_that_breaks_in_use_is_empty_from_then_on_and_stops_nobody(tmp_p
     answers.close()
 
 
+def test_a_cached_answer_that_is_larger_than_any_that_is_kept_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ltm_bench.adapters.http.answers.BODY", 100)
+    answers = AnswerCache(tmp_path / "answers.sqlite")
+    answers.keep({"small": b"x" * 100, "large": b"x" * 101})
+    assert [answers.get(each) for each in ("small", "large")] == [b"x" * 100, None]
+    answers.close()
+
+
 def test_agents_on_one_loop_share_their_connections_and_the_last_one_closes_them(
     server: Provider, tmp_path: Path
 ) -> None:

@@ -16,17 +16,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ltm_bench.export.side_files import check_side_files
+from ltm_bench.score.results.timings import side_of
+
 if TYPE_CHECKING:
     from tests.attacks import complaint
+    from tests.conftest import Command
     from tests.finished import Finished
+    from tests.pace import cpu, in_proportion
 else:
     from attacks import complaint
+    from pace import cpu, in_proportion
 
 CASES = 40
 MOST = 2000
 """MB that a command may take: a file of the largest size that is read, some times over."""
 SECONDS = 60
 SIZE = 60 << 20
+LINE = b'{"turn":7,"seconds":0.25,"operations":[["answer",0.25,[]]]}\n'
 RUN = ("run", "--span", "2k", "--examples", "1", "--agent", "parrot")
 TARGETS: dict[str, tuple[str, ...]] = {
     "reports/r/events.jsonl": ("report", "r"),
@@ -131,3 +138,36 @@ def test_a_suite_a_scenario_and_a_side_file_of_any_size_take_no_more_than_their_
 ) -> None:
     run = finished("parrot", suite="smoke", examples=1)
     assert fault(run, tmp_path / "place", name, shape) == ""
+
+
+@pytest.mark.parametrize("name", ["timings.jsonl", "calls.jsonl"])
+def test_a_side_file_of_more_lines_than_are_read_is_refused_at_once_in_one_line(
+    finished: "Finished", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command", name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(finished("parrot", suite="smoke", examples=1), "reports/r", copy_function=shutil.copyfile)
+    path = Path("reports/r", name)
+    path.chmod(0o644)
+    monkeypatch.setattr("ltm_bench.log.lines.LINES", 5000)
+    given = path.read_bytes() if path.exists() else b""
+    for lines, read in ((4000, True), (5001, False)):
+        path.write_bytes(given + b'{"turn":1,"seconds":0.25}\n' * lines)
+        for words in (("report", "r"), ("verify", "r"), ("rescore", "r")):
+            done = command(*words)
+            assert done.exit_code == (0 if read else 1), (words, done.output)
+            if not read:
+                assert len(done.err.strip().splitlines()) == 1
+                assert f"{name}: it has " in done.err.replace("\n", " ")
+                assert "at most 5,000 are read" in " ".join(done.err.split())
+
+
+def test_side_files_take_time_in_proportion_to_their_lines(tmp_path: Path) -> None:
+    def took(read: Callable[[Path], object]) -> Callable[[int], float]:
+        def of(lines: int) -> float:
+            (tmp_path / "timings.jsonl").write_bytes(LINE * lines)
+            return cpu(lambda: read(tmp_path))
+
+        return of
+
+    assert in_proportion(took(check_side_files), 8000)
+    assert in_proportion(took(lambda folder: side_of(folder, None)), 8000)

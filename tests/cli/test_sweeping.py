@@ -298,6 +298,10 @@ def test_a_provider_is_called_no_more_often_at_a_time_than_allowed(
         ("examples = 0", "--examples 0: write a whole number, 1 or more"),
         ("[resources.'*']\nnum_cpu = 1", "sweep.toml: unknown key 'resources.*.num_cpu'"),
         ("agents = []", "no agent is named"),
+        *(
+            (f"agents = ['perfect']\n{key}s = []", f"sweep.toml: {key}s = []: no {key} is named")
+            for key in ("seed", "span", "suite", "scenario", "judge")
+        ),
         ("agents = ['perfekt']", "did you mean 'perfect'"),
         ("agents = ['perfect']\nspans = ['2q']", "--span 2q"),
         ("agents = [", "not valid TOML"),

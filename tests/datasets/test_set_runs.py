@@ -591,7 +591,7 @@ def test_a_judge_that_is_filtered_cut_and_fails_decides_nothing_until_it_has_tho
     for how in ("refusal", "length", "overflow", "stop", "only thinks", "fails"):
         (home / "how.txt").write_text(how, "utf-8")
         done = command("rescore", "r", "--judge", "aloud")
-        assert done.exit_code == 0, done.err
+        assert done.exit_code == 3, done.err
         assert "12 answers of judges were missing or unreadable; rescore asks for them again" in " ".join(
             done.err.split()
         )

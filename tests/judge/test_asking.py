@@ -313,7 +313,7 @@ def test_a_judges_answers_are_kept_and_cost_nothing_again(place: Path, command: 
 
 
 def test_several_judges_decide_by_majority_and_a_tie_is_undecided(place: Path, command: "Command") -> None:
-    assert command(*RUN, "--judge", "yes", "--judge", "no", "--judge", "garbage").exit_code == 0
+    assert command(*RUN, "--judge", "yes", "--judge", "no", "--judge", "garbage").exit_code == 3
     found = results(place)
     assert found["outcomes"] == {"judge_error": 2}
     assert (found["complete"], found["score"]) == (False, None)
@@ -329,7 +329,7 @@ def test_an_unreadable_or_unreachable_judge_never_makes_an_answer_wrong(
     place: Path, command: "Command", name: str
 ) -> None:
     done = command(*RUN, "--judge", name)
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 3, done.output
     assert results(place)["outcomes"] == {"judge_error": 2}
     assert "were missing or unreadable" in done.err
     assert command("rescore", "r", "--judge", "yes").exit_code == 0
@@ -393,7 +393,7 @@ def test_a_check_that_reached_nobody_leaves_what_was_known_of_a_judge(
     (place / "answers.json").unlink()
     lost = command(*check)
     assert (lost.exit_code, "20 unparseable" in lost.out) == (2, True)
-    assert command(*RUN, "--judge", "knowing").exit_code == 0
+    assert command(*RUN, "--judge", "knowing").exit_code == 3
     (note,) = results(place)["judges"]
     assert note["sensitivity"] == 1.0
 

@@ -25,7 +25,7 @@ from ltm_bench.datasets.swim.tasks import Task, checking, writing
 from ltm_bench.judge import rubric
 from ltm_bench.judge.interview import CONCURRENT, Interview, Interviewed, opinion_of, together
 from ltm_bench.judge.judges import Judge
-from ltm_bench.judge.opinions import AnswerFile, OpinionStore
+from ltm_bench.judge.opinions import AnswerFile, JudgeAnswer, OpinionStore
 from ltm_bench.judge.reading import BlindCase, read_blind
 from ltm_bench.judge.rubric import Case
 from ltm_bench.score.audits.judgements import Opinion
@@ -248,6 +248,17 @@ def test_an_answer_that_failed_but_was_billed_has_its_price(bench: Bench) -> Non
 def stored(path: Path, table: str, key: str, content: Any) -> None:
     with OpinionStore(path), closing(sqlite3.connect(path)) as database, database:
         database.execute(f"INSERT INTO {table} VALUES (?, ?)", (key, json.dumps(content)))
+
+
+def test_a_kept_answer_that_is_larger_than_any_that_is_read_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, text = Bench("database", tmp_path), rubric.prompt(CASE)
+    for most, known in ((1000, True), (100, False)):
+        monkeypatch.setattr("ltm_bench.judge.opinions.RECORD", most)
+        with OpinionStore(tmp_path / "judgements.sqlite") as store:
+            store.put(bench.judge, text, 1, JudgeAnswer("x" * 500))
+            assert (store.get(bench.judge, text, 1) is not None) is known
 
 
 @pytest.mark.parametrize("time", [1, 2])

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plugins.agents import make_agent
 
@@ -110,3 +111,35 @@ def test_a_type_that_pydantic_does_not_know_is_not_checked(place: Path) -> None:
         "utf-8",
     )
     assert made({"x": "y"}).x == "y"
+
+
+@pytest.mark.parametrize(
+    ("fact", "wanted"),
+    [
+        ("forks = None", "its forks is None; declare it as 'no' or 'snapshot' or 'barrier'"),
+        ("forks = True", "its forks is True"),
+        ("forks = 'yes'", "its forks is 'yes'"),
+        ("observes = None", "its observes is None; declare it as bool"),
+        ("free = 'no'", "its free is 'no'"),
+        ("uses = '3'", "its uses is '3'; declare it as int or NoneType"),
+        ("max_bytes = None", "its max_bytes is None; declare it as int"),
+        ("connections = 3", "its connections is 3; declare it as str"),
+    ],
+)
+def test_a_fact_that_an_adapter_cannot_mean_is_refused_before_anything_is_asked(
+    place: Path, fact: str, wanted: str
+) -> None:
+    (place / "agents" / "mine.py").write_text(
+        f'"""Mine."""\nfrom ltm_bench import Agent\nclass Mine(Agent):\n    {fact}\n', "utf-8"
+    )
+    with pytest.raises(ConfigError) as refused:
+        made({})
+    assert str(refused.value).startswith(f"agent mine: {wanted}")
+
+
+def test_every_fact_that_the_base_class_states_can_be_declared(place: Path) -> None:
+    facts = "".join(f"    {name} = {getattr(Agent, name, 'x')!r}\n" for name in Agent.__annotations__)
+    (place / "agents" / "mine.py").write_text(
+        f'"""Mine."""\nfrom ltm_bench import Agent\nclass Mine(Agent):\n{facts}    uses = 3\n', "utf-8"
+    )
+    assert made({}).uses == 3

@@ -19,7 +19,7 @@ from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import Sent
 from ltm_bench.log.reader import read_events
 from ltm_bench.plan.folders import all_runs, find_run
-from ltm_bench.plan.planning import plan_of
+from ltm_bench.plan.planning import Plan, plan_of
 from ltm_bench.runner.controls import said_in
 
 if TYPE_CHECKING:
@@ -206,7 +206,16 @@ def test_a_sweep_asks_the_controls_of_all_its_runs_and_only_what_is_missing(comm
     lost = next(Path("reports").glob("*-diary-seed1/controls/blind/isolated/*.jsonl"))
     whole = lost.read_bytes()
     lost.unlink()
-    assert command(*words).exit_code == 0
+    again = command(*words)
+    assert again.exit_code == 0
+    said = " ".join(again.err.split())
+    assert "diary at 2k: control blind: 2 calls, free" in said
+    assert [said.count(each) for each in ("control blind:", "control evidence:", "each of 2 runs")] == [
+        1,
+        0,
+        0,
+    ]
+    assert said.count(": asking again: ") == said.count("-diary-seed1: asking again: blind") == 1
     assert lost.read_bytes() == whole
     assert len(Path("calls.txt").read_text("utf-8").splitlines()) == len(calls.splitlines()) + 1
 
@@ -356,3 +365,19 @@ def test_the_terminal_the_page_and_the_frame_lead_with_what_is_memory(command: "
     assert sentence in Path("reports/r/report.html").read_text("utf-8")
     (row, *_) = load_run("r").rows()
     assert (row["blind"], row["evidence"], row["near"], row["run_memory"]) == (0.0, 1.0, None, 1.0)
+
+
+def test_what_is_asked_again_is_derived_from_the_log_once_for_all_controls_and_rungs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = list[Path]()
+
+    def counted(plan: Plan, folder: Path) -> Any:
+        read.append(folder)
+        return said_in(plan, folder)
+
+    monkeypatch.setattr("ltm_bench.runner.controls.said_in", counted)
+    done = run(agent="diary", **SMALL, controls=KINDS, ladder=True)
+    assert done.results.ladder is not None
+    assert len(list(done.folder.glob("rungs/*/scope.json"))) == 4
+    assert read == [done.folder]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.limits import BODY
 
 if TYPE_CHECKING:
     import httpx2
@@ -41,9 +42,10 @@ class AnswerCache:
             raise ConfigError(f"{path}: not a cache of answers ({error}); move it away") from error
 
     def get(self, request: str) -> bytes | None:
-        """Return a cached answer's body. An unreadable file has none."""
+        """Return a cached answer's body. An unreadable file has none, and one larger than any that is kept is none."""
         try:
-            row = self._database.execute("SELECT body FROM answers WHERE request = ?", (request,)).fetchone()
+            kept = "SELECT body FROM answers WHERE request = ? AND length(body) <= ?"
+            row = self._database.execute(kept, (request, BODY)).fetchone()
         except sqlite3.Error:
             return None
         return None if row is None else bytes(row[0])

@@ -30,6 +30,7 @@ def control(
 ) -> None:
     """Ask a run's questions again, once it has ended: blind and with the evidence, or as --control and --ladder say."""
     from ltm_bench.api import Options, execute
+    from ltm_bench.cli.verdicts import check_judged
     from ltm_bench.cli.watching import watch
     from ltm_bench.plan.planning import plan_of
     from ltm_bench.runner.standing import finished
@@ -47,4 +48,4 @@ def control(
         raise ConfigError(f"{folder}: it has not ended; `ltm-bench resume {folder.name}` continues it")
     with saying_when_it_ends(notify) as folders:
         folders.append(folder)
-        watch(partial(execute, plan, folder), Options.of(asked), folder)
+        check_judged([watch(partial(execute, plan, folder), Options.of(asked), folder)])

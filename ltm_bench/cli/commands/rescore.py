@@ -24,7 +24,7 @@ def rescore(
     """Re-score a run from its log, and show what changed. Its agent is not called."""
     from ltm_bench import api
     from ltm_bench.cli.summary import print_run
-    from ltm_bench.cli.verdicts import stored_verdicts
+    from ltm_bench.cli.verdicts import check_judged, stored_verdicts
 
     folder = find_run(run)
     before = stored_verdicts(folder)
@@ -41,3 +41,4 @@ def rescore(
         out().print(f"{key}: was {before[key]}, now {after[key]}")
     out().print(f"{len(after)} verdicts, {len(changed)} changed")
     print_run(scored)
+    check_judged([scored])

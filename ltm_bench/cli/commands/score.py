@@ -71,10 +71,7 @@ def score_infinitebench(
     "score counting-stars reports/counting-stars-*",
     name="counting-stars",
 )
-def score_counting_stars(
-    files: _Files,
-    as_json: Json = False,
-) -> None:
+def score_counting_stars(files: _Files, as_json: Json = False) -> None:
     """Score prediction files (searching or reasoning) or runs of Counting-Stars by length, and by order besides."""
 
     def scored(path: Path) -> tuple[Path, list[dict[str, Any]]]:

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from ltm_bench.api import Options, Run, compare, equipped
 from ltm_bench.api.continuing import together
-from ltm_bench.api.controlling import again_for, again_lines, ask_again, spent_before
+from ltm_bench.api.controlling import again_for, again_lines, ask_again, left_to_ask, spent_before
 from ltm_bench.api.publication import publish_at_once
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.config_file import values_of
@@ -27,15 +27,8 @@ from ltm_bench.cli.forecasting import sweep_lines
 from ltm_bench.cli.options import LogLevel, Quiet, check_output, output_option
 from ltm_bench.cli.publishing import Press, publish_all
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import (
-    BudgetReached,
-    ConfigError,
-    LtmBenchError,
-    ManifestDiffers,
-    RunIncomplete,
-)
+from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, ManifestDiffers, RunIncomplete
 from ltm_bench.judge.judges import find_judges, find_reader
-from ltm_bench.log.controls import KINDS
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
@@ -232,11 +225,11 @@ def _asked_again(ended: Sequence[JobResult], options: Options) -> list[JobResult
     """Ask controls and ladder of all runs that have ended, one after the other; one that cannot go on is unfinished."""
     found = list(ended)
     for place, each in enumerate(ended):
-        job, kinds = each.job, again_for(each.job.plan, options)
-        if each.problem is not None or not kinds:
+        job = each.job
+        if each.problem is not None or not again_for(job.plan, options):
             continue
-        asked = [*(kind for kind in kinds if kind in KINDS), *["ladder"] * options.ladder]
-        options.notify(f"{job.folder.name}: asking again: {', '.join(asked)}")
+        if left := left_to_ask(job.plan, job.folder, options):
+            options.notify(f"{job.folder.name}: asking again: {', '.join(left)}")
         try:
             asyncio.run(ask_again(job.plan, job.folder, options))
         except LtmBenchError as error:
@@ -348,13 +341,14 @@ def _foresee(jobs: Sequence[Job]) -> list[Job]:
 
 
 def _foresee_again(jobs: Sequence[Job], options: Options) -> None:
-    """Print what controls and ladder will take, once for all runs that differ only in the seed."""
-    alike: dict[str, list[Job]] = {}
+    """Print what is left of controls and ladder, once for all runs that differ only in the seed."""
+    alike: dict[tuple[str, ...], list[Job]] = {}
     for job in jobs:
-        alike.setdefault(_but_for_the_seed(job), []).append(job)
-    for job, *more in alike.values():
+        left = left_to_ask(job.plan, job.folder, options)
+        alike.setdefault((_but_for_the_seed(job), *left), []).append(job)
+    for (_, *left), (job, *more) in alike.items():
         plan, each = job.plan, f", in each of {len(more) + 1} runs" if more else ""
-        for line in asyncio.run(again_lines(plan, job.folder, options)):
+        for line in asyncio.run(again_lines(plan, left)):
             name = f"{plan.manifest.agent.name} at {spell_span(plan.manifest.span)}"
             err().print(safe(f"{name}: {line}{each}"))
 

@@ -12,6 +12,7 @@ import typer
 from ltm_bench.cli.console import ask_key, err, out, print_titled, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, RunName
+from ltm_bench.cli.verdicts import check_judged
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.core.tokens import DEFAULT
@@ -210,6 +211,7 @@ def swim_run(
         page = done[0].folder.with_name(f"{new.name or 'swim'}-compare.html")
         write_comparison(compare(*done), [each.folder for each in done], page)
         out().print(f"page of all: {page}")
+    check_judged(done)
 
 
 @command(

@@ -156,9 +156,8 @@ def _verdicts(group: Sequence[Results]) -> list[tuple[list[tuple[Outcome, float 
             ),
         )
         for of in _examples(group)
-        for asked in zip(
-            *(each.questions for each in of), strict=False
-        )  # an order may end the questions early
+        # An order may end the questions early.
+        for asked in zip(*(each.questions for each in of), strict=False)
     ]
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, computed_field
 from ltm_bench.core.messages import Finish, Usage
 from ltm_bench.core.pricing import price_list, total
 from ltm_bench.log.calls import CALLS, Call, KeptCalls
+from ltm_bench.log.controls import AskedAgain
 from ltm_bench.score.audits.judgements import FIGURES, Opinion
 
 
@@ -240,3 +241,21 @@ def used_by(calls: Sequence[Call]) -> Usage | None:
         models.setdefault(each.usage.model, []).append(each.usage)
     first, *others = map(Usage.of, models.values() or [[Usage()]])
     return replace(first, besides=tuple(others))
+
+
+def in_all(costs: Costs, again: Mapping[str, AskedAgain], *, free: bool) -> dict[str, float | None]:
+    """Return what a run has cost with all that was asked of it again, by part, and `all`; empty if nothing was.
+
+    Args:
+        costs: Its own costs.
+        again: How its questions were asked again, by kind.
+        free: Whether its agent costs nothing.
+    """
+    if not again:
+        return {}
+    books = Bookkeeping(free=free)
+    parts: dict[str, float | Decimal | None] = {"run": costs.dollars, "judges": costs.judge_dollars}
+    for kind, each in again.items():
+        parts[kind] = total([books.price_of(each.calls), *(call.dollars for call in each.judged)])
+    parts["all"] = total(None if each is None else Decimal(str(each)) for each in parts.values())
+    return {name: None if each is None else round(float(each), 6) for name, each in parts.items()}

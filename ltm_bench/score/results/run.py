@@ -93,6 +93,8 @@ class Results(BaseModel, frozen=True):
     """Length of the conversation in benchmark time."""
     overruns: int
     costs: Costs
+    in_all: dict[str, float | None] = {}
+    """Dollars of the run, its judges and readers, its controls and rungs, and of `all`; empty without the last two."""
     latency: Latency | None
     outcomes: dict[Outcome, int]
     lost: dict[str, int] = Field(default_factory=dict)

@@ -10,6 +10,7 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.scenarios import About
 from ltm_bench.score.audits.auditing import audits
 from ltm_bench.score.audits.raters import agreements
+from ltm_bench.score.results.accounts import in_all
 from ltm_bench.score.results.aspects import aspects
 from ltm_bench.score.results.controls import controls_of
 from ltm_bench.score.results.delays import delays
@@ -110,7 +111,8 @@ def results_of(
             ),
             *fold.books.remarks(opinions, kept=calls_kept(files.environment)),
         ],
-        costs=fold.books.costs(opinions),
+        costs=(costs := fold.books.costs(opinions)),
+        in_all=in_all(costs, files.again, free=manifest.agent.free),
         latency=files.timings.latency,
         writing=summed([each.examined for each in fold.examples.values() if each.examined is not None]),
         aspects=aspects(examples),
