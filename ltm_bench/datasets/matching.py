@@ -60,6 +60,18 @@ class SetMatcher(Matcher):
     id: str
     """The question's id, as in prediction files; empty if it has none."""
 
+    @classmethod
+    def of_run(cls, expect: Matcher, name: str, span: int, parts: Sequence[float]) -> "SetMatcher | None":
+        """Return the matcher by which a run's question is scored as a prediction; None if it is none of this set.
+
+        Args:
+            expect: The question's own.
+            name: The question's name: its example, and its turn.
+            span: Its example's span.
+            parts: The scores of the reply's parts in the run.
+        """
+        return expect if isinstance(expect, cls) else None
+
     @property
     @abstractmethod
     def kind(self) -> str:
