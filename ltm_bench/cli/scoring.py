@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -35,9 +35,12 @@ from ltm_bench.datasets.recounting import (
 )
 from ltm_bench.datasets.shapes import SHAPES, retrieved
 from ltm_bench.judge.vague import FalseAccepts
+from ltm_bench.log.events import Event
+from ltm_bench.log.manifest import Manifest
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.score.audits import judgements
 from ltm_bench.score.results.published_runs import predictions_in, verdicts_in
+from ltm_bench.score.results.run import Results
 
 G = TypeVar("G")
 T = TypeVar("T")
@@ -143,14 +146,10 @@ class _Scorer:
 
     def _odd(self, file: PublishedFile | str | None) -> Sequence[str]:
         """Return what does not follow from a file's rows, or why they cannot be counted again."""
+        if not isinstance(file, PublishedFile):
+            return [file] if file else ()
         try:
-            return (
-                list(recount(file, self._known).odd)
-                if isinstance(file, PublishedFile)
-                else [file]
-                if file
-                else ()
-            )
+            return list(recount(file, self._known).odd)
         except ConfigError as error:
             return [str(error)]
 
@@ -210,13 +209,26 @@ def _stem(path: Path) -> str:
 
 def _keep(name: str, predictions: Sequence[Prediction], data: Path | None, agent: str) -> None:
     """Write a file's replies as a run, unless there is one; of the set whose file the data is, if it is known."""
-    run = REPORTS / run_name(name, agent)
-    if run.exists():
-        say(f"{run} exists already and is left as it is; delete it to import it again")
-        return
     known = {(each.dataset, each.file): each.name for each in public_sets().values()}
     suite = known.get((name, data.name if data else ""), name)
     log = list(imported(suite, agent, predictions, counter()))
-    if write_log(run, log, lambda draft: judgements.append(draft, list(verdicts_in(log, predictions)))):
-        asyncio.run(publish(run))
-        say(f"{run} is written")
+    run = run_name(name, agent)
+    if keep_run(run, log, lambda draft: judgements.append(draft, list(verdicts_in(log, predictions)))):
+        say(f"{REPORTS / run} is written")
+
+
+def keep_run(
+    name: str, log: Iterable[Manifest | Event], add: Callable[[Path], None] = lambda draft: None
+) -> Results | None:
+    """Write replies of others as a run, unless there is one or the log is empty, and return its results.
+
+    Args:
+        name: The run's.
+        log: Its log.
+        add: Called with the folder that becomes the run, to write what belongs beside the log.
+    """
+    run = REPORTS / name
+    if run.exists():
+        say(f"{run} exists already and is left as it is; delete it to import it again")
+        return None
+    return asyncio.run(publish(run)).results if write_log(run, log, add) else None

@@ -8,7 +8,8 @@ from collections.abc import Generator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
-from ltm_bench.core.messages import Matcher, Outcome
+from ltm_bench.core.messages import Matcher, Outcome, Verdict
+from ltm_bench.matchers.reading import abstains
 
 
 class Judged(NamedTuple):
@@ -40,6 +41,19 @@ def kept(golds: Golds) -> Golds:
 def each_of(golds: Golds) -> tuple[str, ...]:
     """Return the accepted answers that a matcher keeps."""
     return (golds,) if isinstance(golds, str) else tuple(golds)
+
+
+def by_score(score: float, reply: str, scorer: str, of: str = "for") -> Verdict:
+    """Return the verdict on a reply that a published scorer gives this score."""
+    if score >= 1.0:
+        return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
+    if score > 0:
+        return Verdict(Outcome.PARTIAL, round(score, 6), f"{score:.3f} {of} {scorer}")
+    if not reply.strip():
+        return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+    if abstains(reply):
+        return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+    return Verdict(Outcome.WRONG, 0.0, f"nothing {of} {scorer}")
 
 
 class SetMatcher(Matcher):

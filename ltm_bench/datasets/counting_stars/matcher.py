@@ -7,12 +7,12 @@ count alone, 0.5 if the mistaken one is there as well, 0.25 for the mistaken one
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.counting_stars.scorer import Hits, score
-from ltm_bench.datasets.matching import SetMatcher
+from ltm_bench.datasets.matching import SetMatcher, by_score
 from ltm_bench.matchers.reading import abstains, last_readable, number
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher
 from ltm_bench.matchers.reading.figures import given_number, told_numbers
@@ -236,10 +236,8 @@ class StarList(SetMatcher):
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the list in the reply."""
         found = self.hits(reply)
-        worth = sum(found.parts) / len(found.parts)
-        outcome = Outcome.CORRECT if worth >= 1 else Outcome.PARTIAL if worth > 0 else Outcome.WRONG
-        in_place = f"{found.placed} of {len(self.counts)} counts in the right place"
-        return Verdict(outcome, round(worth, 6), in_place, found.parts)
+        judged = by_score(sum(found.parts) / len(found.parts), reply, f"Counting-Stars' test of {self.test}")
+        return replace(judged, parts=found.parts)
 
     @property
     def kind(self) -> str:

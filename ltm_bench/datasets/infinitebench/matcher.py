@@ -8,8 +8,8 @@ from typing import Any, ClassVar, cast
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.infinitebench import scorer as infinitebench
-from ltm_bench.datasets.matching import SetMatcher
-from ltm_bench.matchers.reading import abstains, answer
+from ltm_bench.datasets.matching import SetMatcher, by_score
+from ltm_bench.matchers.reading import answer
 from ltm_bench.matchers.reading.figures import given_number, in_figures
 
 _FINAL = re.compile(r"(?:^|\n)[ \t>*_#]{0,8}(?:final )?answer[ *_]{0,4}:", re.IGNORECASE)
@@ -62,16 +62,7 @@ class Benchmarked(Matcher):
         score = self._scored(said, self.mode)
         if self.mode == "strict" and self.task in _NUMBERS and self._is_given(said) != (score >= 1):
             score = float(score < 1 or not _is_taken_back(said))
-        scorer = f"InfiniteBench's scorer of {self.task} ({self.mode})"
-        if score >= 1.0:
-            return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
-        if score > 0:
-            return Verdict(Outcome.PARTIAL, round(score, 6), f"{score:.3f} from {scorer}")
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        if abstains(reply):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        return Verdict(Outcome.WRONG, 0.0, f"nothing from {scorer}")
+        return by_score(score, reply, f"InfiniteBench's scorer of {self.task} ({self.mode})", "from")
 
     def _scored(self, said: str, mode: str) -> float:
         return infinitebench.score(self.task, said, _lists(self.label), cast(infinitebench.Mode, mode))
