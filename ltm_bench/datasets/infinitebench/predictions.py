@@ -48,17 +48,14 @@ def _read(
 def _rows(
     said: Mapping[str, Sequence[Prediction]], data: Data, *, modes: Sequence[Mode] = MODES
 ) -> list[dict[str, Any]]:
-    """Return a row for each task of a file or a run, with the modes that were asked for."""
+    """Return a row for each file, or run that one became, with the modes that were asked for."""
     found: list[dict[str, Any]] = []
     for file, replies in said.items():
-        tasks: dict[str, list[Mapping[str, float]]] = {}
-        for each in replies:
-            tasks.setdefault(each.expect.kind, []).append(each.expect.scores(each.reply or ""))
-        found += [
-            {"file": file, "task": task, "lines": len(of)}
-            | {mode: round(100 * sum(each[mode] for each in of) / len(of), 4) for mode in modes}
-            for task, of in tasks.items()
-        ]
+        scores = [each.expect.scores(each.reply or "") for each in replies]
+        means: dict[str, float] = {
+            mode: round(100 * sum(each[mode] for each in scores) / len(scores), 4) for mode in modes
+        }
+        found.append({"file": file, "task": replies[0].expect.kind, "lines": len(scores), **means})
     return found
 
 
