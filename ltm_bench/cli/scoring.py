@@ -28,12 +28,12 @@ from ltm_bench.datasets.public import public_sets
 from ltm_bench.datasets.recounting import (
     PublishedFile,
     explaining,
+    has_known_kinds,
     known_file,
     learn,
     read_published,
     recount,
 )
-from ltm_bench.datasets.shapes import SHAPES, retrieved
 from ltm_bench.judge.vague import FalseAccepts
 from ltm_bench.log.events import Event
 from ltm_bench.log.manifest import Manifest
@@ -123,7 +123,7 @@ class _Scorer:
         self._grading = Grading(self._asker, how.max_cost, say)
         self.asked = list(set_files.questions(how.data, say)) if how.data else []
         """The questions of the set's own file."""
-        kinds = any(each.dataset == name for each in SHAPES)
+        kinds = has_known_kinds(name)
         self._published = {path: _published(name, path) for path in files if kinds and not path.is_dir()}
         self._known = learn([each for each in self._published.values() if isinstance(each, PublishedFile)])
         self.said: dict[str, Sequence[Prediction]] = {}
@@ -135,7 +135,7 @@ class _Scorer:
             return self._scored(path)
         file = self._published.get(path)
         if isinstance(file, PublishedFile) and not file.holds_replies:
-            return recalled(path) if file.shape.count is retrieved else file
+            return recalled(path) if file.holds_retrieved else file
         scored = self._scored(path)
         for line in self._odd(file):
             say(line if line.startswith(str(path)) else f"{path}: {line}")

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import has_answer
 from ltm_bench.datasets.longmemeval.files import TYPES
-from ltm_bench.datasets.shapes import JUDGED, SAID, Known, Record, RowCount, Shape, shape_of
+from ltm_bench.datasets.shapes import SHAPES, Known, Record, RowCount, Shape, retrieved, shape_of
 from ltm_bench.datasets.streaming import AGAIN, text_in, values_in
 
 
@@ -32,9 +32,14 @@ class PublishedFile(NamedTuple):
     """What a file says besides its rows: its published figures."""
 
     @property
+    def holds_retrieved(self) -> bool:
+        """Whether its rows hold what a memory returned for the questions of LoCoMo."""
+        return self.shape.count is retrieved
+
+    @property
     def holds_replies(self) -> bool:
         """Whether its rows hold what a system answered, so that its set can score them."""
-        return self.shape.role in (SAID, JUDGED) or has_answer(self.rows[0])
+        return self.shape.is_of_replies or has_answer(self.rows[0])
 
 
 class Tallied(BaseModel, frozen=True):
@@ -135,6 +140,11 @@ def _rows(path: Path, text: str, head: dict[str, Any]) -> Iterator[Any]:
     for key, rows in lists.items():
         for row in rows:
             yield {"id": row, "question_type": key} if isinstance(row, str) else row
+
+
+def has_known_kinds(dataset: str) -> bool:
+    """Whether files of a set are known by their rows."""
+    return any(each.dataset == dataset for each in SHAPES)
 
 
 def explaining(path: Path) -> Iterator[PublishedFile]:

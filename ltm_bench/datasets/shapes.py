@@ -55,6 +55,11 @@ class Shape:
         """The set's folder; of no one set for the Agent Memory Benchmark."""
         return self.about.partition(":")[0].replace(" ", "").casefold()
 
+    @property
+    def is_of_replies(self) -> bool:
+        """Whether every row holds a reply."""
+        return self.role in (SAID, JUDGED)
+
     def fits(self, row: Record) -> bool:
         """Whether a row has the keys."""
         return all(key in row for key in self.keys.split())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.datasets.infinitebench.scorer import SCORERS
-from ltm_bench.datasets.shapes import JUDGED, SAID, SHAPES, Shape, retrieved
+from ltm_bench.datasets.shapes import SHAPES, Shape, retrieved
 from tests.datasets.test_imported import lines, locomo, longmemeval, results
 from tests.published import shared
 
@@ -163,7 +163,7 @@ def test_what_does_not_follow_from_a_files_rows_is_said_beside_its_scores(
 
 @pytest.mark.parametrize(
     "shape",
-    [each for each in SHAPES if each.role not in (SAID, JUDGED) and each.dataset != "precisionmembench"],
+    [each for each in SHAPES if not each.is_of_replies and each.dataset != "precisionmembench"],
     ids=lambda shape: shape.about,
 )
 def test_what_holds_no_replies_is_counted_by_its_set_as_it_is_published(
