@@ -105,7 +105,8 @@ def _command(parent: Any, context: Any, name: str, level: int = 2) -> Iterator[s
     yield f"{_prose(command.help or '')}\n"
     if hasattr(command, "list_commands"):
         for each in command.list_commands(inner):
-            yield from _command(command, inner, each, level + 1)
+            if not command.get_command(inner, each).hidden:  # an old name
+                yield from _command(command, inner, each, level + 1)
         return
     yield f"```text\n{' '.join([inner.command_path, *command.collect_usage_pieces(inner)])}\n```\n"
     rows = [record for each in command.get_params(inner) if (record := each.get_help_record(inner))]

@@ -1,7 +1,8 @@
 """InfiniteBench: one of its twelve tasks; material fills the span, then come questions about it.
 
 After InfiniteBench (Zhang et al. 2024). The seed generates six of the tasks; all twelve can be read from the public
-files with `data = "PATH.jsonl"`. The original has only single prompts (`delivery = "one_shot"`).
+files with `data = "PATH.jsonl"`, and asked in the published words with `prompts = "PATH/prompt.py"`. The original has
+only single prompts (`delivery = "one_shot"`).
 """
 
 from dataclasses import replace
@@ -18,6 +19,7 @@ from ltm_bench.datasets.infinitebench import (
     running_values,
 )
 from ltm_bench.datasets.infinitebench.generating import Order, signed_numbers, terms_of
+from ltm_bench.datasets.infinitebench.prompts import published
 from ltm_bench.datasets.infinitebench.scorer import MODES, SCORERS
 from ltm_bench.script.deliveries import CHUNK, DELIVERIES, room
 
@@ -68,6 +70,8 @@ def infinitebench(
     data: str = "",
     digest: str = "",
     first: int = 0,
+    prompts: str = "",
+    templates: str = "gpt4",
 ) -> Script:
     """Deliver the material of `task`, then ask up to `questions` questions about it."""
     if task not in SCORERS:
@@ -84,6 +88,17 @@ def infinitebench(
         yield from _worked_out(dice, order, delivery, scorer)
         return
     record = _record(dice, task, order, data, digest, first)
+    if prompts:
+        if not data or (delivery, questions, style) != ("one_shot", 1, "plain"):
+            raise ValueError(
+                f"prompts = {prompts!r}: each published prompt holds one question of the public files: set data, and "
+                "leave delivery, questions and style as they are"
+            )
+        (asked,) = record.asked
+        before, after = published(prompts, templates, task, asked)
+        ask = Ask(after, expect=benchmarked(task, asked.label, mode=scorer))
+        yield from deliver(record.pieces, [ask], delivery=delivery, begin=before, most=most, gap="")
+        return
     final = style != "plain"
     yield from deliver(
         record.pieces,

@@ -53,7 +53,7 @@ REVIEWED = {
         "* :: * :: shared.read",
         "* :: * :: set_files.read",
         "* :: * :: calls.read",
-        "ltm_bench/log/calls.py :: read_calls :: found.read",
+        "ltm_bench/log/calls.py :: read_calls :: KeptCalls().read",
     ),
     "a block, a line or an element at a time, with a limit": (
         "ltm_bench/datasets/streaming.py :: read_elements :: file.read",

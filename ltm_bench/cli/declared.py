@@ -23,7 +23,7 @@ def group(about: str | None = None) -> typer.Typer:
 
 
 def command(
-    app: typer.Typer, *examples: str, name: str | None = None, idle: Sequence[type] = ()
+    app: typer.Typer, *examples: str, name: str | None = None, idle: Sequence[type] = (), hidden: bool = False
 ) -> Callable[[F], F]:
     """Return a decorator that makes a command of a function.
 
@@ -36,13 +36,14 @@ def command(
         name: Its name; by default, the function's.
         idle: Declarations whose other options it accepts without effect, so that a `run` line works unchanged. They are
             hidden, and a note names those that are typed.
+        hidden: Whether it is an old name, which works and is not listed.
     """
     epilog = "\n".join(["\b", "Examples:", *(f"  ltm-bench {line}" for line in examples)])
 
     def add(function: F) -> F:
         former = {"token_normalize_func": lambda flag: FORMER.get(flag, flag)}
         shown = epilog if examples else None
-        app.command(name, epilog=shown, context_settings=former)(_spread(function, idle))
+        app.command(name, epilog=shown, context_settings=former, hidden=hidden)(_spread(function, idle))
         return function
 
     return add

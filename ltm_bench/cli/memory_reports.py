@@ -10,7 +10,7 @@ from ltm_bench.cli.console import err
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.datasets.recounting import Recounts, explaining, learn, read_published, recount
+from ltm_bench.datasets.recounting import explaining, learn
 from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.report.publishing import replace_file
 from ltm_bench.runner.recalling import ask_memory
@@ -19,8 +19,8 @@ _REPORTS = {"retrieval-report": "case", "session-retrieval-report": "session"}
 """Their names, and the role of the rows that they are about."""
 
 
-def report_on(agent: str, data: Path, folder: Path, budget: Budget) -> Iterator[Recounts]:
-    """Yield the figures of an agent's reports on queries and on sessions, which are written into a folder.
+def report_on(agent: str, data: Path, folder: Path, budget: Budget) -> Iterator[Path]:
+    """Yield an agent's reports on queries and on sessions, which are written into a folder.
 
     Raises:
         ConfigError: The data lacks something, or the agent has no retrieval.
@@ -49,4 +49,4 @@ def report_on(agent: str, data: Path, folder: Path, budget: Budget) -> Iterator[
         text = json.dumps({"provider": agent, "cases" if role == "case" else "turns": rows}, indent=2)
         replace_file(path, text.encode())
         err().print(f"{path} is written")
-        yield recount(read_published(path), known)
+        yield path

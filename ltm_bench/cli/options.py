@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from ltm_bench.cli.console import err
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import is_ordinary
 from ltm_bench.plan.declaring import Option
+from ltm_bench.plan.request import MaxCost
 
 
 def kinds(known: Mapping[str, str]) -> str:
@@ -109,3 +111,38 @@ def check_output(path: Path | None) -> None:
         raise ConfigError(
             f"-o {path}: this is a run's own record, which must not be replaced; name another file"
         )
+
+
+Judge = Annotated[
+    str | None,
+    Option("An agent that judges answers without a label; its verdicts are kept beside the file.", "NAME"),
+]
+Wrong = Annotated[
+    Path | None,
+    Option("Deliberately wrong answers with the same judge's votes, to see how many it passes.", "FILE"),
+]
+
+
+def data_option(what: str) -> Option:
+    """Return the option that names a set's own files."""
+    return Option(f"The set itself: {what}; see datasets list.", "PATH")
+
+
+@dataclass(kw_only=True)
+class Scoring:
+    """How files of a set are scored."""
+
+    data: Annotated[Path | None, data_option("its file, or its folder")] = None
+    errors: Annotated[
+        Path | None,
+        Option(
+            "An audit's list of wrong keys; if left out, those that are known: see datasets errata.", "FILE"
+        ),
+    ] = None
+    wrong: Wrong = None
+    judge: Judge = None
+    max_cost: MaxCost = None
+    keep: Annotated[
+        bool, Option("Write each file as a run too, for report, compare, judges, audit and export.")
+    ] = False
+    as_json: Json = False

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ltm_bench.cli.console import folding_table, out, safe
 
@@ -143,6 +143,35 @@ def _unmatched(files: Sequence[SetFigures], compared: Sequence[Compared]) -> Ite
             )
 
 
+_LETTERS = {"utility": "U", "privacy_leak": "A", "deletion_leak": "F", "over_refusal": "refused"}
+"""What GateMem calls its figures in a table."""
+
+
+def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print the rows of a set's own table: all figures as JSON, else without the counts."""
+    if as_json:
+        out().print_json(json.dumps(rows))
+        return
+    keys = [
+        key
+        for key in dict.fromkeys(key for row in rows for key in row)
+        if not key.startswith(("n_", "action"))
+    ]
+    names = ("file", "task", "test")
+    table = folding_table(
+        [_LETTERS.get(key, key) for key in keys], names, {"file": 18, "task": 0, "test": 18}
+    )
+    for row in rows:
+        table.add_row(*(_shown(key, row.get(key)) for key in keys))
+    out().print(table)
+
+
+def _shown(column: str, value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.{4 if column == 'score' else 2}f}"
+    return Path(value).name if column == "file" else str(value)
+
+
 def print_panel(found: Panel, *, as_json: bool) -> None:
     """Print files by rubrics with ranks, which files change places, and how far each rubric agrees with people."""
     if as_json:
@@ -184,10 +213,8 @@ def print_recounts(found: Sequence[Recounts], *, as_json: bool) -> None:
                 share = f"{each.total:g}/{each.n}"
                 shown = f"{each.n:>14}" if each.measure == "rows" else f"{share:>14}  {each.mean}"
                 out().print(safe(f"  {each.measure}, {each.group}".ljust(56) + shown))
-        wrong = [each for each in file.stated if each.published != each.ours]
         if file.stated:
-            out().print(f"  states {len(file.stated)} figures; {len(wrong)} do not follow from its rows")
-        for odd in wrong:
-            out().print(safe(f"    {odd.name}: published {odd.published}, counted {odd.ours}"))
-        for note in file.notes:
-            out().print(safe(f"  {note}"))
+            wrong = sum(each.published != each.ours for each in file.stated)
+            out().print(f"  states {len(file.stated)} figures; {wrong} do not follow from its rows")
+        for line in file.odd:
+            out().print(safe(f"  {line}"))

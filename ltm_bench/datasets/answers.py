@@ -141,6 +141,11 @@ def _holds_rows(value: Any) -> bool:
     )
 
 
+def has_answer(row: Mapping[str, Any]) -> bool:
+    """Whether a row has a key that is only used for what a system answered."""
+    return any(key in row for key in _SAID)
+
+
 def _said(row: Any) -> str | None:
     """Return the key of the answer. `answer` qualifies if the gold answer has a different key."""
     if not isinstance(row, Mapping):

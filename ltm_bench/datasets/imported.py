@@ -1,7 +1,8 @@
 """Replies of others as logs of runs: nobody can be asked again, and everything else works as on any run."""
 
 import re
-from collections.abc import Iterable, Iterator
+import shutil
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -107,10 +108,22 @@ def run_name(*parts: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(parts)).strip("-.")[:100]
 
 
-def write_log(run: Path, log: Iterable[Manifest | Event]) -> bool:
-    """Write an imported run into a new folder, unless its log is empty; return whether it is not."""
+def write_log(
+    run: Path, log: Iterable[Manifest | Event], add: Callable[[Path], None] = lambda draft: None
+) -> bool:
+    """Write an imported run into a new folder, unless its log is empty; return whether it is not.
+
+    Args:
+        run: The folder.
+        log: The log.
+        add: Called with the folder that becomes the run, to write what belongs beside the log.
+    """
     lines = b"".join(each.line() if isinstance(each, Manifest) else encode(each) for each in log)
     if lines:
-        run.mkdir(parents=True)
-        (run / "events.jsonl").write_bytes(lines)
+        draft = run.with_name(f".{run.name}.new")  # so that a run is whole, or is not there
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        (draft / "events.jsonl").write_bytes(lines)
+        add(draft)
+        draft.rename(run)
     return bool(lines)

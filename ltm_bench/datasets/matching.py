@@ -8,7 +8,8 @@ from collections.abc import Generator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
-from ltm_bench.core.messages import Matcher, Outcome
+from ltm_bench.core.messages import Matcher, Outcome, Verdict
+from ltm_bench.matchers.reading import abstains
 
 
 class Judged(NamedTuple):
@@ -42,6 +43,19 @@ def each_of(golds: Golds) -> tuple[str, ...]:
     return (golds,) if isinstance(golds, str) else tuple(golds)
 
 
+def by_score(score: float, reply: str, scorer: str, of: str = "for") -> Verdict:
+    """Return the verdict on a reply that a published scorer gives this score."""
+    if score >= 1.0:
+        return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
+    if score > 0:
+        return Verdict(Outcome.PARTIAL, round(score, 6), f"{score:.3f} {of} {scorer}")
+    if not reply.strip():
+        return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
+    if abstains(reply):
+        return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+    return Verdict(Outcome.WRONG, 0.0, f"nothing {of} {scorer}")
+
+
 class SetMatcher(Matcher):
     """A matcher of a question of a public set."""
 
@@ -59,6 +73,18 @@ class SetMatcher(Matcher):
 
     id: str
     """The question's id, as in prediction files; empty if it has none."""
+
+    @classmethod
+    def of_run(cls, expect: Matcher, name: str, span: int, parts: Sequence[float]) -> "SetMatcher | None":
+        """Return the matcher by which a run's question is scored as a prediction; None if it is none of this set.
+
+        Args:
+            expect: The question's own.
+            name: The question's name: its example, and its turn.
+            span: Its example's span.
+            parts: The scores of the reply's parts in the run.
+        """
+        return expect if isinstance(expect, cls) else None
 
     @property
     @abstractmethod

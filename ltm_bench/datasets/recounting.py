@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.datasets.answers import has_answer
 from ltm_bench.datasets.longmemeval.files import TYPES
-from ltm_bench.datasets.shapes import Known, Record, RowCount, Shape, shape_of
+from ltm_bench.datasets.shapes import SHAPES, Known, Record, RowCount, Shape, retrieved, shape_of
 from ltm_bench.datasets.streaming import AGAIN, text_in, values_in
 
 
@@ -29,6 +30,16 @@ class PublishedFile(NamedTuple):
     rows: Sequence[Record]
     head: Record
     """What a file says besides its rows: its published figures."""
+
+    @property
+    def holds_retrieved(self) -> bool:
+        """Whether its rows hold what a memory returned for the questions of LoCoMo."""
+        return self.shape.count is retrieved
+
+    @property
+    def holds_replies(self) -> bool:
+        """Whether its rows hold what a system answered, so that its set can score them."""
+        return self.shape.is_of_replies or has_answer(self.rows[0])
 
 
 class Tallied(BaseModel, frozen=True):
@@ -62,16 +73,31 @@ class Recounts(BaseModel, frozen=True):
     notes: tuple[str, ...]
     """What does not follow from the rows, or is often mistaken."""
 
+    @property
+    def odd(self) -> Iterator[str]:
+        """What to say about it: stated figures that are not ours, and the notes."""
+        for each in self.stated:
+            if each.published != each.ours:
+                yield f"  {each.name}: published {each.published}, counted {each.ours}"
+        yield from self.notes
+
 
 def read_published(path: Path) -> PublishedFile:
     """Read a file. Raises ConfigError if it is damaged, of no known kind, or of several."""
+    file = known_file(path)
+    if isinstance(file, str):
+        raise ConfigError(f"{path}: a file of no known kind ({file}); docs/datasets.md lists what is read")
+    return file
+
+
+def known_file(path: Path) -> PublishedFile | str:
+    """Return a file, or the keys of one of no known kind. Raises ConfigError if it is damaged, or of several kinds."""
     text = text_in(path)
     head: dict[str, Any] = {}
     rows = list(_rows(path, text, head))
     shape = shape_of(rows[0]) if rows and isinstance(rows[0], dict) else None
     if shape is None:
-        keys = ", ".join(rows[0])[:100] if rows and isinstance(rows[0], dict) else "no rows"
-        raise ConfigError(f"{path}: a file of no known kind ({keys}); docs/datasets.md lists what is read")
+        return ", ".join(rows[0])[:100] if rows and isinstance(rows[0], dict) else "no rows"
     names: dict[str, int] = {}
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict) or not shape.fits(row):
@@ -114,6 +140,11 @@ def _rows(path: Path, text: str, head: dict[str, Any]) -> Iterator[Any]:
     for key, rows in lists.items():
         for row in rows:
             yield {"id": row, "question_type": key} if isinstance(row, str) else row
+
+
+def has_known_kinds(dataset: str) -> bool:
+    """Whether files of a set are known by their rows."""
+    return any(each.dataset == dataset for each in SHAPES)
 
 
 def explaining(path: Path) -> Iterator[PublishedFile]:

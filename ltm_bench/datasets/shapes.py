@@ -19,6 +19,9 @@ from ltm_bench.datasets.precisionmembench.scorer import Surfaced, pass_type
 
 Record = Mapping[str, Any]
 
+SAID, JUDGED = "reply", "judged"
+"""The roles of rows that hold a reply, and one with a label."""
+
 Known = dict[str, dict[str, Record]]
 """Rows of the files at hand that explain others, by their role and their name."""
 
@@ -46,6 +49,16 @@ class Shape:
     count: Callable[[Record, Known], RowCount]
     role: str = ""
     """What its rows are to other files; empty for nothing."""
+
+    @property
+    def dataset(self) -> str:
+        """The set's folder; of no one set for the Agent Memory Benchmark."""
+        return self.about.partition(":")[0].replace(" ", "").casefold()
+
+    @property
+    def is_of_replies(self) -> bool:
+        """Whether every row holds a reply."""
+        return self.role in (SAID, JUDGED)
 
     def fits(self, row: Record) -> bool:
         """Whether a row has the keys."""
@@ -128,7 +141,7 @@ def _judged(row: Record, known: Known) -> RowCount:
         amounts["unanimous"] = (len(set(votes)) == 1, 1)
         amounts |= {f"judgment {place}": (vote, 1) for place, vote in enumerate(votes, start=1)}
     said = row.get("hypothesis")
-    other = said is not None and _of(known, "reply", row["question_id"]).get("hypothesis", said) != said
+    other = said is not None and _of(known, SAID, row["question_id"]).get("hypothesis", said) != said
     return RowCount(amounts, _told(row, known), ("reply",) if other else ())
 
 
@@ -158,7 +171,7 @@ def _rated(row: Record, known: Known) -> RowCount:
     return RowCount(amounts, differs=() if most == row["majority"] else ("majority",))
 
 
-def _letters(row: Record, known: Known) -> RowCount:
+def letters(row: Record, known: Known) -> RowCount:
     """Count letters that are the key's; an empty one says nothing."""
     _must(row["answer"] in tuple("abcd"), "answer", row["answer"], "a letter from a to d")
     _must(row["p"] in ("", *"abcd"), "p", row["p"], "a letter from a to d, or empty")
@@ -197,7 +210,7 @@ def _queried(row: Record, known: Known) -> RowCount:
 def _hashed(row: Record, known: Known) -> RowCount:
     """Count prompts that have the published hash; nothing unless question, template and judged reply are at hand."""
     name = str(row["question_id"])
-    asked, said = _of(known, "question", name), _of(known, "judged", name).get("hypothesis")
+    asked, said = _of(known, "question", name), _of(known, JUDGED, name).get("hypothesis")
     prompt = _of(known, "prompt", f"{asked.get('question_type')}/{ABSTENTION in name}").get("prompt")
     if said is None or prompt is None:
         return RowCount({})
@@ -252,18 +265,20 @@ def _placed(row: Record, known: Known) -> RowCount:
 
 
 SHAPES = (
-    Shape("LoCoMo: answers, each judged several times", "question_id llm_judgments category", "question_id", _judged),
-    Shape("LoCoMo: answers with a grade each", "question golden_answer grade", "user i", _judged),
-    Shape("Agent Memory Benchmark: answers with verdicts", "query_id gold_answers correct", "query_id", _judged),
-    Shape("LongMemEval: labels of a judge", "question_id autoeval_label", "question_id", _judged, "judged"),
-    Shape("LongMemEval: replies without labels", "question_id hypothesis", "question_id", _plain, "reply"),
+    Shape("LoCoMo: answers, each judged several times", "question_id llm_judgments category", "question_id",
+          _judged, SAID),
+    Shape("LoCoMo: answers with a grade each", "question golden_answer grade", "user i", _judged, SAID),
+    Shape("Agent Memory Benchmark: answers with verdicts", "query_id gold_answers correct", "query_id",
+          _judged, SAID),
+    Shape("LongMemEval: labels of a judge", "question_id autoeval_label", "question_id", _judged, JUDGED),
+    Shape("LongMemEval: replies without labels", "question_id hypothesis", "question_id", _plain, SAID),
     Shape("LongMemEval: questions", "question_id question_type question answer", "question_id", _plain, "question"),
     Shape("LongMemEval: hashes of prompts", "question_id prompt_sha256", "question_id", _hashed),
     Shape("LongMemEval: official prompts", "task abstention prompt", "task abstention", _plain, "prompt"),
     Shape("LoCoMo: retrieved sessions or turns", "sample_id evidence retrieved_ids recall", "", retrieved),
     Shape("LoCoMo: errors in keys", "question_id error_type correct_answer", "question_id", _plain),
     Shape("LoCoMo: answers rated by people", "qid gold answer golden_v2 majority", "qid", _rated),
-    Shape("PersonaMem: predicted letters", "question_id answer p r", "question_id", _letters),
+    Shape("PersonaMem: predicted letters", "question_id answer p r", "question_id", letters, SAID),
     Shape("PersonaMem: questions", "id query gold_answers gold_ids", "id", _plain, "question"),
     Shape("PersonaMem: documents", "id content user_id", "id", _plain),
     Shape("PersonaMem: ids by type", "id question_type", "id", _plain, "question"),
@@ -275,7 +290,7 @@ SHAPES = (
     Shape("PrecisionMemBench: beliefs", "_id canonical_name pinned user_id", "_id", _plain, "belief"),
     Shape("GateMem: a leaderboard", "method backbone domain u a f mgs", "method backbone domain", _placed),
     Shape("GateMem: scores of its program", "checkpoint_id action_correct over_refusal", "checkpoint_id", _gated),
-    Shape("GateMem: replies", "checkpoint_id output", "checkpoint_id", _plain),
+    Shape("GateMem: replies", "checkpoint_id output", "checkpoint_id", _plain, SAID),
     Shape("GateMem: questions", "checkpoint_id query_text judge_spec", "checkpoint_id", _plain),
     Shape("GateMem: episodes", "episode_id entities turns", "episode_id", _plain),
     Shape("BEAM: a conversation", "batch_number turns", "batch_number", _batch),

@@ -42,7 +42,7 @@ def skipping(where: str, on_bad: OnBad) -> Iterator[None]:
         yield
     except (TypeError, AttributeError):  # what they say is of our code
         on_bad(f"{where}: skipped: one of its values is of another type than expected")
-    except (LookupError, ValueError, ConfigError) as error:
+    except (LookupError, ValueError, OverflowError, ConfigError) as error:
         on_bad(f"{where}: skipped: {type(error).__name__}: {error}")
 
 

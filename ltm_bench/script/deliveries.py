@@ -89,6 +89,7 @@ def deliver(
     most: int = 0,
     part: str = PART,
     end: float = 1.0,
+    gap: str = "\n\n",
 ) -> Generator[Line, object, None]:
     """Yield the messages that deliver the material and ask the questions.
 
@@ -106,6 +107,7 @@ def deliver(
         part: The beginning of a part, with `{i}` and `{n}`.
         end: For `scattered`, the position of the first question; each message comes where its text would be in a single
             message that ends there.
+        gap: What stands between the material of a single message and the texts around it.
     """
     if delivery not in DELIVERIES:
         raise ValueError(f"delivery = {delivery!r}: must be {', '.join(DELIVERIES[:-1])} or {DELIVERIES[-1]}")
@@ -115,7 +117,7 @@ def deliver(
         raise ValueError(f"chunk = {chunk}: 1 token or more")
     first, *others = questions
     if delivery == "one_shot":
-        whole = _whole(pieces, first, begin, joint, most)
+        whole = _whole(pieces, first, begin, joint, most, gap)
         yield replace(whole, inline=True) if others else whole
     elif delivery == "chunked":
         yield from _parts(pieces, begin, joint, chunk, part)
@@ -126,12 +128,12 @@ def deliver(
     yield from (each for each in others)  # a generator: a list takes no replies
 
 
-def _whole(pieces: Sequence[Piece], question: Ask, begin: str, joint: str, most: int) -> Ask:
+def _whole(pieces: Sequence[Piece], question: Ask, begin: str, joint: str, most: int, gap: str) -> Ask:
     """Put everything into one message, cut in the middle if it is too long."""
     assert isinstance(question.text, str)
-    head = f"{begin}\n\n" if begin else ""
+    head = f"{begin}{gap}" if begin else ""
     body, needles = _joined(pieces, joint, head)
-    text = f"{body}\n\n{question.text}"
+    text = f"{body}{gap}{question.text}"
     total = counter().count(text)
     if not most or total <= most:
         return replace(question, text=text, buried=tuple(Buried(each.text, each.before) for each in needles))

@@ -258,3 +258,104 @@ def test_answers_that_are_not_options_are_refused(answer: str, options: list[str
 def test_an_unknown_task_is_named(parameters: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(complaint)):
         steps_of(**parameters)
+
+
+PROMPTS = """
+open("executed", "w").write("it was")
+gpt4_templates = {
+    # "passkey": "an older one",
+    "passkey": "Find it.\\n{context}\\n{input}",
+    "kv_retrieval": "{{JSON}}\\n\\n{context}{input}",
+    "math_find": "{prefix}\\n\\n{context}\\n\\n{input}",
+    "math_calc": "Compute.\\n\\n{context}",
+    "code_run": "There is ${func}.\\n\\n{context}\\n\\nGive {func_call}.",
+    "code_debug": "{context}\\n\\nA. {OPTION_A}\\nD. {OPTION_D}",  # noqa
+    "longbook_sum_eng": "Summarize.\\n\\n{context}",
+    "longbook_qa_eng": "{context}\\n\\nQuestion: {question}\\nAnswer:",
+}
+claude2_templates = {
+    "math_calc": "1 + 1 is [2].\\n{context} is",
+    "passkey": "{input}",
+    "number_string": "{context}{context}",
+    "code_debug": "Read {file:{context}}",
+    "longbook_qa_eng": "Be brief." + "{context}",
+    "longbook_choice_eng": "{context.__class__} {context}",
+    "code_run": "{context} {func_call}",
+}
+"""
+MATERIAL = "The {pump} broke.\n\n  x = {1: 2} $$MASK$$\n"
+FIND = "The second largest number of the list is: only one number. The second largest number of the list is:"
+FILLED = [
+    ("passkey", {"input": "What is it? "}, f"Find it.\n{MATERIAL}\nWhat is it? "),
+    ("kv_retrieval", {"input": "{x}:"}, f"{{JSON}}\n\n{MATERIAL}{{x}}:"),
+    (
+        "math_find",
+        {"input": FIND, "answer": 3},
+        "What is the second largest number of the list is: only one number. the second largest number in the "
+        f"following list?\n\n{MATERIAL}\n\n{FIND}",
+    ),
+    ("code_run", {"input": "What is func_2(-7)?"}, f"There is $func_2.\n\n{MATERIAL}\n\nGive func_2(-7)."),
+    ("code_debug", {"options": ["a", "b", "c", "d{}"], "answer": "b"}, f"{MATERIAL}\n\nA. a\nD. d{{}}"),
+    ("longbook_sum_eng", {}, f"Summarize.\n\n{MATERIAL}"),
+    ("longbook_qa_eng", {"input": "Who?"}, f"{MATERIAL}\n\nQuestion: Who?\nAnswer:"),
+]
+
+
+def asked(folder: Path, task: str, more: dict[str, Any], **parameters: Any) -> str:
+    (folder / "prompt.py").write_text(PROMPTS, "utf-8")
+    item = {"context": MATERIAL, "input": "", "answer": "1", "options": [], **more}
+    (folder / "items.jsonl").write_text(json.dumps(item) + "\n", "utf-8")
+    given = {"data": str(folder / "items.jsonl"), "prompts": str(folder / "prompt.py"), **parameters}
+    return steps_of(task=task, **given)[0].text
+
+
+@pytest.mark.parametrize(("task", "more", "whole"), FILLED, ids=[task for task, *_ in FILLED])
+def test_a_published_prompt_is_filled_in_as_its_program_does_and_its_file_is_never_executed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str, more: dict[str, Any], whole: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert asked(tmp_path, task, more) == whole
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize(
+    ("task", "parameters", "says"),
+    [
+        (
+            "math_calc",
+            {},
+            "math_calc has no template of 'gpt4' that is a text around one {context} ('gpt4'); templates = claude2",
+        ),
+        ("longdialogue_qa_eng", {}, "templates = none"),
+        ("passkey", {"templates": "gpt5"}, "passkey has no template of 'gpt5'"),
+        (
+            "longbook_qa_eng",
+            {"templates": "claude2"},
+            "has no template of 'claude2' that is a text around one {context}",
+        ),
+        ("passkey", {"templates": "claude2"}, "passkey has no template of"),
+        (
+            "number_string",
+            {"templates": "claude2"},
+            "number_string has no template of",
+        ),
+        ("code_debug", {"templates": "claude2"}, "around one {context} ('file')"),
+        ("longbook_choice_eng", {"templates": "claude2"}, "around one {context} ('context.__class__')"),
+        ("code_run", {"templates": "claude2"}, "around one {context} ('func_call')"),
+        ("passkey", {"prompts": "none.py"}, "prompts = 'none.py': cannot be read: No such file"),
+        ("passkey", {"prompts": "odd.py"}, "prompts = 'odd.py': cannot be read: "),
+        ("passkey", {"delivery": "chunked"}, "each published prompt holds one question"),
+        ("passkey", {"questions": 2}, "each published prompt holds one question"),
+        ("passkey", {"style": "recall"}, "each published prompt holds one question"),
+        ("passkey", {"data": ""}, "each published prompt holds one question"),
+    ],
+)
+def test_a_published_prompt_that_is_none_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str, parameters: dict[str, Any], says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("odd.py").write_text("gpt4_templates = {", "utf-8")
+    more = {"options": ["1", "b", "c", "d"]} if task in ("code_debug", "longbook_choice_eng") else {}
+    with pytest.raises(ConfigError) as error:
+        asked(tmp_path, task, more, **parameters)
+    assert says in str(error.value)

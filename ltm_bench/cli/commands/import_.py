@@ -1,6 +1,5 @@
 """Import published results."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -19,9 +18,9 @@ def import_goodai(
     ],
 ) -> None:
     """Import GoodAI's published results: one run per agent and span, scored by us, with their scores beside ours."""
-    from ltm_bench.api import publish
+    from ltm_bench.cli.scoring import keep_run
     from ltm_bench.core.tokens import counter
-    from ltm_bench.datasets.goodai.importing import import_runs
+    from ltm_bench.datasets.goodai.importing import logs_in
     from ltm_bench.plan.folders import REPORTS
     from ltm_bench.report.words import plural
 
@@ -32,14 +31,11 @@ def import_goodai(
         err().print(f"skipped: {line}")
 
     written = 0
-    for run, examples, new in import_runs(folder, REPORTS, counter(), on_bad):
-        if not new:
-            err().print(f"{run} exists already and is left as it is; delete it to import it again")
+    for name, examples, log in logs_in(folder, counter(), on_bad):
+        if (results := keep_run(name, log)) is None:
             continue
-        results = asyncio.run(publish(run)).results
         written += 1
         theirs = f"published {results.published:.2f}" if results.published is not None else ""
-        out().print(
-            f"{run}: {theirs}, ours {results.score_so_far:.2f} of {results.out_of}, {plural(examples, 'example')}"
-        )
+        ours = f"ours {results.score_so_far:.2f} of {results.out_of}"
+        out().print(f"{REPORTS / name}: {theirs}, {ours}, {plural(examples, 'example')}")
     out().print(f"{plural(written, 'run')} imported, {len(skipped)} files or examples skipped")

@@ -7,10 +7,12 @@ count alone, 0.5 if the mistaken one is there as well, 0.25 for the mistaken one
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.datasets.counting_stars.scorer import Hits, score
+from ltm_bench.datasets.matching import SetMatcher, by_score
 from ltm_bench.matchers.reading import abstains, last_readable, number
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher
 from ltm_bench.matchers.reading.figures import given_number, told_numbers
@@ -201,7 +203,64 @@ def star_sum(
     return StarSum(tuple(counts), tuple(mistaken), tuple(foreign))
 
 
+@dataclass(frozen=True, slots=True)
+class StarList(SetMatcher):
+    """The mean over the stars, as the published program counts them, for replies of others."""
+
+    dataset: ClassVar[str] = "counting_stars"
+    columns: ClassVar[tuple[str, ...]] = ("official", "placed", "exact")
+
+    counts: tuple[int, ...]
+    test: str
+    """`searching`, or `reasoning` where stars were first counted wrongly; the scenario of a run of ours."""
+    mistaken: tuple[int, ...] = ()
+    """In the reasoning test, the count that each star was first given."""
+    size: int = 0
+    """Length of the text in the units of the file; 0 if it does not say."""
+    id: str = ""
+    parts: tuple[float, ...] = ()
+    """What each star is worth on a run's own page; empty for replies of others."""
+
+    @classmethod
+    def of_run(cls, expect: Matcher, name: str, span: int, parts: Sequence[float]) -> "StarList | None":
+        """Return the matcher for a question that our runs ask with `star_counts`, by the scores of their page."""
+        if isinstance(expect, StarCounts):
+            return cls(expect.counts, name.split("/")[0], size=span, id=name, parts=tuple(parts))
+        return expect if isinstance(expect, cls) else None
+
+    def hits(self, reply: str) -> Hits:
+        """Return which of the counts the reply has, and in what order."""
+        found = score(reply, self.counts, self.size, mistaken=self.mistaken)
+        return found._replace(parts=self.parts or found.parts)
+
+    def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
+        """Judge the list in the reply."""
+        found = self.hits(reply)
+        judged = by_score(sum(found.parts) / len(found.parts), reply, f"Counting-Stars' test of {self.test}")
+        return replace(judged, parts=found.parts)
+
+    @property
+    def kind(self) -> str:
+        """The test."""
+        return self.test
+
+    def scores(self, reply: str) -> Mapping[str, float]:
+        """Return the official score, and ours about order."""
+        found = self.hits(reply)
+        means = (sum(found.parts), found.placed, found.exact * len(self.counts))
+        return {name: value / len(self.counts) for name, value in zip(self.columns, means, strict=True)}
+
+    def right(self) -> Sequence[str]:
+        """Return the counts as the program reads them."""
+        return (json.dumps(list(self.counts)),)
+
+    def wrong(self) -> Sequence[str]:
+        """Return another list, none, and nothing."""
+        return (json.dumps([max(self.counts) + 1]), "[]", "")
+
+
 EXAMPLES: tuple[Matcher, ...] = (
+    StarList((15, 4, 29), "searching"),
     star_counts([15, 4, 29]),
     star_counts([10, 20], mistaken=[11, 19]),
     star_sum([15, 4, 29]),

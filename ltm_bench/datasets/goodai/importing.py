@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Finish, Matcher
@@ -25,28 +24,20 @@ from ltm_bench.datasets.goodai.files import (
     span_of,
 )
 from ltm_bench.datasets.goodai.matcher import Published
-from ltm_bench.datasets.imported import manifest_of, run_name, write_log
+from ltm_bench.datasets.imported import manifest_of, run_name
 from ltm_bench.log import events
 from ltm_bench.log.events import Ended, Event, Finished, Replied, Sent
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.matchers.forms import dump
 
 
-class Imported(NamedTuple):
-    """A run made of published results."""
-
-    run: Path
-    examples: int
-    new: bool
-    """Whether it was written now; existing folders are left as they are."""
-
-
-def import_runs(folder: Path, into: Path, counter: Counter, on_bad: OnBad) -> Iterator[Imported]:
-    """Write an event log for every benchmark and agent below a folder, and yield each run.
+def logs_in(
+    folder: Path, counter: Counter, on_bad: OnBad
+) -> Iterator[tuple[str, int, Iterator[Manifest | Event]]]:
+    """Yield a run's name, its number of examples and its log for every benchmark and agent below a folder.
 
     Args:
         folder: GoodAI's definitions and results.
-        into: The folder for the folders of the runs.
         counter: Counts the tokens of messages and replies.
         on_bad: Called with each file, or example, that is left out.
 
@@ -62,11 +53,8 @@ def import_runs(folder: Path, into: Path, counter: Counter, on_bad: OnBad) -> It
             f"{folder}: it has no results (results-*.jsonl, or results/<agent>/<Scenario>/*.json)"
         )
     for (benchmark, agent), published in grouped.items():
-        run = into / run_name("goodai", benchmark, agent)
-        if run.exists():
-            yield Imported(run, len(published), new=False)
-        elif write_log(run, log_of(published, known, counter, on_bad)):
-            yield Imported(run, len(published), new=True)
+        name = run_name("goodai", benchmark, agent)
+        yield name, len(published), log_of(published, known, counter, on_bad)
 
 
 def runs(published: Sequence[Performance]) -> Mapping[tuple[str, str], list[Performance]]:

@@ -120,7 +120,9 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Material, ...]:
                     continue
                 key = hashlib.sha256(context.encode("utf-8", "replace")).digest()
                 text = _input(task, entry)
-                found.setdefault(key, (begun, []))[1].append(Posed(text, label, tuple(options)))
+                found.setdefault(key, (begun, []))[1].append(
+                    Posed(text, label, tuple(options), text_of(entry.get("input")))
+                )
     except OSError as error:
         raise ValueError(f"data = {path!r}: {error.strerror or error}") from error
     except TooLarge as error:

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, cast
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.infinitebench import scorer as infinitebench
-from ltm_bench.matchers.reading import abstains, answer
+from ltm_bench.datasets.matching import SetMatcher, by_score
+from ltm_bench.matchers.reading import answer
 from ltm_bench.matchers.reading.figures import given_number, in_figures
 
 _FINAL = re.compile(r"(?:^|\n)[ \t>*_#]{0,8}(?:final )?answer[ *_]{0,4}:", re.IGNORECASE)
@@ -24,8 +25,9 @@ def _lists(value: Any) -> Any:
     return [_lists(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(each) for each in value) if isinstance(value, list | tuple) else value
+def tuples(value: Any) -> Any:
+    """Return a label of the public files in the form that a matcher keeps."""
+    return tuple(tuples(each) for each in value) if isinstance(value, list | tuple) else value
 
 
 def _is_taken_back(said: str) -> bool:
@@ -57,19 +59,13 @@ class Benchmarked(Matcher):
             return Verdict(Outcome.WRONG, 0.0, "the reply repeats everything it was asked about")
         if self.final and (found := list(_FINAL.finditer(said))):
             said = said[found[-1].end() :].strip()
-        score = infinitebench.score(self.task, said, _lists(self.label), cast(infinitebench.Mode, self.mode))
+        score = self._scored(said, self.mode)
         if self.mode == "strict" and self.task in _NUMBERS and self._is_given(said) != (score >= 1):
             score = float(score < 1 or not _is_taken_back(said))
-        scorer = f"InfiniteBench's scorer of {self.task} ({self.mode})"
-        if score >= 1.0:
-            return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
-        if score > 0:
-            return Verdict(Outcome.PARTIAL, round(score, 6), f"{score:.3f} from {scorer}")
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-        if abstains(reply):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        return Verdict(Outcome.WRONG, 0.0, f"nothing from {scorer}")
+        return by_score(score, reply, f"InfiniteBench's scorer of {self.task} ({self.mode})", "from")
+
+    def _scored(self, said: str, mode: str) -> float:
+        return infinitebench.score(self.task, said, _lists(self.label), cast(infinitebench.Mode, mode))
 
     def _is_given(self, said: str) -> bool:
         """Whether the reply has the number in a form that the published scorers do not read: `92,119`, `9 2 1 1 9`."""
@@ -110,10 +106,50 @@ class Benchmarked(Matcher):
 
 def benchmarked(task: str, label: Any, *, mode: str = "strict", final: bool = False) -> Benchmarked:
     """Expect the answer of a task as given in the public files of InfiniteBench."""
-    return Benchmarked(task, _tuples(label), mode, final)
+    return Benchmarked(task, tuples(label), mode, final)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReply(Benchmarked, SetMatcher):
+    """Scores a line of a prediction file in every mode, with no rule of ours."""
+
+    version: ClassVar[int] = 1
+    dataset: ClassVar[str] = "infinitebench"
+    columns: ClassVar[tuple[str, ...]] = infinitebench.MODES
+
+    label: Any
+    """As in the file; None for a line that was cut before it, which is wrong."""
+    mode: str = "official-newest"
+    id: str = ""
+    """Its place among the lines of its task, for comparing files."""
+    skips_first: bool = False
+    """Whether the first number of math_calc is skipped, as the published program does for GPT-4."""
+
+    @property
+    def kind(self) -> str:
+        """The task."""
+        return self.task
+
+    def scores(self, reply: str) -> dict[str, float]:
+        """Return the scores of all modes."""
+        return {mode: self._scored(reply, mode) for mode in self.columns}
+
+    def right(self) -> Sequence[str]:
+        """Return the label in the form that the task asks for, if it is known."""
+        return ("(its line was cut)",) if self.label is None else Benchmarked.right(self)
+
+    def _scored(self, said: str, mode: str) -> float:
+        how = cast(infinitebench.Mode, mode)
+        return (
+            0.0
+            if self.label is None
+            else infinitebench.score(self.task, said, _lists(self.label), how, skip_first=self.skips_first)
+        )
 
 
 EXAMPLES: tuple[Matcher, ...] = (
+    TaskReply("kv_retrieval", ("c14cb8ba-002b-43be-bdc7-8a83f0fe1ac8",)),
+    TaskReply("longbook_choice_eng", ("A grey rose", "B")),
     benchmarked("passkey", ["71432"]),
     benchmarked("kv_retrieval", ["c14cb8ba-002b-43be-bdc7-8a83f0fe1ac8"]),
     benchmarked("math_find", [88]),

@@ -15,6 +15,8 @@ class Posed:
     label: Any
     """The answer, in the form of the public files."""
     options: tuple[str, ...] = ()
+    raw: str = ""
+    """`input` as the file has it; the published prompts repeat it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -268,7 +268,9 @@ def _last_letter(text: str, letters: str) -> str | None:
 
 def _settled(said: str, letters: str, accepted: Sequence[str]) -> bool:
     """Whether an answer settles on one letter, or on the text of the right option, and on no other letter."""
-    letter = next(each for each in accepted if len(each) == 1 and each in letters)
+    letter = next((each for each in accepted if len(each) == 1 and each in letters), None)
+    if letter is None:
+        raise ValueError(f"its label is {accepted!r:.60}; it must be the right option's text and letter")
     text = next((each for each in accepted if each != letter), letter)
     plain = re.sub(r"[*_`]", "", said)
     decided = re.findall(

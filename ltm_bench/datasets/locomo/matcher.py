@@ -7,8 +7,8 @@ from typing import ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.locomo.files import ADVERSARIAL, CATEGORIES, NOT_MENTIONED
 from ltm_bench.datasets.locomo.scorer import best, chosen, official, stems, strict
-from ltm_bench.datasets.matching import Golds, SetMatcher, each_of, kept
-from ltm_bench.matchers.reading import READ, abstains
+from ltm_bench.datasets.matching import Golds, SetMatcher, by_score, each_of, kept
+from ltm_bench.matchers.reading import READ
 
 IMPORTED = "imported"
 """The mode for replies of others, which name what they chose in category 5."""
@@ -42,14 +42,7 @@ class LocomoAnswer(SetMatcher):
         score = (
             self._strict(said) if self.mode == "strict" else best(official, said, self.gold, self.category)
         )
-        scorer = f"LoCoMo's category {self.category} ({self.mode})"
-        if score >= 1.0:
-            return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
-        if score > 0:
-            return Verdict(Outcome.PARTIAL, round(score, 6), f"{score:.3f} for {scorer}")
-        if abstains(reply):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        return Verdict(Outcome.WRONG, 0.0, f"nothing for {scorer}")
+        return by_score(score, reply, f"LoCoMo's category {self.category} ({self.mode})")
 
     def _said(self, reply: str) -> str:
         said = (

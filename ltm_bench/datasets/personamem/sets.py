@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Matcher
 from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.personamem.files import histories
@@ -10,7 +9,7 @@ from ltm_bench.datasets.personamem.matcher import fitting_reply
 from ltm_bench.datasets.public import PublicSet
 
 
-def _put(question: HistoryQuestion, scorer: str, dice: Dice) -> HistoryQuestion:
+def put(question: HistoryQuestion) -> HistoryQuestion:
     """Return a question with its replies in the order of their letters, which belong to the key."""
     options = tuple(sorted(question.options))
     return replace(question, text="\n".join((question.text, "", *options)), options=options)
@@ -33,7 +32,7 @@ SETS = (
             "best? Answer with its letter alone, in brackets."
         ),
         histories=histories,
-        put=_put,
+        put=lambda question, scorer, dice: put(question),
         expect=_expect,
     ),
 )

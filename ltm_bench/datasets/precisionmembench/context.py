@@ -68,7 +68,7 @@ def surfaced(case: Mapping[str, Any], beliefs: Mapping[str, Belief], found: Sequ
 def row_of(
     case: Mapping[str, Any], asked: Mapping[str, Any], context: Surfaced, beliefs: Mapping[str, Belief]
 ) -> dict[str, Any]:
-    """Return the row of a published report, as `score published` reads it; failures are counted, not told.
+    """Return the row of a published report, as `score precisionmembench` reads it; failures are counted, not told.
 
     Args:
         case: A query, or a session.

@@ -67,15 +67,18 @@ def predictions_in(run: Path, results: Results, matcher: type[SetMatcher]) -> It
     """Yield a run's replies to the questions of one set, with what judges gave them."""
     from ltm_bench.datasets.predictions import Prediction
 
-    told = {
-        (question.turn, of.id): (history, question, of) for history, question, of in _asked(results.examples)
-    }
+    told = {(each.id, asked.turn): (each, asked) for each in results.examples for asked in each.questions}
     for sent, reply in read_questions(run):
-        expect = load(sent.expect or {})
-        if isinstance(expect, matcher) and (sent.turn, expect.id) in told:
-            history, question, of = told[sent.turn, expect.id]
-            judged = {column: score for column, score in of.scores.items() if column in expect.judged}
-            yield Prediction(history, sent.asked, expect, reply, judged, ", ".join(_judges(question)) or None)
+        name = f"{sent.example}/{sent.turn}"
+        example, question = told.get((sent.example or "", sent.turn), (None, None))
+        if example is None or question is None:
+            continue
+        expect = matcher.of_run(load(sent.expect or {}), name, example.span, question.parts)
+        if expect is not None and expect.id:
+            scores = question.published.scores if question.published else {}
+            judged = {column: score for column, score in scores.items() if column in expect.judged}
+            judges = ", ".join(_judges(question)) or None
+            yield Prediction(_history(example), sent.asked, expect, reply, judged, judges)
 
 
 def verdicts_in(log: Iterable[Manifest | Event], predictions: Iterable[Prediction]) -> Iterator[Judgement]:
