@@ -1,7 +1,7 @@
 """What a run's controls show: guessing alone, everything in hand, and how much of what lies between is memory. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, Field, computed_field
@@ -159,30 +159,22 @@ def controlled(
 
 def scores_of(example: ExampleResult, kinds: Sequence[str]) -> dict[str, float] | None:
     """Return an example's scores in its run (`score`) and in the controls; None if one of these lacks a question."""
-    found: dict[str, float] = {}
     questions = [each for each in example.questions if each.controls is None or not each.controls.left_out]
-    for kind in ("score", *kinds):
-        said = [_verdict_in(kind, each) for each in questions]
-        asked = [replace(each, verdict=known) for each, known in zip(questions, said, strict=True) if known]
-        score = example_score(asked) if len(asked) == len(questions) else None
-        if score is None:
-            return None
-        found[kind] = score
-    return found
+    found = {kind: example_score(questions, partial(_score_in, kind=kind)) for kind in ("score", *kinds)}
+    known = {kind: score for kind, score in found.items() if score is not None}
+    return known if len(known) == len(found) else None
 
 
-def _verdict_in(kind: str, question: Question) -> Verdict | None:
-    """Return the verdict on a reply in a control; `score` stands for the run itself, by its matcher."""
+def _score_in(question: Question, kind: str) -> float | None:
+    """Return the score of a reply in a control; `score` stands for the run itself, by its matcher."""
     if (controls := question.controls) is None:
         return None
     if kind == "score":
-        run = Verdict(Outcome.WRONG, controls.by_matcher, "")
-        return None if question.outcome.infrastructure else run
+        return None if question.outcome.infrastructure else controls.by_matcher
     answer: ControlAnswer | None = getattr(controls, "blind" if kind == _GUESSED else kind)
-    if answer is None:
+    if answer is None or answer.outcome.infrastructure:
         return None
-    score = 0.0 if kind == _GUESSED and abstains(answer.reply) else answer.score
-    return Verdict(answer.outcome, score, answer.reason)
+    return 0.0 if kind == _GUESSED and abstains(answer.reply) else answer.score
 
 
 def _strata(examples: Sequence[ExampleResult], kinds: Sequence[str]) -> dict[str, list[dict[str, float]]]:
