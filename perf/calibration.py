@@ -27,7 +27,7 @@ from ltm_bench.plugins.agents import agent_class
 from ltm_bench.report.plotting import PALETTE
 from ltm_bench.runner.references import Played, play, play_alone
 from ltm_bench.score.results.headline import headline
-from ltm_bench.score.statistics.intervals import mean_interval, paired, sum_interval
+from ltm_bench.score.statistics.intervals import mean_interval, paired_clusters, sum_interval
 from ltm_bench.score.statistics.power import Size, noise_of, power, seeds_needed, smallest_difference
 from perf.harness import Arguments, inserted, measurement
 
@@ -263,7 +263,7 @@ def told_apart(pilots: int, comparisons: int) -> dict[str, Any]:
     for i in range(comparisons):
         drawn = [differences(1000 + needed * i + j) for j in range(needed)]
         for seeds in shown:
-            shown[seeds] += paired(drawn[:seeds]).shown
+            shown[seeds] += paired_clusters(drawn[:seeds]).shown
         if i % 10 == 9:
             say(f"comparison {i + 1} of {comparisons}, of {needed} seeds")
     sizes = []

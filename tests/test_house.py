@@ -302,8 +302,11 @@ if __name__ == "__main__":
     PACKAGE.write_text(LATE.sub(late_imports(), PACKAGE.read_text("utf-8"), count=1), "utf-8")
 
 
-GONE = ("Sheet", "AnswerMark", "FileFigures", "said_in_run", "compare_files", "file_figures")
-"""Names of the time when prediction files had marks, sheets and figures of their own."""
+GONE = (
+    *("Sheet", "AnswerMark", "FileFigures", "said_in_run", "compare_files", "file_figures"),
+    *("ControlFigure", "RungFigure", "AspectRate"),
+)
+"""Names of the time when prediction files, controls, rungs and aspects had marks, sheets and figures of their own."""
 
 
 @pytest.mark.parametrize("name", GONE)

@@ -117,7 +117,7 @@ def _board(board: Board) -> Mapping[str, Any]:
                 "groups": [
                     [
                         row.cell.model_dump(mode="json")
-                        | {"skills": {name: skill.score for name, skill in row.skills.items()}}
+                        | {"skills": {name: skill.mean for name, skill in row.skills.items()}}
                         for row in group
                     ]
                     for group in table.groups

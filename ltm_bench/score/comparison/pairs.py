@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, computed_field
 from ltm_bench.core.seeds import Seed
 from ltm_bench.score.comparison.entrants import Asked, Scored, asked_by
 from ltm_bench.score.results.headline import worth
-from ltm_bench.score.statistics.intervals import CONFIDENCE, Paired, paired
+from ltm_bench.score.statistics.intervals import CONFIDENCE, Paired, paired_clusters
 from ltm_bench.score.statistics.power import (
     Noise,
     Size,
@@ -198,10 +198,10 @@ def pair(
         count: Number of pairs compared at this span, for the correction of `separated`.
     """
     clusters, if_right, only_first, only_second = differences(a, b)
-    found = paired(clusters)
+    found = paired_clusters(clusters)
     if found.difference < -1e-9:  # less is rounding, and has no sign
         return pair(span, second, first, b, a, count)
-    most_found = found if if_right == clusters else paired(if_right)
+    most_found = found if if_right == clusters else paired_clusters(if_right)
     readers = readers_of((*a, *b))
     strict = all(each.p is not None and each.p < (1 - CONFIDENCE) / count for each in (found, most_found))
     return Pair(

@@ -29,9 +29,8 @@ def test_overall_counts_answers_and_the_average_counts_types() -> None:
     assert lines["1"].figures["official"].n == 9
     for line in lines.values():
         for figure in line.figures.values():
-            assert figure.low is not None
-            assert figure.high is not None
-            assert figure.low <= figure.mean <= figure.high
+            assert figure.interval is not None
+            assert figure.interval.low <= figure.mean <= figure.interval.high
 
 
 def test_what_the_published_figure_leaves_out_has_its_own_line() -> None:
@@ -64,7 +63,8 @@ def test_histories_that_differ_widen_the_interval() -> None:
 
     def width(marks: Asked) -> float:
         figure = figures_of(replies("a", marks)).lines[0].figures["official"]
-        return (figure.high or 0) - (figure.low or 0)
+        assert figure.interval is not None
+        return figure.interval.high - figure.interval.low
 
     assert width(apart) > 1.5 * width(alike)
     assert width(alike) == pytest.approx(0.19, abs=0.03)
