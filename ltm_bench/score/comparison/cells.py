@@ -1,7 +1,7 @@
 """Sums up the runs of an entrant at one span, and ranks the entrants there."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
@@ -13,7 +13,6 @@ from ltm_bench.score.comparison.retest import Retest, retest
 from ltm_bench.score.results.aspects import Aspect, aspects
 from ltm_bench.score.results.controls import Controls, pooled_controls
 from ltm_bench.score.results.delays import DelayCurve, delays
-from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import Skill, skills
 from ltm_bench.score.results.headline import worth_of_undecided
 from ltm_bench.score.results.operations import Operation
@@ -47,14 +46,10 @@ def operated(results: Sequence[Results]) -> list[Operated]:
     for each in results:
         for operation in each.operations:
             by_name[operation.name].append(operation)
+    averaged = ("calls", "p50", "p95", "tokens", "dollars")
     return [
-        Operated(
-            name=name,
-            calls=sum(each.calls for each in of) / len(of),
-            p50=_mean([each.p50 for each in of]),
-            p95=_mean([each.p95 for each in of]),
-            tokens=sum(each.tokens for each in of) / len(of),
-            dollars=_mean([each.dollars for each in of]),
+        Operated.model_validate(
+            {"name": name} | {field: _mean([getattr(each, field) for each in of]) for field in averaged}
         )
         for name, of in by_name.items()
     ]
@@ -135,7 +130,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     examples = [example for each in results for example in each.examples]
     clusters = [each.by_scenario for each in results]
     scenarios = {scenario.name: scenario for each in results for scenario in each.scenarios}
-    pooled = {name: _pooled(clusters, name) for name in scenarios}
+    pooled = {name: [score for each in clusters for score in each.get(name, ())] for name in scenarios}
     by_scenario = {name: sum(scores) / len(scores) for name, scores in pooled.items() if scores}
     complete = all(each.complete for each in results)
     waits = [each.latency for each in results if each.latency is not None]
@@ -148,7 +143,8 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         scores=[each.score for each in results],
         complete=complete,
         score=sum(by_scenario.values()),
-        if_right=sum(by_scenario.values()) + _worth_of(examples),
+        if_right=sum(by_scenario.values())
+        + worth_of_undecided([each for each in examples if each.score is not None]),
         out_of=len(scenarios),
         interval=clustered_sum_interval(clusters) if complete else None,
         by_scenario=by_scenario,
@@ -174,16 +170,6 @@ def _spread(results: Sequence[Results]) -> Spread | None:
     for each in results:
         by_seed[each.seed].append(each.score_so_far)
     return spread(by_seed, [list(each.by_judge.values()) for each in results])
-
-
-def _pooled(clusters: Sequence[Mapping[str, Sequence[float]]], scenario: str) -> list[float]:
-    """Return the scores of a scenario's examples in all runs."""
-    return [score for cluster in clusters for score in cluster.get(scenario, ())]
-
-
-def _worth_of(examples: Sequence[ExampleResult]) -> float:
-    """Return how much higher the score over several runs would be if all that is undecided were right."""
-    return worth_of_undecided([each for each in examples if each.score is not None])
 
 
 def rank(cells: Sequence[Cell], pairs: Sequence[Pair]) -> None:

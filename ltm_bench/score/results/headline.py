@@ -44,6 +44,15 @@ def mean(scores: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
+def by_scenario(examples: Iterable[ExampleResult]) -> dict[str, list[float]]:
+    """Return the known scores of examples, by scenario."""
+    found: dict[str, list[float]] = {}
+    for example in examples:
+        if example.score is not None:
+            found.setdefault(example.scenario, []).append(example.score)
+    return found
+
+
 def headline(by_scenario: Mapping[str, Iterable[float | None]]) -> float:
     """Return the sum over scenarios of the mean over the examples whose scores are known."""
     return sum(mean(scores) or 0.0 for scores in by_scenario.values())
