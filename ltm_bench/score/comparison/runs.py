@@ -15,7 +15,7 @@ from ltm_bench.score.comparison.circumstances import made_otherwise, scored_othe
 from ltm_bench.score.comparison.entrants import Scored, entrants
 from ltm_bench.score.comparison.pairs import Pair, pair
 from ltm_bench.score.comparison.positions import Shift, find_shifts, shift_lines
-from ltm_bench.score.comparison.rows import Row, rows_of
+from ltm_bench.score.comparison.rows import ExampleRow, rows_of
 from ltm_bench.score.results.published_runs import compared_sets
 from ltm_bench.score.statistics.intervals import TEST
 from ltm_bench.score.statistics.published import Compared
@@ -36,7 +36,7 @@ class Comparison(BaseModel):
     pairs: list[Pair]
     test: str = TEST
     """The name of the test behind each pair's interval and p-value."""
-    rows: list[Row]
+    rows: list[ExampleRow]
     shifts: list[Shift] = Field(default_factory=list)
     """Questions at different positions in different modes."""
     sets: list[Compared] = Field(default_factory=list)
