@@ -26,6 +26,9 @@ from ltm_bench.score.statistics.memory import MemoryShare, kept_by
 ENOUGH = 20
 """Minimum number of a scenario's examples for a memory of its own."""
 
+_SAID = {"blind": "guessing alone", "near": "without filler", "evidence": "with everything in hand"}
+"""How the controls are called in a sentence, in its order."""
+
 _OWN = "score"
 """Stands for the run itself."""
 
@@ -97,13 +100,7 @@ class Controls(BaseModel, frozen=True):
         where = (
             "" if self.out_of == self.of else f"in the {self.out_of} of {self.of} scenarios that {which}: "
         )
-        known = []
-        if self.blind is not None:
-            known.append(f"guessing alone {self.blind.mean:.1f}")
-        if self.near is not None:
-            known.append(f"without filler {self.near.mean:.1f}")
-        if self.evidence is not None:
-            known.append(f"with everything in hand {self.evidence.mean:.1f}")
+        known = [f"{how} {each.mean:.1f}" for kind, how in _SAID.items() if (each := self.figure(kind))]
         said = f"{where}{self.score:.1f} of {self.out_of}; {', '.join(known)}"
         if self.kept is not None:
             said += f": {self.kept.sentence}"
