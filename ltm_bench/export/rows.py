@@ -161,12 +161,12 @@ COLUMNS: Mapping[str, Any] = get_type_hints(_Columns) | {
 _OF_QUESTION = {name for name in FIELDS if name in COLUMNS} - {"at"} | {"verdict"}
 """Fields of a question that are columns as they are."""
 
-_PLACES: Mapping[str, Sequence[str]] = {
-    name: of.__metadata__[0].split(".")
-    for name, of in get_type_hints(_Columns, include_extras=True).items()
-    if get_origin(of) is Annotated
-}
-"""Where values are found, by column."""
+_PLACES: Mapping[str, dict[str, Sequence[str]]] = {"run": {}, "scenario": {}, "example": {}, "question": {}}
+"""Where values are found, by what has them and by column."""
+for _name, _of in get_type_hints(_Columns, include_extras=True).items():
+    if get_origin(_of) is Annotated:
+        _where, *_place = _of.__metadata__[0].split(".")
+        _PLACES[_where][_name] = _place
 
 
 def rows(results: Results) -> Iterator[dict[str, Any]]:
@@ -193,7 +193,7 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
 
 def _found(where: str, of: object) -> dict[str, Any]:
     """Return the columns whose values are found in a run, a scenario, an example or a question."""
-    return {name: _value(of, place[1:]) for name, place in _PLACES.items() if place[0] == where}
+    return {name: _value(of, place) for name, place in _PLACES[where].items()}
 
 
 def _value(of: Any, place: Sequence[str]) -> Any:
