@@ -41,9 +41,10 @@ class Figure(BaseModel, frozen=True):
 
     name: str = ""
     n: int = 0
+    """Rows."""
     mean: float
     interval: Interval | None = None
-    """95 %; None if too few rows say anything."""
+    """95 %; None if there are too few rows to say."""
     chance: float | None = None
     """What guessing would score; None if unknown."""
     undecided: int = 0
@@ -59,14 +60,14 @@ class Figure(BaseModel, frozen=True):
         return round(self.mean * self.n)
 
     @classmethod
-    def _names(cls) -> Mapping[str, str]:
+    def names(cls) -> Mapping[str, str]:
         """Map the names in JSON to the names here."""
         return {old: new or old for old, _, new in (each.partition("=") for each in cls.WRITTEN.split())}
 
     @model_validator(mode="before")
     @classmethod
     def _read(cls, content: Any) -> Any:
-        names = cls._names()
+        names = cls.names()
         if not isinstance(content, Mapping) or content.keys().isdisjoint(names.keys() - cls.model_fields):
             return content
         known = {names.get(old, old): value for old, value in content.items()}
@@ -77,7 +78,7 @@ class Figure(BaseModel, frozen=True):
     @model_serializer
     def _written(self) -> dict[str, Any]:
         known = {"low": None, "high": None} | dict(self.interval or ()) | dict(self) | {"count": self.count}
-        return {old: known[new] for old, new in self._names().items()}
+        return {old: known[new] for old, new in self.names().items()}
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -86,9 +87,9 @@ class Figure(BaseModel, frozen=True):
         """Describe what is written; pydantic would only say that it is an object."""
         own = {key: value for key, value in core_schema.items() if key != "serialization"}
         made = handler.resolve_ref_schema(handler(cast(CoreSchema, own)))
-        end = {"anyOf": [{"type": "number"}, {"type": "null"}]}
+        end = {"anyOf": [{"type": "number"}, {"type": "null"}], "description": "An end of the 95 % interval."}
         known = {"low": end, "high": end, "count": {"type": "integer"}} | made["properties"]
-        made["properties"] = {old: known[new] for old, new in cls._names().items()}
+        made["properties"] = {old: known[new] for old, new in cls.names().items()}
         made["required"] = [*made["properties"]]
         return made
 
