@@ -19,6 +19,7 @@ from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from ltm_bench.core.agent import Agent
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.messages import Ask, Message, Reply, Turn
 from ltm_bench.filler.filler import shipped
 from ltm_bench.plan.planning import Plan, make_plan
@@ -235,10 +236,7 @@ def flat(cells: Sequence[Mapping[str, float]]) -> bool:
 
 def by_scenario(of: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
     """Group figures of examples by scenario."""
-    found = defaultdict[str, list[float]](list)
-    for name, figure in of:
-        found[name.partition("/")[0]].append(figure)
-    return found
+    return grouped((name.partition("/")[0], figure) for name, figure in of)
 
 
 def told_apart(pilots: int, comparisons: int) -> dict[str, Any]:

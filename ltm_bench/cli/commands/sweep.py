@@ -35,6 +35,7 @@ from ltm_bench.core.errors import (
     ManifestDiffers,
     RunIncomplete,
 )
+from ltm_bench.core.grouping import grouped
 from ltm_bench.judge.judges import find_judges, find_reader
 from ltm_bench.log.controls import KINDS
 from ltm_bench.log.remote import is_url
@@ -325,10 +326,8 @@ def _foresee(jobs: Sequence[Job]) -> list[Job]:
     Simulates as many as the time for one forecast allows; prints a lower bound for the others. Returns the jobs, each
     with what it is foretold of its agent's window.
     """
-    alike: dict[str, list[Job]] = {}
-    for job in jobs:
-        if not (job.folder / "events.jsonl").exists():
-            alike.setdefault(_but_for_the_seed(job), []).append(job)
+    new = (job for job in jobs if not (job.folder / "events.jsonl").exists())
+    alike = grouped((_but_for_the_seed(job), job) for job in new)
     groups: list[tuple[Plan, Estimate | None, int]] = []
     foretold: dict[Path, str] = {}
     left = MOST_SIMULATED
@@ -350,10 +349,7 @@ def _foresee(jobs: Sequence[Job]) -> list[Job]:
 
 def _foresee_again(jobs: Sequence[Job], options: Options) -> None:
     """Print what controls and ladder will take, once for all runs that differ only in the seed."""
-    alike: dict[str, list[Job]] = {}
-    for job in jobs:
-        alike.setdefault(_but_for_the_seed(job), []).append(job)
-    for job, *more in alike.values():
+    for job, *more in grouped((_but_for_the_seed(job), job) for job in jobs).values():
         plan, each = job.plan, f", in each of {len(more) + 1} runs" if more else ""
         for line in asyncio.run(again_lines(plan, job.folder, options)):
             name = f"{plan.manifest.agent.name} at {spell_span(plan.manifest.span)}"

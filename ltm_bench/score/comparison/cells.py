@@ -1,10 +1,10 @@
 """Sums up the runs of an entrant at one span, and ranks the entrants there."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.seeds import Seed
 from ltm_bench.score.comparison.entrants import Scored
@@ -15,7 +15,6 @@ from ltm_bench.score.results.controls import Controls, pooled_controls
 from ltm_bench.score.results.delays import DelayCurve, delays
 from ltm_bench.score.results.figures import Skill, skills
 from ltm_bench.score.results.headline import worth_of_undecided
-from ltm_bench.score.results.operations import Operation
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import (
     Interval,
@@ -42,10 +41,7 @@ class Operated(BaseModel):
 
 def operated(results: Sequence[Results]) -> list[Operated]:
     """Average the operations of runs, by name."""
-    by_name: dict[str, list[Operation]] = defaultdict(list)
-    for each in results:
-        for operation in each.operations:
-            by_name[operation.name].append(operation)
+    by_name = grouped((operation.name, operation) for each in results for operation in each.operations)
     averaged = ("calls", "p50", "p95", "tokens", "dollars")
     return [
         Operated.model_validate(
@@ -166,9 +162,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
 
 
 def _spread(results: Sequence[Results]) -> Spread | None:
-    by_seed: dict[Seed, list[float]] = defaultdict(list)
-    for each in results:
-        by_seed[each.seed].append(each.score_so_far)
+    by_seed = grouped((each.seed, each.score_so_far) for each in results)
     return spread(by_seed, [list(each.by_judge.values()) for each in results])
 
 

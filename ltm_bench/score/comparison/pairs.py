@@ -1,11 +1,11 @@
 """Compares two entrants at one span, on the examples that both were given."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from pydantic import BaseModel, Field, computed_field
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.seeds import Seed
 from ltm_bench.score.comparison.entrants import Asked, Scored, asked_by
 from ltm_bench.score.results.headline import worth
@@ -123,12 +123,12 @@ def _bounds(runs: Sequence[Scored]) -> dict[tuple[Seed, Asked], tuple[float, ...
 
     Runs of the same seed are averaged.
     """
-    found: dict[tuple[Seed, Asked], list[tuple[float, float]]] = defaultdict(list)
-    for run in runs:
-        for known_by, example in asked_by(run):
-            if example.score is not None:
-                bounds = example.score, example.score + worth(example)
-                found[run.results.seed, known_by].append(bounds)
+    found = grouped(
+        ((run.results.seed, known_by), (each.score, each.score + worth(each)))
+        for run in runs
+        for known_by, each in asked_by(run)
+        if each.score is not None
+    )
     return {key: tuple(sum(each) / len(of) for each in zip(*of, strict=True)) for key, of in found.items()}
 
 

@@ -1,12 +1,12 @@
 """How far one agent moves by itself: several runs of equal seeds, question by question (test-retest)."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from pydantic import BaseModel, computed_field
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.seeds import Seed
 from ltm_bench.score.results.examples import ExampleResult
@@ -84,10 +84,7 @@ class Retest(BaseModel, frozen=True):
 
 def retest(results: Sequence[Results]) -> Retest | None:
     """Compare complete runs of one agent with equal seeds; None if no seed was run several times."""
-    by_seed: dict[Seed, list[Results]] = defaultdict(list)
-    for each in results:
-        if each.complete and each.scenarios:
-            by_seed[each.seed].append(each)
+    by_seed = grouped((each.seed, each) for each in results if each.complete and each.scenarios)
     groups = [group for group in by_seed.values() if len(group) > 1]
     if not groups:
         return None

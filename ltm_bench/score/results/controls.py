@@ -271,8 +271,9 @@ def _put_together(
         score=points(_OWN).mean,
         **{
             kind: InControl(
-                **dict(points(kind))
-                | {"undecided": sum(each.outcome is Outcome.UNDECIDED for each in _answers(kind, *runs))},
+                mean=points(kind).mean,
+                interval=points(kind).interval,
+                undecided=sum(each.outcome is Outcome.UNDECIDED for each in _answers(kind, *runs)),
                 dollars=cost,
             )
             for kind, cost in dollars.items()

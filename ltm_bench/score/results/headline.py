@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, computed_field
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.messages import Outcome, Verdict
 from ltm_bench.score.audits.judgements import Judgement, Override, majority, reply_hash
 from ltm_bench.score.results.examples import DECIDERS, JUDGE, PERSON, ExampleResult, Question, ScenarioResult
@@ -46,11 +47,7 @@ def mean(scores: Iterable[float | None]) -> float | None:
 
 def by_scenario(examples: Iterable[ExampleResult]) -> dict[str, list[float]]:
     """Return the known scores of examples, by scenario."""
-    found: dict[str, list[float]] = {}
-    for example in examples:
-        if example.score is not None:
-            found.setdefault(example.scenario, []).append(example.score)
-    return found
+    return grouped((each.scenario, each.score) for each in examples if each.score is not None)
 
 
 def headline(by_scenario: Mapping[str, Iterable[float | None]]) -> float:

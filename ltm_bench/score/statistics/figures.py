@@ -7,6 +7,7 @@ from pydantic import BaseModel, GetJsonSchemaHandler, model_serializer, model_va
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.score.statistics.intervals import (
     Clusters,
     Interval,
@@ -52,12 +53,7 @@ class Figure(BaseModel, frozen=True):
 
     WRITTEN: ClassVar[str] = "n mean low high"
     """Its fields in JSON: `old=new` for those that had other names before all figures were alike; `low` and `high` for
-    the ends of the interval, and `count`."""
-
-    @property
-    def count(self) -> int:
-        """How many are right, where each is right or wrong."""
-        return round(self.mean * self.n)
+    the ends of the interval. The others are not set, so that what is read equals what was written."""
 
     @classmethod
     def names(cls) -> Mapping[str, str]:
@@ -71,13 +67,11 @@ class Figure(BaseModel, frozen=True):
         if not isinstance(content, Mapping) or content.keys().isdisjoint(names.keys() - cls.model_fields):
             return content
         known = {names.get(old, old): value for old, value in content.items()}
-        if known.get("count"):
-            known["n"] = round(known["count"] / known["mean"])
         return {"interval": known if known.get("low") is not None else None} | known
 
     @model_serializer
     def _written(self) -> dict[str, Any]:
-        known = {"low": None, "high": None} | dict(self.interval or ()) | dict(self) | {"count": self.count}
+        known = {"low": None, "high": None} | dict(self.interval or ()) | dict(self)
         return {old: known[new] for old, new in self.names().items()}
 
     @classmethod
@@ -88,7 +82,7 @@ class Figure(BaseModel, frozen=True):
         own = {key: value for key, value in core_schema.items() if key != "serialization"}
         made = handler.resolve_ref_schema(handler(cast(CoreSchema, own)))
         end = {"anyOf": [{"type": "number"}, {"type": "null"}], "description": "An end of the 95 % interval."}
-        known = {"low": end, "high": end, "count": {"type": "integer"}} | made["properties"]
+        known = {"low": end, "high": end} | made["properties"]
         made["properties"] = {old: known[new] for old, new in cls.names().items()}
         made["required"] = [*made["properties"]]
         return made
@@ -102,18 +96,13 @@ def figures(rows: Iterable[Row], by: Callable[[Row], Iterable[str]], *, alone: b
         by: Names the figures that a row is part of.
         alone: As for `clusters`.
     """
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        for name in by(row):
-            groups.setdefault(name, []).append(row)
+    groups = grouped((name, row) for row in rows for name in by(row))
     return [figure(of, name, alone=alone) for name, of in groups.items()]
 
 
 def figure(rows: Sequence[Row], name: str = "", *, points: bool = False, alone: bool = False) -> Figure:
     """Return the mean of the scenarios' means over rows, of which there is at least one; in points, their sum."""
-    strata: dict[str, list[float]] = {}
-    for row in rows:
-        strata.setdefault(row.scenario, []).append(row.score)
+    strata = grouped((row.scenario, row.score) for row in rows)
     count = 1 if points else len(strata)
     whole = clustered_sum_interval(clusters(rows, alone=alone))
     chances = [row.chance for row in rows if row.chance is not None]
@@ -136,10 +125,8 @@ def clusters(rows: Iterable[Row], *, alone: bool = False) -> Clusters:
     """
     known = list(rows)
     alone = alone and len({row.run for row in known}) == len(known)
-    found: dict[Hashable, dict[str, list[float]]] = {}
-    for row in known:
-        found.setdefault("" if alone else row.run, {}).setdefault(row.scenario, []).append(row.score)
-    return list(found.values())
+    runs = grouped(("" if alone else row.run, (row.scenario, row.score)) for row in known)
+    return [*map(grouped, runs.values())]
 
 
 def paired(
@@ -156,8 +143,9 @@ class Proportion(Figure, frozen=True):
     """A share of things that have a property."""
 
     WRITTEN = "count share=mean low high"
+    count: int
 
 
-def share(count: float, n: int) -> Proportion:
+def share(count: int, n: int) -> Proportion:
     """Return the share of some things that have a property, with Wilson's interval."""
-    return Proportion(n=n, mean=count / n, interval=wilson(count / n, n))
+    return Proportion(count=count, mean=count / n, interval=wilson(count / n, n))

@@ -100,7 +100,9 @@ def _lines(replies: SetReplies) -> Iterator[Line]:
 def _line(name: str, asked: Asked, columns: Sequence[str], *, averaged: bool = False) -> Line:
     """Return the figures over some answers; averaged, small types weigh as much as large ones."""
     found = figures(_rows(asked, columns, averaged=averaged), lambda row: [row.how], alone=not averaged)
-    return Line(name=name, n=len(asked), figures={each.name: each for each in found})
+    return Line(
+        name=name, n=len(asked), figures={each.name: each.model_copy(update={"name": ""}) for each in found}
+    )
 
 
 def _rows(asked: Asked, columns: Sequence[str], *, averaged: bool = False) -> Iterator[Row]:

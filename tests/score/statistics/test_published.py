@@ -33,6 +33,11 @@ def test_overall_counts_answers_and_the_average_counts_types() -> None:
             assert figure.interval.low <= figure.mean <= figure.interval.high
 
 
+def test_figures_that_are_read_again_are_the_same() -> None:
+    found = figures_of(replies("a", [asked(i, float(i % 2), str(i % 3)) for i in range(12)]))
+    assert type(found).model_validate_json(found.model_dump_json()) == found
+
+
 def test_what_the_published_figure_leaves_out_has_its_own_line() -> None:
     marks = [asked(1, 1.0), asked(2, 0.0, "5")]
     lines = {line.name: line for line in figures_of(replies("a", marks)).lines}
