@@ -13,8 +13,9 @@ from ltm_bench.score.comparison.retest import Retest, retest
 from ltm_bench.score.results.aspects import Aspect, aspects
 from ltm_bench.score.results.controls import Controls, pooled_controls
 from ltm_bench.score.results.delays import DelayCurve, delays
+from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import Skill, skills
-from ltm_bench.score.results.headline import worth_of_undecided
+from ltm_bench.score.results.headline import by_scenario, worth_of_undecided
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import (
     Interval,
@@ -126,8 +127,9 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     examples = [example for each in results for example in each.examples]
     clusters = [each.by_scenario for each in results]
     scenarios = {scenario.name: scenario for each in results for scenario in each.scenarios}
-    pooled = {name: [score for each in clusters for score in each.get(name, ())] for name in scenarios}
-    by_scenario = {name: sum(scores) / len(scores) for name, scores in pooled.items() if scores}
+    known = by_scenario(examples)
+    pooled = {name: known[name] for name in scenarios if name in known}  # in the order of the suite
+    means = {name: sum(scores) / len(scores) for name, scores in pooled.items()}
     complete = all(each.complete for each in results)
     waits = [each.latency for each in results if each.latency is not None]
     dollars = [each.costs.dollars for each in results]
@@ -138,13 +140,12 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         seeds=[each.seed for each in results],
         scores=[each.score for each in results],
         complete=complete,
-        score=sum(by_scenario.values()),
-        if_right=sum(by_scenario.values())
-        + worth_of_undecided([each for each in examples if each.score is not None]),
+        score=sum(means.values()),
+        if_right=sum(means.values()) + _worth_of(examples),
         out_of=len(scenarios),
         interval=clustered_sum_interval(clusters) if complete else None,
-        by_scenario=by_scenario,
-        scenario_intervals={name: wilson(mean, len(pooled[name])) for name, mean in by_scenario.items()},
+        by_scenario=means,
+        scenario_intervals={name: wilson(mean, len(pooled[name])) for name, mean in means.items()},
         n=sum(map(len, pooled.values())),
         chance=_mean([None if Outcome.NOT_REACHED in each.outcomes else each.chance for each in results]),
         dollars=_mean(dollars),
@@ -164,6 +165,11 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
 def _spread(results: Sequence[Results]) -> Spread | None:
     by_seed = grouped((each.seed, each.score_so_far) for each in results)
     return spread(by_seed, [list(each.by_judge.values()) for each in results])
+
+
+def _worth_of(examples: Sequence[ExampleResult]) -> float:
+    """Return how much higher the score over several runs would be if all that is undecided were right."""
+    return worth_of_undecided([each for each in examples if each.score is not None])
 
 
 def rank(cells: Sequence[Cell], pairs: Sequence[Pair]) -> None:
