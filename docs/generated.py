@@ -30,6 +30,7 @@ from ltm_bench.score.audits.judgements import BlindReading, Judgement, Override
 from ltm_bench.score.audits.records import AuditReading, Commission
 from ltm_bench.score.comparison.runs import Comparison
 from ltm_bench.score.results.run import Results
+from ltm_bench.score.statistics.figures import Figure
 
 MARKER = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 
@@ -143,7 +144,7 @@ def schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema of a form, described by the docstrings of its fields in the code."""
     form = FORMS[name]
     made = TypeAdapter(form).json_schema(mode="serialization")
-    told = {each.__name__: _told(each) for each in _classes(form)}
+    told = {each.__name__: _written(each) for each in _classes(form)}
     for title, part in _parts(made):
         for field, text in told.get(title, {}).items():
             if field in part.get("properties", {}):
@@ -171,6 +172,15 @@ def _classes(form: Any) -> Iterator[type]:
             yield each
             waiting += list(each.__mro__[1:])
             waiting += list(inspect.get_annotations(each, eval_str=True).values())
+
+
+def _written(each: type) -> dict[str, str]:
+    """Return the docstrings of a class's fields; those of a figure are inherited, and stand under the names in JSON."""
+    if not issubclass(each, Figure):
+        return _told(each)
+    bases = [base for base in reversed(each.__mro__) if issubclass(base, Figure)]
+    told = {name: text for base in bases for name, text in _told(base).items()}
+    return told | {old: told[new] for old, new in each.names().items() if new in told}
 
 
 def _told(each: type) -> dict[str, str]:

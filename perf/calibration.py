@@ -19,6 +19,7 @@ from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from ltm_bench.core.agent import Agent
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.messages import Ask, Message, Reply, Turn
 from ltm_bench.filler.filler import shipped
 from ltm_bench.plan.planning import Plan, make_plan
@@ -27,7 +28,7 @@ from ltm_bench.plugins.agents import agent_class
 from ltm_bench.report.plotting import PALETTE
 from ltm_bench.runner.references import Played, play, play_alone
 from ltm_bench.score.results.headline import headline
-from ltm_bench.score.statistics.intervals import mean_interval, paired, sum_interval
+from ltm_bench.score.statistics.intervals import mean_interval, paired_clusters, sum_interval
 from ltm_bench.score.statistics.power import Size, noise_of, power, seeds_needed, smallest_difference
 from perf.harness import Arguments, inserted, measurement
 
@@ -235,10 +236,7 @@ def flat(cells: Sequence[Mapping[str, float]]) -> bool:
 
 def by_scenario(of: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
     """Group figures of examples by scenario."""
-    found = defaultdict[str, list[float]](list)
-    for name, figure in of:
-        found[name.partition("/")[0]].append(figure)
-    return found
+    return grouped((name.partition("/")[0], figure) for name, figure in of)
 
 
 def told_apart(pilots: int, comparisons: int) -> dict[str, Any]:
@@ -263,7 +261,7 @@ def told_apart(pilots: int, comparisons: int) -> dict[str, Any]:
     for i in range(comparisons):
         drawn = [differences(1000 + needed * i + j) for j in range(needed)]
         for seeds in shown:
-            shown[seeds] += paired(drawn[:seeds]).shown
+            shown[seeds] += paired_clusters(drawn[:seeds]).shown
         if i % 10 == 9:
             say(f"comparison {i + 1} of {comparisons}, of {needed} seeds")
     sizes = []

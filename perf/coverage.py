@@ -20,7 +20,7 @@ from ltm_bench.score.statistics.intervals import (
     Interval,
     mean_interval,
     median_interval,
-    paired,
+    paired_clusters,
     sum_interval,
     wilson,
 )
@@ -108,7 +108,7 @@ def differences(rng: np.random.Generator) -> Iterator[Case]:
                     better = other < base[:, None] + 0.1 + shift
                     gaps = better.astype(float) - worse.astype(float)
                     clusters.append({str(i): row.tolist() for i, row in enumerate(gaps)})
-                return paired(clusters).interval
+                return paired_clusters(clusters).interval
 
             yield Case(
                 f"paired, {scenarios} x {examples}",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ltm_bench.score.statistics.intervals import paired
+from ltm_bench.score.statistics.intervals import paired_clusters
 from ltm_bench.score.statistics.power import Noise, Size, power, smallest_difference
 from perf.harness import Arguments, measurement, table
 
@@ -34,7 +34,10 @@ def differences(
 def simulated(difference: float, size: Size, noise: Noise, times: int, seed: int = 0) -> float:
     """Return the share of comparisons that show a difference."""
     rng = np.random.default_rng(seed)
-    return sum(paired(list(differences(rng, difference, size, noise))).shown for _ in range(times)) / times
+    return (
+        sum(paired_clusters(list(differences(rng, difference, size, noise))).shown for _ in range(times))
+        / times
+    )
 
 
 @measurement(__doc__, simulations=1000)

@@ -307,8 +307,11 @@ if __name__ == "__main__":
     PACKAGE.write_text(LATE.sub(late_imports(), PACKAGE.read_text("utf-8"), count=1), "utf-8")
 
 
-GONE = ("Sheet", "AnswerMark", "FileFigures", "said_in_run", "compare_files", "file_figures")
-"""Names of the time when prediction files had marks, sheets and figures of their own."""
+GONE = (
+    *("Sheet", "AnswerMark", "FileFigures", "said_in_run", "compare_files", "file_figures"),
+    *("ControlFigure", "RungFigure", "AspectRate"),
+)
+"""Names of the time when prediction files, controls, rungs and aspects had marks, sheets and figures of their own."""
 
 
 @pytest.mark.parametrize("name", GONE)
@@ -319,3 +322,31 @@ def test_a_reply_of_others_has_no_figures_besides_those_of_runs(name: str) -> No
         if re.search(rf"\b{name}\b", path.read_text("utf-8"))
     ]
     assert found == []
+
+
+MEANS = {
+    "Figure": "the one",
+    "Results": "a run's headline, which has an interval only once it is complete",
+    "ScenarioResult": "a scenario's, which has a score only once it is complete",
+    "Cell": "an entrant's headline over its runs",
+    "MemoryShare": "a ratio of figures, which may say why there is none",
+    "ScorerError": "an estimate that is corrected for the auditor's own error",
+    "RunState": "what the list of runs reads of a results.json, of any release",
+    "Guessed": "what a measurement wrote into a file that ships",
+}
+"""The classes that hold a mean with an interval, and why each is none of the others."""
+
+
+def test_a_mean_with_an_interval_is_a_figure() -> None:
+    found = set()
+    for path in (ROOT / "ltm_bench").rglob("*.py"):
+        for each in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(each, ast.ClassDef):
+                fields = {
+                    node.target.id
+                    for node in each.body
+                    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+                }
+                if {"interval", "low"} & fields and {"mean", "score", "share"} & fields:
+                    found.add(each.name)
+    assert found == MEANS.keys()

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.recounting import Recounts
     from ltm_bench.judge.panel import Panel
     from ltm_bench.judge.vague import FalseAccepts
-    from ltm_bench.score.statistics.published import Compared, Figure, SetFigures
+    from ltm_bench.score.statistics.figures import Figure
+    from ltm_bench.score.statistics.published import Compared, SetFigures
 
 _NAMED = 5
 """Maximum number of missing questions named."""
@@ -97,9 +98,9 @@ def _cell(figure: Figure | None) -> str:
     """Return a mean and its interval's half-width; JSON has the interval's ends."""
     if figure is None:
         return "–"
-    if figure.low is None or figure.high is None:
+    if figure.interval is None:
         return f"{figure.mean:.4f}"
-    return f"{figure.mean:.4f} ± {(figure.high - figure.low) / 2:.3f}"
+    return f"{figure.mean:.4f} ± {(figure.interval.high - figure.interval.low) / 2:.3f}"
 
 
 def print_compared(compared: Sequence[Compared]) -> None:

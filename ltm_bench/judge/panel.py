@@ -32,7 +32,8 @@ from ltm_bench.log.reader import read_questions
 from ltm_bench.plugins.matchers import load
 from ltm_bench.score.audits.judgements import judgements, reply_hash
 from ltm_bench.score.audits.raters import Agreement, agreement
-from ltm_bench.score.statistics.published import Figure, compare_sets, figures_of
+from ltm_bench.score.statistics.figures import Figure
+from ltm_bench.score.statistics.published import compare_sets, figures_of
 
 STORED, F1, STRICT, BY_TYPE, BLIND = "stored", "F1", "strict text", "by type", "blind reading"
 

@@ -10,7 +10,7 @@ from ltm_bench.report.words import short_tokens
 from ltm_bench.score.comparison.cells import Cell
 from ltm_bench.score.comparison.pairs import Pair
 from ltm_bench.score.comparison.positions import Shift
-from ltm_bench.score.comparison.rows import Row
+from ltm_bench.score.comparison.rows import ExampleRow
 from ltm_bench.score.comparison.runs import Comparison
 from ltm_bench.score.statistics.intervals import Interval
 
@@ -196,7 +196,7 @@ class Span(NamedTuple):
     """By the names of both entrants, in either order."""
     limits: Sequence[Pair]
     """Pairs with a known smallest difference, or a known number of runs that would tell them apart."""
-    rows: Sequence[Row]
+    rows: Sequence[ExampleRow]
     shifts: Sequence[Shift]
     modes: Sequence[str]
     """Modes of the runs with shifted questions."""

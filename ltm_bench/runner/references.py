@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.clock import Clock, later
 from ltm_bench.core.dice import Dice
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.messages import Ask, Line, Message, Reply, Turn, Verdict
 from ltm_bench.core.seeds import Seed
 from ltm_bench.core.tokens import Counter
@@ -73,10 +74,7 @@ class Playthrough:
 
 def total(played: Iterable[Played]) -> float:
     """Return the headline score: the sum over scenarios of the mean over their examples."""
-    scores: dict[str, list[float | None]] = {}
-    for each in played:
-        scores.setdefault(each.example.scenario.name, []).append(each.score)
-    return headline(scores)
+    return headline(grouped((each.example.scenario.name, each.score) for each in played))
 
 
 async def play_alone(

@@ -59,7 +59,7 @@ def test_evidence_is_the_sessions_that_the_set_names(
     }
     done, controls = asked(suite, data)
     assert controls.evidence is not None
-    assert controls.evidence.score == 1.0
+    assert controls.evidence.mean == 1.0
     told = 0
     for example in done.examples:
         for question in example.questions:
@@ -163,7 +163,7 @@ def test_hooks_of_a_set_that_names_no_evidence_say_nothing(place: Path) -> None:
 def test_who_says_that_an_unanswerable_question_is_one_has_not_guessed(place: Path, agent: str) -> None:
     _, controls = asked("longmemeval-s", sets.longmemeval(place / "data", histories=60), agent)
     assert controls.blind is not None
-    assert controls.blind.score == pytest.approx(10 / 60), "of 60 questions, 10 cannot be answered"
+    assert controls.blind.mean == pytest.approx(10 / 60), "of 60 questions, 10 cannot be answered"
     assert controls.blind.interval is not None
     assert controls.blind.interval.low > 0
     assert [each.guessable for each in controls.scenarios] == [False]

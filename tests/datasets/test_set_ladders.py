@@ -44,7 +44,7 @@ def test_what_a_faulty_memory_misses_is_placed_where_its_fault_lies(
     assert "its set names no wrong answers" in ladder.left_out["recognised"]["locomo"]
     assert controls is not None
     assert controls.evidence is not None
-    assert (controls.evidence.score < 1) is (loss == "none")
+    assert (controls.evidence.mean < 1) is (loss == "none")
 
 
 def test_where_a_set_does_not_name_its_evidence_nothing_is_told_again_and_that_is_said(place: Path) -> None:

@@ -262,7 +262,7 @@ def test_groups_follow_from_the_data_and_ties_are_shown(made: "Made") -> None:
         [made.run("best", best, each=12), made.run("one", mixed, each=12), made.run("other", mixed_too, each=12),
          made.run("worst", worst, each=12)]
     )  # fmt: skip
-    rows = [BoardRow(cell, [], {}) for cell in found.at(120_000)]
+    rows = [BoardRow(cell, []) for cell in found.at(120_000)]
     cut = [[row.cell.entrant for row in group] for group in groups(rows, found.pairs)]
     assert [sorted(group) for group in cut] == [["best"], ["one", "other"], ["worst"]]
     assert [row.place for row in rows] == ["1", "2–3", "2–3", "4"]
@@ -275,7 +275,7 @@ def test_the_finding_says_who_is_ahead_only_where_that_is_shown(made: "Made", bu
 
     def finding(**outcomes: list[Outcome]) -> str:
         found = compare([made.run(name, kind, each=12) for name, kind in outcomes.items()])
-        rows = [BoardRow(cell, [entry], {}) for cell in found.at(120_000)]
+        rows = [BoardRow(cell, [entry]) for cell in found.at(120_000)]
         return SpanTable(120_000, groups(rows, found.pairs), [], found.pairs).finding
 
     mixed, mixed_too = [RIGHT, WRONG, RIGHT], [RIGHT, WRONG, WRONG, RIGHT, RIGHT]
@@ -336,7 +336,7 @@ def test_judges_and_the_scorers_error_are_shown_beside_the_score(made: "Made", b
     ]
     changed = {"judges": notes, "audits": [audit], "overridden": 2, "undecided": 4}
     [cell] = compare([made.run("a")]).cells
-    row = BoardRow(cell, [entry._replace(results=entry.results.model_copy(update=changed))], {})
+    row = BoardRow(cell, [entry._replace(results=entry.results.model_copy(update=changed))])
     assert row.judged_by == [
         "wise: 3 replies, sensitivity 0.99, specificity 0.98",
         "rash: 1 reply, never calibrated",

@@ -158,7 +158,7 @@ def test_perfect_knows_nothing_blind_and_all_with_the_evidence() -> None:
     done = run(agent="perfect", span="4k", suite="smoke", controls=KINDS)
     found = done.results.controls
     assert found is not None
-    scores = [figure and figure.score for figure in (found.blind, found.evidence, found.near)]
+    scores = [figure and figure.mean for figure in (found.blind, found.evidence, found.near)]
     assert scores == [0, found.out_of, found.out_of]
 
 
@@ -249,7 +249,7 @@ def test_a_suite_can_ask_for_controls(command: "Command") -> None:
     suite.write_text('controls = ["blind", "evidence"]\nexamples = 2\n[scenarios.colours]\n', "utf-8")
     controls = run("perfect", "2k", suite="mine", name="r").results.controls
     assert controls is not None
-    assert (controls.blind and controls.blind.score, controls.near) == (0, None)
+    assert (controls.blind and controls.blind.mean, controls.near) == (0, None)
     assert controls.evidence is not None
     foreseen = " ".join(
         command("estimate", "--agent", "perfect", "--suite", "mine", "--span", "2k").out.split()
@@ -257,7 +257,7 @@ def test_a_suite_can_ask_for_controls(command: "Command") -> None:
     assert "control evidence: 2 calls, free" in foreseen
     other = run("perfect", "2k", suite="mine", name="s", controls=["near"]).results.controls
     assert other is not None
-    assert (other.blind, other.near and other.near.score) == (None, 1)
+    assert (other.blind, other.near and other.near.mean) == (None, 1)
     suite.write_text('controls = ["blnd"]\n[scenarios.colours]\n', "utf-8")
     with pytest.raises(ConfigError, match=r"mine.toml: controls = \['blnd'\]: .*did you mean 'blind'"):
         run("perfect", "2k", suite="mine")
@@ -316,7 +316,7 @@ def test_a_control_is_a_run_that_commands_know_by_its_name(command: "Command") -
         assert (found["complete"], found["mode"]) == (True, kind)
         figure = controls.figure(kind)
         assert figure is not None
-        assert (found["score"], found["references"]) == (figure.score, {})
+        assert (found["score"], found["references"]) == (figure.mean, {})
     assert "blind" in command("compare", "r", "r.blind", "r.evidence").out
     assert [each.name for each in all_runs(Path("reports"))] == ["r"], "what lists runs does not descend"
     assert find_run("r.retold") == Path("reports/r/rungs/retold")

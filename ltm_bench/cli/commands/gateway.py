@@ -2,7 +2,6 @@
 
 import threading
 from contextlib import ExitStack, suppress
-from decimal import Decimal
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -14,6 +13,7 @@ from ltm_bench.adapters.routing import Route
 from ltm_bench.cli.console import out, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.core.budget import Budget
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.keys import read_key
 from ltm_bench.core.pricing import total
 from ltm_bench.log.calls import CALLS, KeptCalls, read_calls
@@ -71,10 +71,8 @@ def gateway(
 def _print(seen: KeptCalls) -> None:
     """Print what the calls cost, by conversation and model."""
     table = table_of("conversation", "model", "calls", "cost", names=2, pad_edge=False)
-    rows: dict[tuple[str, str], list[Decimal | None]] = {}
-    for call in seen.calls:
-        rows.setdefault((call.conversation or "", call.model or ""), []).append(call.price)
-    for (conversation, model), prices in sorted(rows.items()):
+    prices_of = grouped(((call.conversation or "", call.model or ""), call.price) for call in seen.calls)
+    for (conversation, model), prices in sorted(prices_of.items()):
         spent = total(prices)
         cost = "unknown" if spent is None else f"${spent:.4f}"
         table.add_row(safe(conversation), safe(model), f"{len(prices):,}", cost)

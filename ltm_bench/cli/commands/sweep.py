@@ -28,6 +28,7 @@ from ltm_bench.cli.options import LogLevel, Quiet, check_output, output_option
 from ltm_bench.cli.publishing import Press, publish_all
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, ManifestDiffers, RunIncomplete
+from ltm_bench.core.grouping import grouped
 from ltm_bench.judge.judges import find_judges, find_reader
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
@@ -317,10 +318,8 @@ def _foresee(jobs: Sequence[Job]) -> list[Job]:
     Simulates as many as the time for one forecast allows; prints a lower bound for the others. Returns the jobs, each
     with what it is foretold of its agent's window.
     """
-    alike: dict[str, list[Job]] = {}
-    for job in jobs:
-        if not (job.folder / "events.jsonl").exists():
-            alike.setdefault(_but_for_the_seed(job), []).append(job)
+    new = (job for job in jobs if not (job.folder / "events.jsonl").exists())
+    alike = grouped((_but_for_the_seed(job), job) for job in new)
     groups: list[tuple[Plan, Estimate | None, int]] = []
     foretold: dict[Path, str] = {}
     left = MOST_SIMULATED
@@ -342,10 +341,9 @@ def _foresee(jobs: Sequence[Job]) -> list[Job]:
 
 def _foresee_again(jobs: Sequence[Job], options: Options) -> None:
     """Print what is left of controls and ladder, once for all runs that differ only in the seed."""
-    alike: dict[tuple[str, ...], list[Job]] = {}
-    for job in jobs:
-        left = left_to_ask(job.plan, job.folder, options)
-        alike.setdefault((_but_for_the_seed(job), *left), []).append(job)
+    alike = grouped(
+        ((_but_for_the_seed(job), *left_to_ask(job.plan, job.folder, options)), job) for job in jobs
+    )
     for (_, *left), (job, *more) in alike.items():
         plan, each = job.plan, f", in each of {len(more) + 1} runs" if more else ""
         for line in asyncio.run(again_lines(plan, left)):

@@ -17,8 +17,6 @@ from ltm_bench.score.comparison.cells import Cell
 from ltm_bench.score.comparison.entrants import Scored
 from ltm_bench.score.comparison.pairs import Pair
 from ltm_bench.score.comparison.runs import Comparison, compare
-from ltm_bench.score.results.figures import Skill, skills
-from ltm_bench.score.results.headline import summarise_scenario
 from ltm_bench.score.results.run import NOBODY
 
 REFERENCES = {
@@ -35,8 +33,6 @@ class BoardRow(NamedTuple):
 
     cell: Cell
     entries: Sequence[BoardEntry]
-    skills: Mapping[str, Skill]
-    """Summed up over the examples of all its runs."""
 
     @property
     def place(self) -> str:
@@ -258,23 +254,10 @@ def _board(kind: _Kind, content: str, apart: str, entries: Sequence[BoardEntry])
 
 
 def _table(comparison: Comparison, span: int, entries: Mapping[str, BoardEntry]) -> SpanTable:
-    rows = [
-        BoardRow(cell, [entries[run] for run in cell.runs], _skills([entries[run] for run in cell.runs]))
-        for cell in comparison.at(span)
-    ]
+    rows = [BoardRow(cell, [entries[run] for run in cell.runs]) for cell in comparison.at(span)]
     pairs = [pair for pair in comparison.pairs if pair.span == span]
-    names = dict.fromkeys(name for row in rows for name in row.skills)
+    names = dict.fromkeys(each.name for row in rows for each in row.cell.skills)
     return SpanTable(span, groups(rows, pairs), list(names), pairs)
-
-
-def _skills(entries: Sequence[BoardEntry]) -> Mapping[str, Skill]:
-    examples = [example for entry in entries for example in entry.results.examples]
-    scenarios = {row.name: row for entry in entries for row in entry.results.scenarios}
-    pooled = [
-        summarise_scenario(name, row.summary, row.skills, [e for e in examples if e.scenario == name])
-        for name, row in scenarios.items()
-    ]
-    return {skill.name: skill for skill in skills(pooled, examples)}
 
 
 def better(pairs: Sequence[Pair]) -> frozenset[tuple[str, str]]:

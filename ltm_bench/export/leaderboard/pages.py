@@ -117,7 +117,7 @@ def _board(board: Board) -> Mapping[str, Any]:
                 "groups": [
                     [
                         row.cell.model_dump(mode="json")
-                        | {"skills": {name: skill.score for name, skill in row.skills.items()}}
+                        | {"skills": {skill.name: skill.mean for skill in row.cell.skills}}
                         for row in group
                     ]
                     for group in table.groups

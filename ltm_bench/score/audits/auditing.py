@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.audits.correction import Measured, Seen, scorer_error
 from ltm_bench.score.audits.judgements import reply_hash
@@ -63,9 +64,7 @@ def draw(verdicts: Sequence[Confident], size: int, seed: int) -> list[Confident]
         # Not random.sample(): a verdict added elsewhere would move every place in the draw, and readings would be lost.
         return hashlib.sha256(f"{seed}/{each.example}/{each.turn}".encode()).hexdigest()
 
-    strata: dict[tuple[str, Outcome, str], list[Confident]] = {}
-    for each in sorted(verdicts, key=luck):
-        strata.setdefault(each.stratum, []).append(each)
+    strata = grouped((each.stratum, each) for each in sorted(verdicts, key=luck))
     largest_first = sorted(strata, key=lambda name: (-len(strata[name]), name))
     taken = dict.fromkeys(largest_first[:size], 1)
     while sum(taken.values()) < min(size, len(verdicts)):

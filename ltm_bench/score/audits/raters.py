@@ -72,9 +72,7 @@ def agreement(of: Literal["review", "audit"], one: tuple[str, Read], other: tupl
         habits = [sum(said[place] for place in common) / len(common) for said in (ours, theirs)]
         found = kappa(share, *habits)
         if found is not None:
-            likely = wilson(share, len(common))
-            ends = [kappa(end, *habits) or 0.0 for end in (likely.low, likely.high)]
-            interval = Interval(low=ends[0], high=ends[1])
+            interval = wilson(share, len(common)).mapped(lambda end: kappa(end, *habits) or 0.0)
     return Agreement(
         of=of,
         first=first,

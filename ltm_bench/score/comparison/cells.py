@@ -1,10 +1,10 @@
 """Sums up the runs of an entrant at one span, and ranks the entrants there."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.seeds import Seed
 from ltm_bench.score.comparison.entrants import Scored
@@ -15,8 +15,7 @@ from ltm_bench.score.results.controls import Controls, pooled_controls
 from ltm_bench.score.results.delays import DelayCurve, delays
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.figures import Skill, skills
-from ltm_bench.score.results.headline import worth_of_undecided
-from ltm_bench.score.results.operations import Operation
+from ltm_bench.score.results.headline import by_scenario, worth_of_undecided
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import (
     Interval,
@@ -43,18 +42,11 @@ class Operated(BaseModel):
 
 def operated(results: Sequence[Results]) -> list[Operated]:
     """Average the operations of runs, by name."""
-    by_name: dict[str, list[Operation]] = defaultdict(list)
-    for each in results:
-        for operation in each.operations:
-            by_name[operation.name].append(operation)
+    by_name = grouped((operation.name, operation) for each in results for operation in each.operations)
+    averaged = ("calls", "p50", "p95", "tokens", "dollars")
     return [
-        Operated(
-            name=name,
-            calls=sum(each.calls for each in of) / len(of),
-            p50=_mean([each.p50 for each in of]),
-            p95=_mean([each.p95 for each in of]),
-            tokens=sum(each.tokens for each in of) / len(of),
-            dollars=_mean([each.dollars for each in of]),
+        Operated.model_validate(
+            {"name": name} | {field: _mean([getattr(each, field) for each in of]) for field in averaged}
         )
         for name, of in by_name.items()
     ]
@@ -135,8 +127,9 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     examples = [example for each in results for example in each.examples]
     clusters = [each.by_scenario for each in results]
     scenarios = {scenario.name: scenario for each in results for scenario in each.scenarios}
-    pooled = {name: _pooled(clusters, name) for name in scenarios}
-    by_scenario = {name: sum(scores) / len(scores) for name, scores in pooled.items() if scores}
+    known = by_scenario(examples)
+    pooled = {name: known[name] for name in scenarios if name in known}  # in the order of the suite
+    means = {name: sum(scores) / len(scores) for name, scores in pooled.items()}
     complete = all(each.complete for each in results)
     waits = [each.latency for each in results if each.latency is not None]
     dollars = [each.costs.dollars for each in results]
@@ -147,12 +140,12 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         seeds=[each.seed for each in results],
         scores=[each.score for each in results],
         complete=complete,
-        score=sum(by_scenario.values()),
-        if_right=sum(by_scenario.values()) + _worth_of(examples),
+        score=sum(means.values()),
+        if_right=sum(means.values()) + _worth_of(examples),
         out_of=len(scenarios),
         interval=clustered_sum_interval(clusters) if complete else None,
-        by_scenario=by_scenario,
-        scenario_intervals={name: wilson(mean, len(pooled[name])) for name, mean in by_scenario.items()},
+        by_scenario=means,
+        scenario_intervals={name: wilson(mean, len(pooled[name])) for name, mean in means.items()},
         n=sum(map(len, pooled.values())),
         chance=_mean([None if Outcome.NOT_REACHED in each.outcomes else each.chance for each in results]),
         dollars=_mean(dollars),
@@ -170,15 +163,8 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
 
 
 def _spread(results: Sequence[Results]) -> Spread | None:
-    by_seed: dict[Seed, list[float]] = defaultdict(list)
-    for each in results:
-        by_seed[each.seed].append(each.score_so_far)
+    by_seed = grouped((each.seed, each.score_so_far) for each in results)
     return spread(by_seed, [list(each.by_judge.values()) for each in results])
-
-
-def _pooled(clusters: Sequence[Mapping[str, Sequence[float]]], scenario: str) -> list[float]:
-    """Return the scores of a scenario's examples in all runs."""
-    return [score for cluster in clusters for score in cluster.get(scenario, ())]
 
 
 def _worth_of(examples: Sequence[ExampleResult]) -> float:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.results.run import Results
 
@@ -66,10 +67,7 @@ def _other_questions(runs: Mapping[str, Manifest]) -> Iterator[str]:
 
 def scored_otherwise(runs: Sequence[Results]) -> Iterator[str]:
     """Yield the remarks on each run, and a line for each difference in what reached the agent or who judged."""
-    remarked: dict[str, list[str]] = defaultdict(list)
-    for each in runs:
-        for remark in dict.fromkeys(each.remarks):
-            remarked[remark].append(each.run)
+    remarked = grouped((remark, each.run) for each in runs for remark in dict.fromkeys(each.remarks))
     for remark, of in remarked.items():
         yield f"{', '.join(of[:4])}{', …' if len(of) > 4 else ''}: {remark}"
     shown: _Shown = defaultdict(lambda: defaultdict(list))

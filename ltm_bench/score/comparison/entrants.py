@@ -1,10 +1,10 @@
 """Tells which runs belong to one entrant, names every entrant, and says what an example is known by."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.log.manifest import IMPORTED, IN_LINE, Manifest
 from ltm_bench.score.results.examples import ExampleResult
 from ltm_bench.score.results.run import Results
@@ -68,12 +68,10 @@ def _apart(runs: Sequence[tuple[int, Mapping[str, Any]]]) -> dict[str, None]:
     """
     span, first = runs[0]
     apart: dict[str, None] = {}
-    at_span: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for its_span, identity in runs:
-        at_span[its_span].append(identity)
         found = _differing(first, identity)
         apart |= {key: None for key in found if its_span == span or key not in _MAY_GO_WITH_SPAN}
-    for same in at_span.values():
+    for same in grouped(runs).values():
         for identity in same:
             apart |= _differing(same[0], identity)
     if "suite" in apart:  # which says whether its examples are isolated
@@ -87,9 +85,8 @@ def entrants(runs: Sequence[Scored], *, say_mode: bool = True) -> list[str]:
     Unless all runs are in-line, every name includes the run's mode if `say_mode` is true.
     """
     identities = [_identity(run.manifest) for run in runs]
-    by_agent: dict[str, list[tuple[int, Mapping[str, Any]]]] = defaultdict(list)
-    for run, mine in zip(runs, identities, strict=True):
-        by_agent[run.results.agent].append((run.results.span, mine))
+    both = zip(runs, identities, strict=True)
+    by_agent = grouped((run.results.agent, (run.results.span, mine)) for run, mine in both)
     apart = {agent: _apart(of) for agent, of in by_agent.items()}
     names = []
     say_mode = say_mode and any(run.manifest.mode != IN_LINE for run in runs)

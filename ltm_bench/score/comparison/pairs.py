@@ -1,15 +1,16 @@
 """Compares two entrants at one span, on the examples that both were given."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from pydantic import BaseModel, Field, computed_field
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.seeds import Seed
 from ltm_bench.score.comparison.entrants import Asked, Scored, asked_by
 from ltm_bench.score.results.headline import worth
-from ltm_bench.score.statistics.intervals import CONFIDENCE, Paired, paired
+from ltm_bench.score.statistics.figures import Row, clusters
+from ltm_bench.score.statistics.intervals import CONFIDENCE, Clusters, Paired, paired_clusters
 from ltm_bench.score.statistics.power import (
     Noise,
     Size,
@@ -113,39 +114,30 @@ class Pair(BaseModel):
         )
 
 
-_Bounds = tuple[float, float]
-
-
 def _same_way(one: Paired, other: Paired) -> bool:
     return one.difference * other.difference > 0
 
 
-def _asked(runs: Sequence[Scored]) -> dict[Seed, dict[Asked, _Bounds]]:
+def _bounds(runs: Sequence[Scored]) -> dict[tuple[Seed, Asked], tuple[float, ...]]:
     """Return the scores by seed and example, if all that is undecided were wrong and right.
 
     Runs of the same seed are averaged.
     """
-    found: dict[Seed, dict[Asked, list[_Bounds]]] = defaultdict(lambda: defaultdict(list))
-    for run in runs:
-        for known_by, example in asked_by(run):
-            if example.score is not None:
-                bounds = example.score, example.score + worth(example)
-                found[run.results.seed][known_by].append(bounds)
-    return {
-        seed: {
-            name: (sum(low for low, _ in of) / len(of), sum(high for _, high in of) / len(of))
-            for name, of in each.items()
-        }
-        for seed, each in found.items()
-    }
+    found = grouped(
+        ((run.results.seed, known_by), (each.score, each.score + worth(each)))
+        for run in runs
+        for known_by, each in asked_by(run)
+        if each.score is not None
+    )
+    return {key: tuple(sum(each) / len(of) for each in zip(*of, strict=True)) for key, of in found.items()}
 
 
 class Differences(NamedTuple):
     """The differences between two entrants on their common examples, for each pair of runs by scenario."""
 
-    wrong: list[dict[str, list[float]]]
+    wrong: Clusters
     """If all that is undecided were wrong."""
-    right: list[dict[str, list[float]]]
+    right: Clusters
     """If it were right."""
     only_first: list[str]
     """Examples that only the first got fully right."""
@@ -154,26 +146,18 @@ class Differences(NamedTuple):
 
 def differences(a: Sequence[Scored], b: Sequence[Scored]) -> Differences:
     """Return the scores of one entrant's runs minus those of another's, on the examples that both were asked."""
-    ours, theirs = _asked(a), _asked(b)
-    seeds = [seed for seed in ours if seed in theirs]
-    found = Differences([], [], [], [])
-    for seed in seeds:
-        gaps: dict[str, list[float]] = defaultdict(list)
-        wide: dict[str, list[float]] = defaultdict(list)
-        for known_by, (score, most) in ours[seed].items():
-            name = known_by[0]
-            if (their := theirs[seed].get(known_by)) is None:
-                continue
-            other, others_most = their
-            gaps[name.rpartition("/")[0]].append(score - other)
-            wide[name.rpartition("/")[0]].append(most - others_most)
-            if (score >= 1) != (other >= 1):
-                winner = found.only_first if score >= 1 else found.only_second
-                winner.append(name if len(seeds) == 1 else f"{name} (seed {seed})")
-        if gaps:
-            found.wrong.append(gaps)
-            found.right.append(wide)
-    return found
+    ours, theirs = _bounds(a), _bounds(b)
+    several = len({seed for seed, _ in ours} & {seed for seed, _ in theirs}) > 1
+    wrong, right, only = list[Row](), list[Row](), (list[str](), list[str]())
+    for (seed, known_by), (score, most) in ours.items():
+        if (their := theirs.get((seed, known_by))) is None:
+            continue
+        name, (other, others_most) = known_by[0], their
+        wrong.append(Row(score - other, name.rpartition("/")[0], seed))
+        right.append(wrong[-1]._replace(score=most - others_most))
+        if (score >= 1) != (other >= 1):
+            only[score < 1].append(f"{name} (seed {seed})" if several else name)
+    return Differences(clusters(wrong), clusters(right), *only)
 
 
 def readers_of(runs: Sequence[Scored]) -> list[str]:
@@ -197,11 +181,11 @@ def pair(
         b: The runs of the second one.
         count: Number of pairs compared at this span, for the correction of `separated`.
     """
-    clusters, if_right, only_first, only_second = differences(a, b)
-    found = paired(clusters)
+    gaps, if_right, only_first, only_second = differences(a, b)
+    found = paired_clusters(gaps)
     if found.difference < -1e-9:  # less is rounding, and has no sign
         return pair(span, second, first, b, a, count)
-    most_found = found if if_right == clusters else paired(if_right)
+    most_found = found if if_right == gaps else paired_clusters(if_right)
     readers = readers_of((*a, *b))
     strict = all(each.p is not None and each.p < (1 - CONFIDENCE) / count for each in (found, most_found))
     return Pair(
@@ -213,8 +197,8 @@ def pair(
         if_right=most_found,
         readers=readers,
         separated=strict and _same_way(found, most_found) and not readers,
-        size=size_of(clusters) if clusters else None,
-        noise=noise_of(clusters),
+        size=size_of(gaps) if gaps else None,
+        noise=noise_of(gaps),
         only_first=only_first,
         only_second=only_second,
     )

@@ -3,12 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
-from typing import NamedTuple
 
 from pydantic import BaseModel
 
 from ltm_bench.core.seeds import Seed
-from ltm_bench.score.results.examples import ExampleResult, Question
 from ltm_bench.score.results.figures import distance
 from ltm_bench.score.results.run import Results
 
@@ -46,37 +44,26 @@ class Shift(BaseModel, frozen=True):
         return max(apart) - min(apart) if len(apart) == len(self.placed) else None
 
 
-class _NumberedQuestion(NamedTuple):
-    span: int
-    seed: Seed
-    example: str
-    question: int
-
-
 def find_shifts(runs: Sequence[Results]) -> list[Shift]:
     """Return the questions whose positions differ between runs of the same span and seed in different modes.
 
     Of several runs of a mode, the first counts; a question that one of the modes did not reach is left out.
     """
-    placed: dict[tuple[_NumberedQuestion, str], dict[str, Placed]] = defaultdict(dict)
+    placed: dict[tuple[int, Seed, str, int, str], dict[str, Placed]] = defaultdict(dict)
     if len({results.mode for results in runs}) < 2:
         return []
     for results in runs:
         for example in results.examples:
             for number, question in enumerate(example.questions, start=1):
                 if question.position is not None:
-                    asked = _NumberedQuestion(results.span, results.seed, example.id, number)
-                    at = _place(example, question, question.position)
-                    placed[asked, question.expected].setdefault(results.mode, at)
+                    asked = (results.span, results.seed, example.id, number, question.expected)
+                    at = Placed(position=question.position, distance=distance(example, question))
+                    placed[asked].setdefault(results.mode, at)
     return [
-        Shift(**asked._asdict(), placed=places)
-        for (asked, _), places in placed.items()
+        Shift(span=span, seed=seed, example=name, question=number, placed=places)
+        for (span, seed, name, number, _), places in placed.items()
         if len({each.position for each in places.values()}) > 1
     ]
-
-
-def _place(example: ExampleResult, question: Question, position: int) -> Placed:
-    return Placed(position=position, distance=distance(example, question))
 
 
 def shift_lines(found: Sequence[Shift]) -> Iterator[str]:

@@ -1,15 +1,16 @@
 """How far one agent moves by itself: several runs of equal seeds, question by question (test-retest)."""
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from pydantic import BaseModel, computed_field
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.messages import Outcome
 from ltm_bench.core.seeds import Seed
 from ltm_bench.score.results.examples import ExampleResult
+from ltm_bench.score.results.headline import mean
 from ltm_bench.score.results.run import Results
 from ltm_bench.score.statistics.intervals import (
     Interval,
@@ -83,15 +84,11 @@ class Retest(BaseModel, frozen=True):
 
 def retest(results: Sequence[Results]) -> Retest | None:
     """Compare complete runs of one agent with equal seeds; None if no seed was run several times."""
-    by_seed: dict[Seed, list[Results]] = defaultdict(list)
-    for each in results:
-        if each.complete and each.scenarios:
-            by_seed[each.seed].append(each)
+    by_seed = grouped((each.seed, each) for each in results if each.complete and each.scenarios)
     groups = [group for group in by_seed.values() if len(group) > 1]
     if not groups:
         return None
-    verdicts = [found for group in groups for found in _verdicts(group)]
-    agreed = [_agreement(outcomes) for outcomes, _ in verdicts]
+    asked = [found for group in groups for found in _asked(group)]
     runs, expected, smallest = 0, 0.0, math.inf
     for group in groups:
         runs += len(group)
@@ -106,13 +103,18 @@ def retest(results: Sequence[Results]) -> Retest | None:
         out_of=groups[0][0].out_of,
         score=moved,
         by_scenario={
-            name: _moves({group[0].seed: [_mean(each, name) for each in group] for group in groups})
+            name: _moves(
+                {
+                    group[0].seed: [mean(each.by_scenario.get(name, ())) or 0.0 for each in group]
+                    for group in groups
+                }
+            )
             for name in dict.fromkeys(name for group in groups for name in group[0].by_scenario)
         },
-        questions=len(verdicts),
-        same=sum(share == 1 for share in agreed),
-        agreement=sum(agreed) / len(agreed),
-        moved=[where for (_, where), share in zip(verdicts, agreed, strict=True) if share < 1],
+        questions=len(asked),
+        same=sum(share == 1 for _, share in asked),
+        agreement=sum(share for _, share in asked) / len(asked),
+        moved=[where for where, share in asked if share < 1],
         steady=math.sqrt(variance),
         freedom=total,
     )
@@ -121,11 +123,6 @@ def retest(results: Sequence[Results]) -> Retest | None:
 def _moves(by_seed: Mapping[Seed, Sequence[float]]) -> float:
     found: Spread | None = spread(by_seed)
     return 0.0 if found is None or found.agent is None else found.agent
-
-
-def _mean(results: Results, scenario: str) -> float:
-    scores = results.by_scenario.get(scenario, ())
-    return sum(scores) / len(scores) if scores else 0.0
 
 
 def _examples(group: Sequence[Results]) -> list[list[ExampleResult]]:
@@ -143,24 +140,12 @@ def _expected(group: Sequence[Results]) -> float:
     )
 
 
-def _verdicts(group: Sequence[Results]) -> list[tuple[list[tuple[Outcome, float | None]], Moved]]:
-    """Return every question's verdicts in the runs of a seed."""
-    return [
-        (
-            [(each.outcome, each.score) for each in asked],
-            Moved(
-                seed=group[0].seed,
-                example=of[0].id,
-                question=asked[0].text,
-                outcomes=[each.outcome for each in asked],
-            ),
-        )
-        for of in _examples(group)
-        # An order may end the questions early.
-        for asked in zip(*(each.questions for each in of), strict=False)
-    ]
-
-
-def _agreement(verdicts: Sequence[tuple[Outcome, float | None]]) -> float:
-    pairs = list(combinations(verdicts, 2))
-    return sum(one == other for one, other in pairs) / len(pairs)
+def _asked(group: Sequence[Results]) -> Iterator[tuple[Moved, float]]:
+    """Yield every question of a seed, with the share of pairs of its runs that agree on its verdict."""
+    for of in _examples(group):
+        for asked in zip(*(each.questions for each in of), strict=False):  # an order may end them early
+            said = combinations([(each.outcome, each.score) for each in asked], 2)
+            alike = [one == other for one, other in said]
+            outcomes = [each.outcome for each in asked]
+            where = Moved(seed=group[0].seed, example=of[0].id, question=asked[0].text, outcomes=outcomes)
+            yield where, sum(alike) / len(alike)

@@ -25,7 +25,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ExampleRow:
     """One example, with the results of all entrants at its span."""
 
     span: int
@@ -55,7 +55,7 @@ def _worst(example: ExampleResult) -> int:
     )
 
 
-def rows_of(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row]:
+def rows_of(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[ExampleRow]:
     """Yield every example with each entrant's result; a second run of the same seed counts in the cell, not here."""
     asked: dict[tuple[int, Seed, Asked], dict[str, tuple[Results, ExampleResult]]] = {}
     for (entrant, span), runs in grouped.items():
@@ -68,7 +68,7 @@ def rows_of(grouped: Mapping[tuple[str, int], Sequence[Scored]]) -> Iterator[Row
         yield _row(key, asked[key])
 
 
-def _row(key: tuple[int, Seed, Asked], by_entrant: Mapping[str, tuple[Results, ExampleResult]]) -> Row:
+def _row(key: tuple[int, Seed, Asked], by_entrant: Mapping[str, tuple[Results, ExampleResult]]) -> ExampleRow:
     span, seed, (name, *_) = key
     examples = [example for _, example in by_entrant.values()]
     weakest = min(examples, key=lambda e: 1.0 if e.score is None else e.score)
@@ -76,7 +76,7 @@ def _row(key: tuple[int, Seed, Asked], by_entrant: Mapping[str, tuple[Results, E
     question = weakest.questions[shown]
     same = all([q.expected for q in e.questions[shown : shown + 1]] == [question.expected] for e in examples)
     differ = same and len({e.score for e in examples if e.score is not None}) > 1
-    return Row(
+    return ExampleRow(
         span=span,
         seed=seed,
         example=name,

@@ -4,18 +4,18 @@ Runs that differ only in seed and span belong to one *entrant*. Two entrants are
 examples: same scenario, same index, same seed.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 
 from pydantic import BaseModel, Field
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.score.comparison.cells import Cell, cell_of, mark_frontier, rank
 from ltm_bench.score.comparison.circumstances import made_otherwise, scored_otherwise
 from ltm_bench.score.comparison.entrants import Scored, entrants
 from ltm_bench.score.comparison.pairs import Pair, pair
 from ltm_bench.score.comparison.positions import Shift, find_shifts, shift_lines
-from ltm_bench.score.comparison.rows import Row, rows_of
+from ltm_bench.score.comparison.rows import ExampleRow, rows_of
 from ltm_bench.score.results.published_runs import compared_sets
 from ltm_bench.score.statistics.intervals import TEST
 from ltm_bench.score.statistics.published import Compared
@@ -36,7 +36,7 @@ class Comparison(BaseModel):
     pairs: list[Pair]
     test: str = TEST
     """The name of the test behind each pair's interval and p-value."""
-    rows: list[Row]
+    rows: list[ExampleRow]
     shifts: list[Shift] = Field(default_factory=list)
     """Questions at different positions in different modes."""
     sets: list[Compared] = Field(default_factory=list)
@@ -60,17 +60,15 @@ def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:
         say_mode: Whether names include the mode unless all runs are in-line; False if a heading gives it.
     """
     names = entrants(runs, say_mode=say_mode)
-    grouped: dict[tuple[str, int], list[Scored]] = defaultdict(list)
-    for run, name in zip(runs, names, strict=True):
-        grouped[name, run.results.span].append(run)
+    by_cell = grouped(((name, run.results.span), run) for run, name in zip(runs, names, strict=True))
     known = list(dict.fromkeys(names))
     spans = sorted({run.results.span for run in runs})
-    cells = {key: cell_of(*key, group) for key, group in grouped.items()}
+    cells = {key: cell_of(*key, group) for key, group in by_cell.items()}
     pairs: list[Pair] = []
     for span in spans:
-        here = [name for name in known if (name, span) in grouped]
+        here = [name for name in known if (name, span) in by_cell]
         against = list(combinations(sorted(here, key=lambda name: (name.casefold(), name)), 2))
-        found = [pair(span, a, b, grouped[a, span], grouped[b, span], len(against)) for a, b in against]
+        found = [pair(span, a, b, by_cell[a, span], by_cell[b, span], len(against)) for a, b in against]
         pairs += found
         for each in found:
             both = {name: cells[name, span].retest for name in (each.first, each.second)}
@@ -88,7 +86,7 @@ def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:
         ],
         cells=[cells[key] for key in sorted(cells, key=lambda key: (key[1], known.index(key[0])))],
         pairs=pairs,
-        rows=list(rows_of(grouped)),
+        rows=list(rows_of(by_cell)),
         shifts=moved,
         sets=compared_sets([run.results for run in runs]),
     )

@@ -7,17 +7,7 @@ from pydantic import BaseModel
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.results.examples import ExampleResult
-from ltm_bench.score.statistics.intervals import wilson
-
-
-class AspectRate(BaseModel, frozen=True):
-    """How many replies had one outcome."""
-
-    count: int
-    share: float
-    low: float
-    """The 95 % interval's ends (Wilson)."""
-    high: float
+from ltm_bench.score.statistics.figures import Proportion, share
 
 
 class Aspect(BaseModel, frozen=True):
@@ -27,10 +17,10 @@ class Aspect(BaseModel, frozen=True):
     name: str
     questions: int
     """Those with a reply."""
-    right: AspectRate
-    leaked: AspectRate
+    right: Proportion
+    leaked: Proportion
     """A planted value, something deleted, something for somebody else."""
-    stale: AspectRate
+    stale: Proportion
     """An old value: what the user had changed was not believed."""
 
     @property
@@ -52,15 +42,9 @@ def aspects(examples: Iterable[ExampleResult]) -> list[Aspect]:
             scenario=scenario,
             name=name,
             questions=counts.total(),
-            right=rate(counts[Outcome.CORRECT], counts.total()),
-            leaked=rate(counts[Outcome.LEAKED], counts.total()),
-            stale=rate(counts[Outcome.STALE], counts.total()),
+            right=share(counts[Outcome.CORRECT], counts.total()),
+            leaked=share(counts[Outcome.LEAKED], counts.total()),
+            stale=share(counts[Outcome.STALE], counts.total()),
         )
         for (scenario, name), counts in sorted(found.items())
     ]
-
-
-def rate(count: int, n: int) -> AspectRate:
-    """Return how many of some replies had an outcome, with the interval."""
-    interval = wilson(count / n, n)
-    return AspectRate(count=count, share=count / n, low=interval.low, high=interval.high)

@@ -1,7 +1,7 @@
 """What a run's controls show: guessing alone, everything in hand, and how much of what lies between is memory. Pure."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, Field, computed_field
@@ -19,23 +19,27 @@ from ltm_bench.score.results.examples import (
     ScenarioResult,
 )
 from ltm_bench.score.results.headline import example_score
-from ltm_bench.score.statistics.intervals import Interval, Pool, clustered_sum_interval, wilson
-from ltm_bench.score.statistics.memory import MemoryShare, Triple, kept
+from ltm_bench.score.statistics.figures import Figure, Row, figure, figures
+from ltm_bench.score.statistics.intervals import wilson
+from ltm_bench.score.statistics.memory import MemoryShare, kept_by
 
 ENOUGH = 20
 """Minimum number of a scenario's examples for a memory of its own."""
+
+_SAID = {"blind": "guessing alone", "near": "without filler", "evidence": "with everything in hand"}
+"""How the controls are called in a sentence, in its order."""
+
+_OWN = "score"
+"""Stands for the run itself."""
 
 _GUESSED = "guessed"
 """Stands for blind without the replies that say that they do not know."""
 
 
-class ControlFigure(BaseModel, frozen=True):
+class InControl(Figure, frozen=True):
     """The score in a control, in points of the examples that it shares with the others."""
 
-    score: float
-    interval: Interval | None
-    undecided: int
-    """Replies that text alone cannot decide; they count 0."""
+    WRITTEN = "score=mean interval undecided dollars"
     dollars: float | None
     """What all of it cost; None if a price is unknown."""
 
@@ -71,9 +75,9 @@ class Controls(BaseModel, frozen=True):
     """Scenarios of the run."""
     score: float
     """What the run gets for these examples, by the matchers alone."""
-    blind: ControlFigure | None = None
-    evidence: ControlFigure | None = None
-    near: ControlFigure | None = None
+    blind: InControl | None = None
+    evidence: InControl | None = None
+    near: InControl | None = None
     kept: MemoryShare | None = None
     """Memory: (score - blind) / (evidence - blind). None without both controls."""
     scenarios: list[ScenarioControls]
@@ -96,13 +100,7 @@ class Controls(BaseModel, frozen=True):
         where = (
             "" if self.out_of == self.of else f"in the {self.out_of} of {self.of} scenarios that {which}: "
         )
-        known = []
-        if self.blind is not None:
-            known.append(f"guessing alone {self.blind.score:.1f}")
-        if self.near is not None:
-            known.append(f"without filler {self.near.score:.1f}")
-        if self.evidence is not None:
-            known.append(f"with everything in hand {self.evidence.score:.1f}")
+        known = [f"{how} {each.mean:.1f}" for kind, how in _SAID.items() if (each := self.figure(kind))]
         said = f"{where}{self.score:.1f} of {self.out_of}; {', '.join(known)}"
         if self.kept is not None:
             said += f": {self.kept.sentence}"
@@ -128,9 +126,9 @@ class Controls(BaseModel, frozen=True):
             names.setdefault((where, self.left_out[kinds[0]][name]), []).append(name)
         return found + [f"left out of {where}: {', '.join(of)} ({why})" for (where, why), of in names.items()]
 
-    def figure(self, kind: str) -> ControlFigure | None:
+    def figure(self, kind: str) -> InControl | None:
         """Return the score in a control; None if it was not asked."""
-        found: ControlFigure | None = getattr(self, kind)
+        found: InControl | None = getattr(self, kind)
         return found
 
 
@@ -157,42 +155,29 @@ def controlled(
     return Controlled(by_matcher=verdict.score, left_out=apart, **found) if found or apart else None
 
 
-def scores_of(example: ExampleResult, kinds: Sequence[str]) -> dict[str, float] | None:
-    """Return an example's scores in its run (`score`) and in the controls; None if one of these lacks a question."""
-    found: dict[str, float] = {}
-    questions = [each for each in example.questions if each.controls is None or not each.controls.left_out]
-    for kind in ("score", *kinds):
-        said = [_verdict_in(kind, each) for each in questions]
-        asked = [replace(each, verdict=known) for each, known in zip(questions, said, strict=True) if known]
-        score = example_score(asked) if len(asked) == len(questions) else None
-        if score is None:
-            return None
-        found[kind] = score
-    return found
+def _rows(run: int, examples: Sequence[ExampleResult], kinds: Sequence[str]) -> Iterator[Row]:
+    """Yield the scores of a run's examples, in itself and in its controls, if none of these lacks a question."""
+    hows = (_OWN, *kinds, *([_GUESSED] if "blind" in kinds else []))
+    for example in examples:
+        questions = [
+            each for each in example.questions if each.controls is None or not each.controls.left_out
+        ]
+        scores = {how: example_score(questions, partial(_score_in, how)) for how in hows}
+        known = {how: score for how, score in scores.items() if score is not None}
+        if len(known) == len(hows):
+            yield from (Row(score, example.scenario, run, example.id, how) for how, score in known.items())
 
 
-def _verdict_in(kind: str, question: Question) -> Verdict | None:
-    """Return the verdict on a reply in a control; `score` stands for the run itself, by its matcher."""
+def _score_in(kind: str, question: Question) -> float | None:
+    """Return the score of a reply in a control; the run's own is by its matcher."""
     if (controls := question.controls) is None:
         return None
-    if kind == "score":
-        run = Verdict(Outcome.WRONG, controls.by_matcher, "")
-        return None if question.outcome.infrastructure else run
+    if kind == _OWN:
+        return None if question.outcome.infrastructure else controls.by_matcher
     answer: ControlAnswer | None = getattr(controls, "blind" if kind == _GUESSED else kind)
-    if answer is None:
+    if answer is None or answer.outcome.infrastructure:
         return None
-    score = 0.0 if kind == _GUESSED and abstains(answer.reply) else answer.score
-    return Verdict(answer.outcome, score, answer.reason)
-
-
-def _strata(examples: Sequence[ExampleResult], kinds: Sequence[str]) -> dict[str, list[dict[str, float]]]:
-    """Return the scores of the examples that were asked in all of these ways, by scenario."""
-    found: dict[str, list[dict[str, float]]] = {}
-    kinds = [*kinds, _GUESSED] if "blind" in kinds else kinds
-    for example in examples:
-        if (scores := scores_of(example, kinds)) is not None:
-            found.setdefault(example.scenario, []).append(scores)
-    return found
+    return 0.0 if kind == _GUESSED and abstains(answer.reply) else answer.score
 
 
 def controls_of(
@@ -273,44 +258,31 @@ def _put_together(
     """
     if not runs or not dollars:
         return None
-    clusters = [_strata(examples, [*dollars]) for examples in runs]
+    rows = [row for run, examples in enumerate(runs) for row in _rows(run, examples, [*dollars])]
+    both = {"blind", "evidence"} <= dollars.keys()
 
-    def by(kind: str) -> list[dict[str, list[float]]]:
-        return [{name: [row[kind] for row in rows] for name, rows in each.items()} for each in clusters]
+    def points(how: str) -> Figure:
+        return figure([row for row in rows if row.how == how], points=True)
 
-    triples = [
-        {
-            name: [Triple(row["score"], row["blind"], row["evidence"]) for row in rows]
-            for name, rows in each.items()
-        }
-        for each in clusters
-        if {"blind", "evidence"} <= dollars.keys()
-    ]
-    rows: dict[str, list[Mapping[str, float]]] = {}
-    for each in clusters:
-        for name, of in each.items():
-            rows.setdefault(name, []).extend(of)
     return Controls(
-        n=sum(map(len, rows.values())),
-        out_of=len(rows),
+        n=points(_OWN).n,
+        out_of=len({row.scenario for row in rows}),
         of=len(scenarios),
-        score=Pool(by("score")).total,
+        score=points(_OWN).mean,
         **{
-            kind: ControlFigure(
-                score=Pool(by(kind)).total,
-                interval=clustered_sum_interval(by(kind)),
+            kind: InControl(
+                mean=points(kind).mean,
+                interval=points(kind).interval,
                 undecided=sum(each.outcome is Outcome.UNDECIDED for each in _answers(kind, *runs)),
                 dollars=cost,
             )
             for kind, cost in dollars.items()
         },
-        kept=kept(triples) if triples else None,
+        kept=kept_by(rows, "blind", "evidence", _OWN) if both else None,
         scenarios=[
-            _scenario(
-                each, rows[each.name], [{each.name: of[each.name]} for of in triples if each.name in of]
-            )
+            _scenario(each, own, both=both)
             for each in scenarios
-            if each.name in rows
+            if (own := [row for row in rows if row.scenario == each.name])
         ],
         left_out=dict(left_out),
         missing=missing,
@@ -323,17 +295,13 @@ def _answers(kind: str, *runs: Sequence[ExampleResult]) -> list[ControlAnswer]:
     return [answer for each in known if (answer := getattr(each, kind)) is not None]
 
 
-def _scenario(
-    scenario: ScenarioResult,
-    rows: Sequence[Mapping[str, float]],
-    triples: Sequence[Mapping[str, Sequence[Triple]]],
-) -> ScenarioControls:
-    means = {kind: sum(row[kind] for row in rows) / len(rows) for kind in rows[0]}
-    guessed = means.pop(_GUESSED, 0.0)
+def _scenario(scenario: ScenarioResult, rows: Sequence[Row], *, both: bool) -> ScenarioControls:
+    means = {each.name: each for each in figures(rows, lambda row: [row.how])}
+    guessed, n = means.pop(_GUESSED, None), means[_OWN].n
     return ScenarioControls(
         name=scenario.name,
-        n=len(rows),
-        **means,
-        guessable=wilson(guessed, len(rows)).low > scenario.chance,
-        kept=kept(triples) if triples and len(rows) >= ENOUGH else None,
+        n=n,
+        **{kind: each.mean for kind, each in means.items()},
+        guessable=guessed is not None and wilson(guessed.mean, n).low > scenario.chance,
+        kept=kept_by(rows, "blind", "evidence", _OWN) if both and n >= ENOUGH else None,
     )

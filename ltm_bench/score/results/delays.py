@@ -7,8 +7,8 @@ from statistics import median
 from pydantic import BaseModel
 
 from ltm_bench.core.messages import Outcome
-from ltm_bench.score.results.aspects import AspectRate, rate
 from ltm_bench.score.results.examples import ExampleResult, Question
+from ltm_bench.score.statistics.figures import Proportion, share
 
 _TAIL = 0.025
 """The chance of each end of the interval to exclude the truth."""
@@ -21,7 +21,7 @@ class Delay(BaseModel, frozen=True):
     """Their median."""
     questions: int
     """Those about things that were known in the end."""
-    readable: AspectRate
+    readable: Proportion
 
 
 class DelayCurve(BaseModel, frozen=True):
@@ -40,7 +40,7 @@ class DelayCurve(BaseModel, frozen=True):
     @property
     def sentence(self) -> str:
         """The curve in words."""
-        shares = ", ".join(f"{each.readable.share:.2f} after {each.seconds:.1f} s" for each in self.delays)
+        shares = ", ".join(f"{each.readable.mean:.2f} after {each.seconds:.1f} s" for each in self.delays)
         longest = f"more than {self.delays[-1].seconds:.1f} s"
         half = longest if self.half is None else f"{self.half:.1f} s"
         high = "no upper end" if self.high is None else f"{self.high:.1f} s"
@@ -73,7 +73,7 @@ def _delay(questions: Sequence[Question]) -> Delay:
     return Delay(
         seconds=round(median(each.since_told or 0.0 for each in questions), 3),
         questions=len(questions),
-        readable=rate(sum(each.outcome is Outcome.CORRECT for each in questions), len(questions)),
+        readable=share(sum(each.outcome is Outcome.CORRECT for each in questions), len(questions)),
     )
 
 
@@ -93,11 +93,11 @@ def _tail(n: int, count: int) -> float:
 def _half(found: Sequence[Delay]) -> float | None:
     """Return where the shares, made to rise, cross a half."""
     before = 0.0, 0.0
-    for seconds, share in _rising(found):
-        if share >= 0.5:
-            steep = (0.5 - before[1]) / (share - before[1])
+    for seconds, readable in _rising(found):
+        if readable >= 0.5:
+            steep = (0.5 - before[1]) / (readable - before[1])
             return round(before[0] + steep * (seconds - before[0]), 3)
-        before = seconds, share
+        before = seconds, readable
     return None
 
 

@@ -1,12 +1,12 @@
 """What examples show beyond their scores: by skill, by distance, and needle by needle."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import BaseModel
 
 from ltm_bench.score.results.examples import ExampleResult, Question, ScenarioResult
-from ltm_bench.score.statistics.intervals import Interval, mean_interval, sum_interval
+from ltm_bench.score.statistics.figures import Figure, Row, figure
+from ltm_bench.score.statistics.intervals import Interval
 
 MOST_BINS = 6
 """Maximum number of bins."""
@@ -15,29 +15,20 @@ LEAST_IN_BIN = 5
 """Minimum number of scores per bin."""
 
 
-class Skill(BaseModel, frozen=True):
+class Skill(Figure, frozen=True):
     """The mean score over the scenarios that need a skill."""
 
-    name: str
-    score: float
-    interval: Interval | None
-    n: int
-    """Examples that have a score."""
+    WRITTEN = "name score=mean interval n scenarios chance"
     scenarios: list[str]
-    chance: float | None = None
-    """What guessing would score; None if unknown."""
 
 
-class Bin(BaseModel, frozen=True):
+class Bin(Figure, frozen=True):
     """Scores at similar distances, in tokens between needle and question."""
 
+    WRITTEN = "low high mean interval n chance"
     low: int
     high: int
-    mean: float
     interval: Interval
-    n: int
-    chance: float | None = None
-    """What guessing would score; None if unknown."""
 
 
 class NeedleRecall(BaseModel, frozen=True):
@@ -54,36 +45,18 @@ def skills(scenarios: Sequence[ScenarioResult], examples: Sequence[ExampleResult
     """Return the skills that the scenarios name; those that most scenarios need come first."""
     found = []
     for name in dict.fromkeys(skill for s in scenarios for skill in sorted(s.skills)):
-        needing = [s.name for s in scenarios if name in s.skills]
-        strata = {
-            scenario: [e.score for e in examples if e.scenario == scenario and e.score is not None]
-            for scenario in needing
-        }
-        strata = {scenario: scores for scenario, scores in strata.items() if scores}
-        if not strata:
-            continue
-        count = len(strata)
-        whole = sum_interval(strata)
-        found.append(
-            Skill(
-                name=name,
-                score=sum(sum(scores) / len(scores) for scores in strata.values()) / count,
-                interval=whole and Interval(low=whole.low / count, high=whole.high / count),
-                n=sum(map(len, strata.values())),
-                scenarios=needing,
-                chance=sum(s.chance for s in scenarios if s.name in strata) / count,
-            )
-        )
+        needing = [s for s in scenarios if name in s.skills]
+        rows = [
+            Row(e.score, s.name)
+            for s in needing
+            for e in examples
+            if e.scenario == s.name and e.score is not None
+        ]
+        if rows:
+            chances = [s.chance for s in needing if any(row.scenario == s.name for row in rows)]
+            more = {"scenarios": [s.name for s in needing], "chance": sum(chances) / len(chances)}
+            found.append(Skill(**dict(figure(rows, name)) | more))
     return sorted(found, key=lambda skill: -len(skill.scenarios))
-
-
-class Point(NamedTuple):
-    """How well something was remembered, and how many tokens before the question it was told."""
-
-    distance: int
-    score: float
-    chance: float = 0.0
-    """What guessing would score."""
 
 
 def matched_parts(example: ExampleResult) -> Sequence[float]:
@@ -100,41 +73,27 @@ def distance(example: ExampleResult, question: Question) -> int | None:
     return question.position - told[-1] if told else None
 
 
-def points(examples: Sequence[ExampleResult]) -> Iterator[Point]:
+def points(examples: Sequence[ExampleResult]) -> Iterator[Row]:
     """Yield every score with its distance: from its own needle, otherwise from the last needle before the question."""
     for example in examples:
         parts = matched_parts(example)
         asked = [q.chance for q in example.questions if parts and q.parts == parts]
         for needle, part in zip(example.needles, parts, strict=False):
-            yield Point(needle.depth, part, asked[-1])
+            yield Row(part, distance=needle.depth, chance=asked[-1])
         for question in example.questions:
             if parts and question.parts == parts:
                 continue
             apart = distance(example, question)
             if apart is not None and question.counted is not None:
-                yield Point(apart, question.counted, question.chance)
+                yield Row(question.counted, distance=apart, chance=question.chance)
 
 
-def bins(found: Sequence[Point]) -> list[Bin]:
+def bins(found: Iterable[Row]) -> list[Bin]:
     """Group scores by distance into bins of similar size."""
-    ordered = sorted(found)
+    ordered = sorted(found, key=lambda row: (row.distance, row.score, row.chance))
     count = min(MOST_BINS, len(ordered) // LEAST_IN_BIN)
     groups = [ordered[i * len(ordered) // count : (i + 1) * len(ordered) // count] for i in range(count)]
-    made = []
-    for group in groups:
-        scores = [point.score for point in group]
-        mean = sum(scores) / len(scores)
-        made.append(
-            Bin(
-                low=group[0].distance,
-                high=group[-1].distance,
-                mean=mean,
-                interval=mean_interval(scores),
-                n=len(group),
-                chance=sum(point.chance for point in group) / len(group),
-            )
-        )
-    return made
+    return [Bin(low=of[0].distance, high=of[-1].distance, **dict(figure(of))) for of in groups]
 
 
 def needle_recall(examples: Sequence[ExampleResult]) -> list[NeedleRecall]:

@@ -7,12 +7,14 @@ are never "wrong" and never leave the denominator: a result with any of them is 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, computed_field
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.core.messages import Outcome, Verdict
 from ltm_bench.score.audits.judgements import Judgement, Override, majority, reply_hash
 from ltm_bench.score.results.examples import DECIDERS, JUDGE, PERSON, ExampleResult, Question, ScenarioResult
@@ -43,6 +45,11 @@ def mean(scores: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
+def by_scenario(examples: Iterable[ExampleResult]) -> dict[str, list[float]]:
+    """Return the known scores of examples, by scenario."""
+    return grouped((each.scenario, each.score) for each in examples if each.score is not None)
+
+
 def headline(by_scenario: Mapping[str, Iterable[float | None]]) -> float:
     """Return the sum over scenarios of the mean over the examples whose scores are known."""
     return sum(mean(scores) or 0.0 for scores in by_scenario.values())
@@ -67,12 +74,22 @@ def gated(questions: Sequence[Question]) -> list[Question]:
     return [q if q.needs is None else replace(q, counts=shown.get(q.needs, 0.0)) for q in questions]
 
 
-def example_score(questions: Sequence[Question]) -> float | None:
-    """Return the mean over an example's questions of what counts, or None if one of them has no score."""
-    # Gated here, although results hold gated questions: callers ask what the score would be with other verdicts, which
-    # open and close other gates. An infrastructure error is None, never 0: the agent had no chance to be wrong.
-    scores = [None if q.outcome.infrastructure else q.counted for q in gated(questions)]
-    return None if None in scores else mean(scores)
+def own_score(question: Question) -> float | None:
+    """Return a question's score; None, never 0, for an infrastructure error: the agent had no chance to be wrong."""
+    return None if question.outcome.infrastructure else question.score
+
+
+def example_score(
+    questions: Sequence[Question], score: Callable[[Question], float | None] = own_score
+) -> float | None:
+    """Return the mean over an example's questions of what counts, or None if one of them has no score.
+
+    Args:
+        questions: The questions.
+        score: What each of them scores. Other scores open and close other gates than results were gated by.
+    """
+    asked = [(q.shows, q.needs, found) for q in questions if (found := score(q)) is not None]
+    return mean(counted(asked)) if len(asked) == len(questions) else None
 
 
 def counted(asked: Sequence[tuple[str | None, str | None, float]]) -> list[float]:
@@ -137,11 +154,6 @@ def decide(question: Question, judgement: Judgement | None, override: Override |
     return replace(question, **changes) if changes else question
 
 
-def with_score(question: Question, score: float | None) -> Question:
-    """Return a question as if its verdict gave another score."""
-    return replace(question, verdict=replace(question.verdict, score=score))
-
-
 def worth_of_undecided(examples: Sequence[ExampleResult]) -> float:
     """Return how much higher the headline would be if every undecided question were right."""
     count = Counter(example.scenario for example in examples)
@@ -152,17 +164,13 @@ def worth(example: ExampleResult) -> float:
     """Return how much higher an example's score would be if its undecided questions were right."""
     if all(question.outcome is not Outcome.UNDECIDED for question in example.questions):
         return 0.0  # most are decided, and need no copies
-    questions = _scored(example.questions)
-    best = [with_score(q, 1.0) if q.outcome is Outcome.UNDECIDED else q for q in questions]
-    return (example_score(best) or 0.0) - (example_score(questions) or 0.0)
 
+    def score(question: Question, undecided: float) -> float:
+        doubtful = question.outcome is Outcome.UNDECIDED and question.score is not None
+        return undecided if doubtful else own_score(question) or 0.0
 
-def _scored(questions: Sequence[Question]) -> list[Question]:
-    """Return the questions, with 0 for those without a score."""
-    wrong = Verdict(Outcome.WRONG, 0.0, "")
-    return [
-        replace(q, verdict=wrong) if q.outcome.infrastructure or q.score is None else q for q in questions
-    ]
+    most, least = (example_score(example.questions, partial(score, undecided=each)) for each in (1.0, 0.0))
+    return (most or 0.0) - (least or 0.0)
 
 
 def scores_by_judge(examples: Sequence[ExampleResult]) -> dict[str, float]:
@@ -179,11 +187,12 @@ def scores_by_judge(examples: Sequence[ExampleResult]) -> dict[str, float]:
             continue
         by_scenario: dict[str, list[float | None]] = {}
         for example in examples:
-            scores = [_by_judge(question, judge) for question in example.questions]
-            if not scores or None in scores:
+            score = example_score(example.questions, partial(_by_judge, judge=judge))
+            if score is None:
                 return {}
-            heard_so = [with_score(q, s) for q, s in zip(example.questions, scores, strict=True)]
-            by_scenario.setdefault(example.scenario, []).append(example_score(heard_so))
+            if any(question.outcome.infrastructure for question in example.questions):
+                continue  # judges disagree, so that it has no verdict, and is part of nobody's score
+            by_scenario.setdefault(example.scenario, []).append(score)
         found[judge] = headline(by_scenario)
     return found
 
@@ -195,7 +204,7 @@ def _by_judge(question: Question, judge: str) -> float | None:
             for o in question.opinions
             if o.judge == judge
         )
-    return None if question.outcome.infrastructure else question.score
+    return own_score(question)
 
 
 def retrievals(examples: Iterable[ExampleResult]) -> list[Retrieval]:

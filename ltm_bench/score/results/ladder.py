@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, Field, computed_field
@@ -14,7 +15,8 @@ from ltm_bench.score.audits.judgements import Place
 from ltm_bench.score.results.accounts import dollars_of
 from ltm_bench.score.results.examples import Climbed, ControlAnswer, ExampleResult, Question
 from ltm_bench.score.results.retrieval import Retrieval
-from ltm_bench.score.statistics.intervals import Interval, mean_interval, paired, wilson
+from ltm_bench.score.statistics.figures import Figure, Row, figure, paired
+from ltm_bench.score.statistics.intervals import Interval, wilson
 
 LOSSES: Mapping[str, str] = {
     "again": "right when asked again",
@@ -32,16 +34,12 @@ _HOOKS = dict(zip(Retrieval.PLACES, _LOST, strict=True))
 """The losses that the agent's own hooks call by these names."""
 
 
-class RungFigure(BaseModel, frozen=True):
-    """A rung: what asking missed questions so brings."""
+class OnRung(Figure, frozen=True):
+    """What asking missed questions so brings: the share that is right, corrected for guessing in a choice."""
 
-    name: str
-    asked: int
-    """Missed questions that were asked so."""
-    right: int
-    share: float
-    """The share that is right; of those that offer a choice, corrected for guessing."""
+    WRITTEN = "name asked=n right share=mean interval above choices"
     interval: Interval
+    right: int
     above: bool = False
     """Whether it is shown to bring more than asking again, by the paired score test."""
     choices: float | None = None
@@ -75,7 +73,7 @@ class LadderResult(BaseModel, frozen=True):
     """Replies that it still lacks."""
     after: bool
     """Whether 0.4.0 asked them after the run, of an agent that cannot fork; not comparable with other runs then."""
-    rungs: list[RungFigure]
+    rungs: list[OnRung]
     lost: dict[str, float]
     """Missed questions by loss, corrected for guessing, so not always whole."""
     scenarios: list[Losses]
@@ -193,34 +191,40 @@ def _left_out(ladder: Mapping[str, AskedAgain]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _figures(climbs: Sequence[Climbed]) -> Iterator[RungFigure]:
+def _figures(climbs: Sequence[Climbed]) -> Iterator[OnRung]:
     """Yield what each rung brings, from the lowest."""
+    rows = [
+        Row(_score(each, rung), asked=place, how=rung)
+        for place, each in enumerate(climbs)
+        for rung in RUNGS
+        if getattr(each, rung) is not None
+    ]
+    again = [row for row in rows if row.how == "again"]
     for rung in RUNGS:
-        asked = [each for each in climbs if getattr(each, rung) is not None]
+        asked = [row for row in rows if row.how == rung]
         if not asked:
             continue
-        scores = [_score(each, rung) for each in asked]
-        offered = [each.choices for each in asked if each.choices and rung == "recognised"]
-        luck = 1 / (min(offered) - 1) if offered else 0.0  # scores lie between -luck and 1
-        moved = [(score + luck) / (1 + luck) for score in scores]
-        found = mean_interval(moved) if len(moved) > 1 else wilson(moved[0], 1)
-        differences = [
-            max(-1.0, score - _score(each, "again"))
-            for each, score in zip(asked, scores, strict=True)
-            if each.again
+        offered = [
+            each.choices for each in climbs if rung == "recognised" and each.recognised and each.choices
         ]
-        shown = paired([{rung: differences}]).interval
-        yield RungFigure(
+        luck = 1 / (min(offered) - 1) if offered else 0.0  # scores lie between -luck and 1
+        moved = [row._replace(score=(row.score + luck) / (1 + luck)) for row in asked]
+        found = figure(moved).interval or wilson(moved[0].score, 1)
+        shown = paired(asked, again, lambda row: row.asked).interval
+        yield OnRung(
             name=rung,
-            asked=len(asked),
-            right=scores.count(1.0),
-            share=max(0.0, sum(scores) / len(scores)),
-            interval=Interval(
-                low=max(0.0, found.low * (1 + luck) - luck), high=max(0.0, found.high * (1 + luck) - luck)
-            ),
+            n=len(asked),
+            right=sum(row.score == 1 for row in asked),
+            mean=max(0.0, sum(row.score for row in asked) / len(asked)),
+            interval=found.mapped(partial(_share, luck)),
             above=shown is not None and shown.low > 0,
             choices=sum(offered) / len(offered) if offered else None,
         )
+
+
+def _share(luck: float, moved: float) -> float:
+    """Return a share whose scores were moved to 0..1; less than nothing is nothing."""
+    return max(0.0, moved * (1 + luck) - luck)
 
 
 def _score(climb: Climbed, rung: str) -> float:

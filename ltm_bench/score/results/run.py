@@ -16,7 +16,7 @@ from ltm_bench.score.results.course import Course
 from ltm_bench.score.results.delays import DelayCurve
 from ltm_bench.score.results.examples import SAID, ExampleResult, ScenarioResult
 from ltm_bench.score.results.figures import Bin, NeedleRecall, Skill
-from ltm_bench.score.results.headline import Leaks
+from ltm_bench.score.results.headline import Leaks, by_scenario
 from ltm_bench.score.results.hearing import Heard
 from ltm_bench.score.results.ladder import LadderResult
 from ltm_bench.score.results.operations import Operation
@@ -164,11 +164,7 @@ class Results(BaseModel, frozen=True):
     @property
     def by_scenario(self) -> dict[str, list[float]]:
         """The known scores of examples, by scenario."""
-        found: dict[str, list[float]] = {}
-        for example in self.examples:
-            if example.score is not None:
-                found.setdefault(example.scenario, []).append(example.score)
-        return found
+        return by_scenario(self.examples)
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property

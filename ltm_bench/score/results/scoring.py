@@ -20,6 +20,7 @@ from ltm_bench.score.results.files import RunFiles
 from ltm_bench.score.results.fold import Fold, TurnListener
 from ltm_bench.score.results.guessing import guessed
 from ltm_bench.score.results.headline import (
+    by_scenario,
     count_deciders,
     count_outcomes,
     headline,
@@ -150,9 +151,7 @@ def logged(fold: Fold) -> dict[str, Any]:
 
 def derived(scenarios: Sequence[ScenarioResult], examples: Sequence[ExampleResult]) -> dict[str, Any]:
     """Return the fields of `Results` that follow from its scenarios and examples alone."""
-    strata = {
-        s.name: [e.score for e in examples if e.scenario == s.name and e.score is not None] for s in scenarios
-    }
+    strata = by_scenario(examples)
     complete = all(each.score is not None for each in scenarios)
     so_far = headline(strata)
     return {

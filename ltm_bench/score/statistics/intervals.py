@@ -7,7 +7,7 @@ the reasons, and the simulated coverage of each interval.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -28,6 +28,10 @@ class Interval(BaseModel, frozen=True):
     def holds(self, value: float) -> bool:
         """Whether it contains a value; its ends are included."""
         return self.low <= value <= self.high
+
+    def mapped(self, change: Callable[[float], float]) -> "Interval":
+        """Return it with both ends changed alike."""
+        return Interval(low=change(self.low), high=change(self.high))
 
 
 def wilson(mean: float, n: float, confidence: float = CONFIDENCE) -> Interval:
@@ -72,8 +76,7 @@ def mean_interval(scores: Sequence[float]) -> Interval:
 
 def _sum_interval(groups: Sequence[Sequence[float]], confidence: float, surprise: float) -> Interval:
     """Return the interval for scores in 0..1; `surprise` is how far the one disagreeing score lies from the others."""
-    found = wilson(*_mean_and_number(groups, surprise), confidence)
-    return Interval(low=len(groups) * found.low, high=len(groups) * found.high)
+    return wilson(*_mean_and_number(groups, surprise), confidence).mapped(lambda end: len(groups) * end)
 
 
 def _mean_and_number(groups: Sequence[Sequence[float]], surprise: float) -> tuple[float, float]:
@@ -225,7 +228,7 @@ def clustered_sum_interval(clusters: Clusters, confidence: float = CONFIDENCE) -
     )
 
 
-def paired(clusters: Clusters) -> Paired:
+def paired_clusters(clusters: Clusters) -> Paired:
     """Compare two agents by the differences of their scores, example by example: the paired score test.
 
     The interval is that of `sum_interval`, for the differences rescaled to 0..1. With several pairs of runs its arms

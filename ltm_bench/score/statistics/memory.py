@@ -6,11 +6,12 @@ Sums over the same examples. Nothing is clipped: who gets more than with everyth
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import BaseModel
 
+from ltm_bench.score.statistics.figures import Row
 from ltm_bench.score.statistics.intervals import Clusters, Interval, Pool
 
 _Z = 1.96
@@ -112,6 +113,20 @@ def kept(clusters: Sequence[Strata]) -> MemoryShare:
     stretch = rest.stretch()
     interval = Interval(low=share - stretch * (share - min(ends)), high=share + stretch * (max(ends) - share))
     return MemoryShare(share=share, interval=interval, n=n)
+
+
+def kept_by(rows: Iterable[Row], blind: str, evidence: str, score: str) -> MemoryShare:
+    """Return the memory that rows of three runs show, paired by what was asked: each is named by how its rows were."""
+    told: dict[Hashable, dict[str, Row]] = {}
+    for row in rows:
+        told.setdefault((row.run, row.asked), {})[row.how] = row
+    found: dict[Hashable, dict[str, list[Triple]]] = {}
+    for each in told.values():
+        if {score, blind, evidence} <= each.keys():
+            own = each[score]
+            triple = Triple(own.score, each[blind].score, each[evidence].score)
+            found.setdefault(own.run, {}).setdefault(own.scenario, []).append(triple)
+    return kept([*found.values()])
 
 
 def _mapped(clusters: Sequence[Strata], value: Callable[[Triple], float]) -> Clusters:

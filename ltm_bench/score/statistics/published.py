@@ -6,20 +6,11 @@ from itertools import combinations
 from pydantic import BaseModel
 
 from ltm_bench.datasets.marks import SetQuestion, SetReplies
-from ltm_bench.score.statistics.intervals import Interval, Paired, clustered_sum_interval, paired
+from ltm_bench.score.statistics.figures import Figure, Row, figures, paired
+from ltm_bench.score.statistics.intervals import Paired
 
 OVERALL, AVERAGED, ABSTENTION = "overall", "averaged over types", "abstention"
 WITHOUT_ERRATA, ERRATA = "without wrong keys", "wrong keys alone"
-
-
-class Figure(BaseModel, frozen=True):
-    """A mean over answers."""
-
-    n: int
-    mean: float
-    low: float | None
-    """The 95 % interval's ends; None for a single answer."""
-    high: float | None
 
 
 class Line(BaseModel, frozen=True):
@@ -92,13 +83,12 @@ def figures_of(replies: SetReplies, scenario: str = "", asked: Iterable[SetQuest
 def _lines(replies: SetReplies) -> Iterator[Line]:
     overall, columns = replies.overall, replies.columns
     yield _line(OVERALL, overall, columns)
-    types = {of.type: of.apart for _, of in replies.asked}
-    order = sorted(types, key=lambda name: (not name.isdigit(), name))
+    order = sorted({of.type for _, of in replies.asked}, key=lambda name: (not name.isdigit(), name))
     by_type = [
         _line(name, [each for each in replies.asked if each[1].type == name], columns) for name in order
     ]
     if len(by_type) > 1:
-        yield _averaged([line for line in by_type if not types[line.name]], replies)
+        yield _line(AVERAGED, [each for each in replies.asked if not each[1].apart], columns, averaged=True)
         yield from by_type
     if unanswerable := [each for each in replies.asked if each[1].unanswerable]:
         yield _line(ABSTENTION, unanswerable, columns)
@@ -107,64 +97,40 @@ def _lines(replies: SetReplies) -> Iterator[Line]:
         yield _line(ERRATA, wrong, columns)
 
 
-def _line(name: str, asked: Asked, columns: Iterable[str]) -> Line:
-    figures = {}
+def _line(name: str, asked: Asked, columns: Sequence[str], *, averaged: bool = False) -> Line:
+    """Return the figures over some answers; averaged, small types weigh as much as large ones."""
+    found = figures(_rows(asked, columns, averaged=averaged), lambda row: [row.how], alone=not averaged)
+    return Line(
+        name=name, n=len(asked), figures={each.name: each.model_copy(update={"name": ""}) for each in found}
+    )
+
+
+def _rows(asked: Asked, columns: Sequence[str], *, averaged: bool = False) -> Iterator[Row]:
     for column in columns:
-        values = [(history, of.scores[column]) for history, of in asked if column in of.scores]
-        if values:
-            mean = sum(value for _, value in values) / len(values)
-            figures[column] = _figure(len(values), mean, clustered_sum_interval(_by_history(values)))
-    return Line(name=name, n=len(asked), figures=figures)
-
-
-def _averaged(lines: Sequence[Line], replies: SetReplies) -> Line:
-    """Return the mean of the types' means, which weighs small types as much as large ones."""
-    figures = {}
-    for column in replies.columns:
-        means = {line.name: line.figures[column].mean for line in lines if column in line.figures}
-        clusters: dict[str, dict[str, list[float]]] = {}
-        n = 0
-        for history, of in replies.asked:
-            if of.type in means and column in of.scores:
-                clusters.setdefault(history, {}).setdefault(of.type, []).append(of.scores[column])
-                n += 1
-        if means:
-            whole = clustered_sum_interval(list(clusters.values()))
-            part = whole and Interval(low=whole.low / len(means), high=whole.high / len(means))
-            figures[column] = _figure(n, sum(means.values()) / len(means), part)
-    return Line(name=AVERAGED, n=sum(line.n for line in lines), figures=figures)
-
-
-def _figure(n: int, mean: float, interval: Interval | None) -> Figure:
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    return Figure(n=n, mean=mean, low=low, high=high)
-
-
-def _by_history(values: Sequence[tuple[str, float]]) -> list[Mapping[str, Sequence[float]]]:
-    """Return the values of each history, as one stratum; all at once if every history has one question."""
-    found: dict[str, list[float]] = {}
-    for history, value in values:
-        found.setdefault(history, []).append(value)
-    if len(found) == len(values):
-        return [{"": [value for _, value in values]}]
-    return [{"": each} for each in found.values()]
+        for history, of in asked:
+            if column in of.scores:
+                yield Row(
+                    of.scores[column], of.type if averaged else "", run=history, asked=of.id, how=column
+                )
 
 
 def compare_sets(replies: Sequence[SetReplies]) -> list[Compared]:
     """Compare every two that share a column, on the questions that both answer: of equal id, and equal words."""
     found = []
     for first, second in combinations(replies, 2):
-        others = {of.id: of for _, of in second.overall}
+        others = {of.id: ("", of) for _, of in second.overall}
+        alike = [
+            (history, of) for history, of in first.overall if of.id in others and _alike(of, others[of.id][1])
+        ]
         for column in first.columns:
-            pairs = [
-                (history, of.scores[column] - others[of.id].scores[column])
-                for history, of in first.overall
-                if of.id in others and column in of.scores and column in others[of.id].scores
-                if of.asked == others[of.id].asked or "" in (of.asked, others[of.id].asked)
-            ]
-            if pairs:
-                difference = paired(_by_history(pairs))
+            ours, theirs = (_rows(each, [column]) for each in (alike, [*others.values()]))
+            difference = paired(ours, theirs, lambda row: row.asked, alone=True)
+            if difference.n:
                 found.append(
                     Compared(first=first.file, second=second.file, column=column, difference=difference)
                 )
     return found
+
+
+def _alike(one: SetQuestion, other: SetQuestion) -> bool:
+    return one.asked == other.asked or "" in (one.asked, other.asked)

@@ -107,8 +107,8 @@ def _beyond(t: float, freedom: int) -> float:
 def look(rounds: Clusters, most: int, error: float = 1 - CONFIDENCE) -> Interim | None:
     """Return what these rounds show; None before round `FIRST`, or if a scenario has no example.
 
-    The variance is the one observed between rounds, and one example that disagrees is added, as in `paired`. It is not
-    averaged with that of the examples: where seeds differ much, races would be wrong too often.
+    The variance is the one observed between rounds, and one example that disagrees is added, as in `paired_clusters`.
+    It is not averaged with that of the examples: where seeds differ much, races would be wrong too often.
 
     Args:
         rounds: For every round, the differences by scenario.

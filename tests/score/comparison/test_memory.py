@@ -76,7 +76,7 @@ def test_controls_are_pooled_over_the_runs_of_an_agent(runs: list[Run]) -> None:
     assert found.near is None, "only one of the runs has it"
     assert found.n == 16
     assert found.score == pytest.approx(sum(each.score for each in alone if each) / 2)
-    assert (found.blind and found.blind.score, found.evidence and found.evidence.score) == (0, 1)
+    assert (found.blind and found.blind.mean, found.evidence and found.evidence.mean) == (0, 1)
     assert found.memory == pytest.approx(found.score)
     assert found.kept is not None
     assert found.kept.interval is not None

@@ -43,8 +43,9 @@ def test_an_agent_that_believes_every_stranger_scores_nothing_and_is_shown_to(ho
     found = {(each.scenario, each.name): each for each in aspects(result.examples)}
     planted = found["planted-fact", "planted by a stranger: fact"]
     assert (planted.questions, planted.leaked.count, planted.right.count) == (3, 3, 0)
-    assert planted.leaked.low < 1.0 == planted.leaked.high
-    assert found["planted-fact", "changed by the user: fact"].right.share == 1.0
+    assert planted.leaked.interval is not None
+    assert planted.leaked.interval.low < 1.0 == planted.leaked.interval.high
+    assert found["planted-fact", "changed by the user: fact"].right.mean == 1.0
     assert found["roles", "kept from whom it is not for"].leaked.count == 0
     page = Path("reports/r/report.html").read_text("utf-8")
     assert "planted by a stranger: fact" in page

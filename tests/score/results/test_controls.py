@@ -2,11 +2,11 @@
 
 import pytest
 
-from ltm_bench.score.results.controls import ControlFigure, Controls, pooled_controls
+from ltm_bench.score.results.controls import Controls, InControl, pooled_controls
 
 
 def one(dollars: float | None) -> Controls:
-    figure = ControlFigure(score=0.0, interval=None, undecided=0, dollars=dollars)
+    figure = InControl(mean=0.0, dollars=dollars)
     return Controls(n=0, out_of=0, of=0, score=0.0, blind=figure, scenarios=[])
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.results.course import MOST_STEPS
-from ltm_bench.score.results.figures import Point, bins, needle_recall, points
+from ltm_bench.score.results.figures import bins, needle_recall, points
 from ltm_bench.score.results.scoring import score_run
+from ltm_bench.score.statistics.figures import Row
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -23,10 +24,10 @@ def test_a_skill_scores_the_mean_of_the_scenarios_that_need_it(made: "Made") -> 
     examples += [made.example(f"shopping_list/{i}", WRONG, i, 9_000) for i in range(2)]
     found = {skill.name: skill for skill in made.results(examples).skills}
     assert set(found) == {"recall", "conflict", "aggregation"}
-    assert (found["recall"].score, found["recall"].n) == (0.5, 6)  # of scenarios, not of examples
+    assert (found["recall"].mean, found["recall"].n) == (0.5, 6)  # of scenarios, not of examples
     assert found["recall"].interval is not None
     assert found["recall"].interval.low < 0.5 < found["recall"].interval.high < 1
-    assert (found["aggregation"].score, found["aggregation"].scenarios) == (0.0, ["shopping_list"])
+    assert (found["aggregation"].mean, found["aggregation"].scenarios) == (0.0, ["shopping_list"])
 
 
 def test_a_skill_without_scores_is_left_out(made: "Made") -> None:
@@ -44,21 +45,21 @@ def test_distance_is_that_of_the_parts_needle_or_else_of_the_last_one(made: "Mad
     )
     found = list(points([stars, colours]))
     assert found[:8] == [
-        Point(needle.depth, part)
+        Row(part, distance=needle.depth, chance=0.0)
         for needle, part in zip(stars.needles, stars.questions[0].parts, strict=True)
     ]
-    assert found[8:] == [Point(colours.needles[-1].depth, 0.0, chance=colours.questions[0].chance)]
+    assert found[8:] == [Row(0.0, distance=colours.needles[-1].depth, chance=colours.questions[0].chance)]
 
 
 def test_distances_are_grouped_into_about_equal_numbers() -> None:
-    found = bins([Point(i * 100, float(i < 30)) for i in range(60)])
+    found = bins([Row(float(i < 30), distance=i * 100, chance=0.0) for i in range(60)])
     assert [(each.low, each.high, each.n) for each in found] == [
         (i * 1000, i * 1000 + 900, 10) for i in range(6)
     ]
     assert [each.mean for each in found] == [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     assert all(each.interval.low - 1e-9 <= each.mean <= each.interval.high + 1e-9 for each in found)
     assert all(each.interval.high - each.interval.low > 0.2 for each in found)
-    assert bins([Point(1, 1.0)] * 4) == []
+    assert bins([Row(1.0, distance=1, chance=0.0)] * 4) == []
 
 
 def test_a_heat_map_has_a_row_for_each_example_and_the_mean_of_each_needle(made: "Made") -> None:

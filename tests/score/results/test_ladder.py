@@ -72,7 +72,7 @@ def test_for_every_wrong_choice_some_of_the_right_ones_were_guessed() -> None:
     found = shown([climb("wwrr")] * 3 + [climb("wwwr")] * 6, [])
     assert found.lost == {"recognised": pytest.approx(1), "retold": pytest.approx(8)}
     assert found.sentence == "of 9 missed, 1 was stored and recognised (perhaps by chance), 8 not stored"
-    assert {each.name: each.share for each in found.rungs}["recognised"] == pytest.approx(1 / 9)
+    assert {each.name: each.mean for each in found.rungs}["recognised"] == pytest.approx(1 / 9)
     silent = shown([climb("wwrr")] * 3 + [climb("wwsr")] * 6)
     assert silent.lost == {"recognised": 3, "retold": 6}, "who does not answer has not guessed"
 

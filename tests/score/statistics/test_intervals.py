@@ -15,7 +15,7 @@ from ltm_bench.score.statistics.intervals import (
     clustered_sum_interval,
     mean_interval,
     median_interval,
-    paired,
+    paired_clusters,
     percentile,
     spread,
     student,
@@ -260,34 +260,34 @@ def test_percentiles_agree_with_numpy(level: float) -> None:
 
 
 def test_pairs_that_do_not_differ_are_not_evidence() -> None:
-    assert paired([{"a": [0.0] * 40}]).p == 1.0
-    assert paired([]).p is None
-    assert paired([{"a": [1.0]}]).p is None
+    assert paired_clusters([{"a": [0.0] * 40}]).p == 1.0
+    assert paired_clusters([]).p is None
+    assert paired_clusters([{"a": [1.0]}]).p is None
 
 
 def test_for_one_scenario_and_one_run_the_test_is_the_score_test_of_a_share() -> None:
     """Wins and losses only, so many that the precaution for few examples is negligible: Pearson's chi-squared test."""
     wins, losses = 620, 540
-    found = paired([{"a": [1.0] * wins + [-1.0] * losses}])
+    found = paired_clusters([{"a": [1.0] * wins + [-1.0] * losses}])
     theirs = stats.chisquare([wins, losses]).pvalue
     assert found.p == pytest.approx(theirs, abs=1e-3)
 
 
 def test_a_paired_difference_is_in_points_of_the_sum_and_shown_only_where_it_is_clear() -> None:
-    found = paired([{"a": [1.0] * 10, "b": [0.5, -0.5] * 5}])
+    found = paired_clusters([{"a": [1.0] * 10, "b": [0.5, -0.5] * 5}])
     assert (found.difference, found.n, found.clusters) == (1.0, 20, 1)
     assert found.interval is not None
     assert found.interval.holds(1.0)
     assert found.shown
-    assert not paired([{"a": [0.0] * 3, "b": [1.0, 0.0, -1.0]}]).shown
-    alone = paired([{"a": [1.0]}])
+    assert not paired_clusters([{"a": [0.0] * 3, "b": [1.0, 0.0, -1.0]}]).shown
+    alone = paired_clusters([{"a": [1.0]}])
     assert alone.interval is None
     assert alone.p is None
     assert not alone.shown
 
 
 def width(runs: list[dict[str, list[float]]]) -> float:
-    interval = paired(runs).interval
+    interval = paired_clusters(runs).interval
     assert interval is not None
     return interval.high - interval.low
 
@@ -352,7 +352,7 @@ def test_the_interval_and_the_p_of_a_difference_are_those_of_one_score_test(clus
     runs = [{"a": [0.5, 0.0, 0.25, 0.5], "b": [0.0, 0.25, 0.75]}]
     if clusters > 1:
         runs = [{name: [d - 0.5 for d in each] for name, each in run.items()} for run in RUNS]
-    pool, found = Pool(runs), paired(runs)
+    pool, found = Pool(runs), paired_clusters(runs)
     mean, number = effective([[(d + 1) / 2 for d in each] for each in pool.strata.values()], 0.5)
     low, high = (4 * end - 2 for end in score_interval(mean, number))
     stretch = pool.stretch()
@@ -366,7 +366,7 @@ def test_the_interval_and_the_p_of_a_difference_are_those_of_one_score_test(clus
 
 
 def test_the_interval_of_a_difference_ends_where_differences_do() -> None:
-    apart = paired([{"a": [1.0] * 3, "b": [1.0] * 3}, {"a": [-1.0] * 3, "b": [-1.0] * 3}])
+    apart = paired_clusters([{"a": [1.0] * 3, "b": [1.0] * 3}, {"a": [-1.0] * 3, "b": [-1.0] * 3}])
     assert apart.interval == Interval(low=-2, high=2)
 
 
@@ -398,8 +398,8 @@ PAIRS = st.dictionaries(
 @given(runs=st.lists(PAIRS, min_size=1, max_size=3))
 @settings(max_examples=60, deadline=None)
 def test_a_paired_difference_is_the_same_whichever_is_named_first(runs: list[dict[str, list[float]]]) -> None:
-    found = paired(runs)
-    turned = paired([{name: [-d for d in each] for name, each in run.items()} for run in runs])
+    found = paired_clusters(runs)
+    turned = paired_clusters([{name: [-d for d in each] for name, each in run.items()} for run in runs])
     assert found.interval is not None
     assert turned.interval is not None
     assert turned.difference == pytest.approx(-found.difference)

@@ -8,7 +8,7 @@ import pytest
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.score.comparison.sizing import assumed, measured
-from ltm_bench.score.statistics.intervals import paired
+from ltm_bench.score.statistics.intervals import paired_clusters
 from ltm_bench.score.statistics.power import (
     MOST,
     UNKNOWN,
@@ -77,7 +77,7 @@ def test_agents_that_are_right_half_of_the_time_are_told_apart_as_planned() -> N
     for _ in range(300):
         ours, theirs = dice.random((11, each)) < 0.5 + 1 / 22, dice.random((11, each)) < 0.5 - 1 / 22
         gaps = ours.astype(float) - theirs
-        shown += paired([{str(i): row.tolist() for i, row in enumerate(gaps)}]).shown
+        shown += paired_clusters([{str(i): row.tolist() for i, row in enumerate(gaps)}]).shown
     assert 0.72 <= shown / 300 <= 0.9
 
 

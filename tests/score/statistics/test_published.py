@@ -29,9 +29,13 @@ def test_overall_counts_answers_and_the_average_counts_types() -> None:
     assert lines["1"].figures["official"].n == 9
     for line in lines.values():
         for figure in line.figures.values():
-            assert figure.low is not None
-            assert figure.high is not None
-            assert figure.low <= figure.mean <= figure.high
+            assert figure.interval is not None
+            assert figure.interval.low <= figure.mean <= figure.interval.high
+
+
+def test_figures_that_are_read_again_are_the_same() -> None:
+    found = figures_of(replies("a", [asked(i, float(i % 2), str(i % 3)) for i in range(12)]))
+    assert type(found).model_validate_json(found.model_dump_json()) == found
 
 
 def test_what_the_published_figure_leaves_out_has_its_own_line() -> None:
@@ -64,7 +68,8 @@ def test_histories_that_differ_widen_the_interval() -> None:
 
     def width(marks: Asked) -> float:
         figure = figures_of(replies("a", marks)).lines[0].figures["official"]
-        return (figure.high or 0) - (figure.low or 0)
+        assert figure.interval is not None
+        return figure.interval.high - figure.interval.low
 
     assert width(apart) > 1.5 * width(alike)
     assert width(alike) == pytest.approx(0.19, abs=0.03)
