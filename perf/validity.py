@@ -220,13 +220,14 @@ Scores = Mapping[str, Sequence[Scored]]
 """By guesser, what it scores in each example."""
 
 
-def _scored(played: Iterable[Played]) -> list[Scored]:
+def scores(played: Iterable[Played]) -> list[Scored]:
+    """Return score and chance of each example."""
     return [Scored(each.example.scenario.name, each.score, each.chance) for each in played]
 
 
 def alone(each: Example, make: Callable[[], Agent]) -> list[Scored]:
     """Return what an agent scores that hears no other example."""
-    return _scored(asyncio.run(play_alone([each], make, START)))
+    return scores(asyncio.run(play_alone([each], make, START)))
 
 
 def guessed(names: Sequence[str], span: int, seed: int) -> Scores:
@@ -241,7 +242,7 @@ def guessed(names: Sequence[str], span: int, seed: int) -> Scores:
     found[DUMP] = [scored for each in examples for scored in alone(each, partial(Heaps, None, None))]
     for name, make in RECITERS.items() if fitting else ():
         talk = play(fitting, make(), span=span, seed=seed, counter=counter(), bank=shipped(), start=START)
-        found[name] = _scored(asyncio.run(talk))
+        found[name] = scores(asyncio.run(talk))
     return found
 
 
@@ -252,15 +253,20 @@ class Figure(NamedTuple):
     mean: float
     interval: Interval
     above: bool
-    """Whether it is more than the declared chance, by the interval that holds for all figures together."""
+    """Whether it is more than it may be, by the interval that holds for all figures together."""
 
 
-def figures(runs: Sequence[Scores], *, of: int = 1) -> dict[str, tuple[float, list[Figure]]]:
-    """Return each scenario's declared chance and its guessers' figures, the best first.
+Rows = Mapping[str, tuple[float, Sequence[Figure]]]
+"""Each scenario's declared chance and its guessers' figures, the best first."""
+
+
+def figures(runs: Sequence[Scores], *, of: int = 1, least: Mapping[str, float] | None = None) -> Rows:
+    """Return the figures of every scenario.
 
     Args:
         runs: The scores of each seed.
         of: How many such families of figures hold together.
+        least: What a guesser may earn in a scenario, even if its declared chance is less.
     """
     found: dict[str, dict[str, list[Scored]]] = {}
     for run in runs:
@@ -273,10 +279,14 @@ def figures(runs: Sequence[Scores], *, of: int = 1) -> dict[str, tuple[float, li
         first = next(iter(by_guesser.values()))
         chance, row = sum(each.chance for each in first) / len(first), []
         for guesser, those in by_guesser.items():
-            scores = [each.score for each in those]
-            far = sum_interval({name: scores}, level)
-            above = guesser != READER and far is not None and far.low > max(chance, LEAST)
-            row.append(Figure(guesser, sum(scores) / len(scores), mean_interval(scores), above))
+            got = [each.score for each in those]
+            far = sum_interval({name: got}, level)
+            above = (
+                guesser != READER
+                and far is not None
+                and far.low > max(chance, (least or {}).get(name, LEAST))
+            )
+            row.append(Figure(guesser, sum(got) / len(got), mean_interval(got), above))
         rows[name] = (chance, sorted(row, key=lambda each: -each.mean))
     return rows
 
@@ -306,7 +316,7 @@ def answered(names: Sequence[str], span: int, answers: Mapping[str, str]) -> lis
     return runs
 
 
-def write(rows: Mapping[str, tuple[float, Sequence[Figure]]], seeds: int) -> None:
+def write(rows: Rows, seeds: int) -> None:
     """Write the best guesser of each scenario into the file that the page reads; other scenarios' stay."""
     found = json.loads(FILE.read_text("utf-8"))
     for name, (_, row) in rows.items():
