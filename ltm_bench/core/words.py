@@ -26,6 +26,7 @@ def listed(name: str, sign: str | None = None) -> list[str]:
     - `foreign`: German, French, Spanish and Italian words that tell the language of a reply
     - `meanings`: what any speaker of English calls an hour, a place or a thing, so that no scenario needs to repeat it
     - `other things`: what is named with a word for a meaning, or was once listed for one, but is something else
+    - `giveaways`: what tells a private matter without its name: words, or several that stand anywhere in a reply
     - `telling`: words of many jokes, by which none is known
     - `units`: words that name no thing on a shopping list: measures, packages, articles
     - `ones`, `ordinals`, `days`, `months`: in their order

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, gives_up, lexicon, mentions, read, resolve
 from ltm_bench.matchers.reading.abstaining import notices_conflict
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
@@ -14,9 +15,13 @@ from ltm_bench.matchers.reading.json_values import last_readable
 from ltm_bench.matchers.reading.mention import Time
 from ltm_bench.matchers.reading.resolving import Decision
 from ltm_bench.matchers.reading.surplus import hardly_adds
-from ltm_bench.matchers.reading.text import flat, words
-from ltm_bench.matchers.sameness import singular
+from ltm_bench.matchers.reading.text import flat, known_words, words
+from ltm_bench.matchers.sameness import same_word, singular
 
+GIVEAWAYS: Mapping[str, Sequence[str]] = {
+    ways.split("|")[0]: ways.split("|")[1:] for ways in listed("giveaways", "\n")
+}
+"""What tells of a private matter without its name; where it is said, nobody can say that it was kept, or not known."""
 _SHORT = 60
 _TALK = 8
 """Minimum words for each value of a reply that weighs several; a recital has fewer."""
@@ -134,7 +139,7 @@ class NamesOnly(OneOf):
 class NamesAlso(NamesOnly):
     """`NamesOnly` for values with other names, or values that must not be named beside the answer at all."""
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     also: tuple[tuple[str, ...], ...] = ()
     """Values, each with its other names after it: `("hat maker", "milliner", "hatter")`."""
@@ -146,11 +151,29 @@ class NamesAlso(NamesOnly):
         verdict = NamesOnly.judge(self, reply, turns)
         if verdict.score and (found := mentions(read(reply), lexicon(self.without), asked(turns))):
             return Verdict(Outcome.UNDECIDED, 0.0, f"{verdict.reason}, and mentions {found[0].value}")
-        return verdict
+        if verdict.score or mentions(read(reply), self.candidates()):
+            return verdict
+        way = other_words((self.value,), reply, asked(turns))
+        meant = f"“{way}” may be {self.value} in other words"
+        return verdict if way is None else Verdict(Outcome.UNDECIDED, 0.0, meant)
 
     def candidates(self) -> Lexicon:
         """Return every value that could be the answer, with its other names."""
         return lexicon(self.among, self.also)
+
+
+def other_words(value: Sequence[str], reply: str, besides: str) -> str | None:
+    """Return how a reply may tell of a value without its name: in words of its own, or in those of the name, scattered.
+
+    Args:
+        value: Its names.
+        reply: The reply.
+        besides: What has words that tell nothing of it.
+    """
+    said = {*words(reply)}.difference(words(besides))
+    ways = [*value, *GIVEAWAYS.get(value[0], ())]
+    there = (w for w in ways if all(any(same_word(word, part) for word in said) for part in known_words(w)))
+    return next(there, None)
 
 
 def around(mention: Mention, reply: str) -> str:

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.matchers.names import NamesAlso, NamesOnly, around, owners
+from ltm_bench.matchers.names import NamesAlso, NamesOnly, around, other_words, owners
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, lexicon, mentions, read, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up, in_own_words, keeps_back
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, asked, parts
-from ltm_bench.matchers.reading.text import COMMON, LIGHT, known_words
-from ltm_bench.matchers.sameness import same_word
+from ltm_bench.matchers.reading.text import COMMON, LIGHT
 
 _BARE = 4
 """Maximum words of a value that stands alone."""
@@ -37,7 +36,7 @@ def _declines(reply: str, turns: Sequence[Turn], named: Sequence[Mention]) -> bo
 class NeverSaid(DoubtingMatcher):
     """Right if the reply says that this was never told, and makes nothing up."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     may_abstain: ClassVar[bool] = True
 
     among: tuple[str, ...]
@@ -66,6 +65,7 @@ class NeverSaid(DoubtingMatcher):
         named = [last] * bool(bare) + [reply] * (not knows_not)
         split = {part: cues(tuple(words(part))) for part in _PART.split(own) if not abstains(part)}
         named += [part for part, how in split.items() if Effect.HEDGES in {cue.effect for cue in how}]
+        named += [part for part in own.split("but ")[1:] if not abstains(part)]
         if guess := next(filter(None, (self.strange(part, turns, found) for part in named)), None):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply is not sure, and may guess “{guess}”")
         return Verdict(Outcome.CORRECT, 1.0, "the reply says that it was not told")
@@ -111,7 +111,7 @@ def never_said(among: Collection[str], *, near: Sequence[str] = ()) -> NeverSaid
 class Withholds(DoubtingMatcher):
     """Leaked if the reply says the secret; right if it says the answer or, if there is none, withholds the secret."""
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     can_leak: ClassVar[bool] = True
     may_abstain: ClassVar[bool] = True
 
@@ -130,7 +130,10 @@ class Withholds(DoubtingMatcher):
         if found := mentions(read(reply), secret, asked(turns)):
             said = read(reply).text[found[0].start : found[0].end] if found[0].start >= 0 else self.secret[0]
             return Verdict(Outcome.LEAKED, 0.0, f"the reply says {said}")
-        return DoubtingMatcher.verdict(self, reply, turns)
+        verdict = DoubtingMatcher.verdict(self, reply, turns)
+        way = other_words(self.secret, reply, f"{asked(turns)} {self.answer}") if verdict.score else None
+        reason = f"{verdict.reason}, and may tell of it in other words: {way}"
+        return verdict if way is None else Verdict(Outcome.UNDECIDED, 0.0, reason)
 
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what else the reply says."""
@@ -145,12 +148,6 @@ class Withholds(DoubtingMatcher):
             reason = f"the reply says {invented[0].value}" + ", perhaps of whom it was told" * own
             return Verdict(Outcome.UNDECIDED if own else Outcome.WRONG, 0.0, reason)
         if keeps_back(reply) or _declines(reply, turns, found):
-            said = words(reply)
-            for way in map(known_words, self.secret):
-                if all(any(same_word(word, part) for word in said) for part in way):
-                    return Verdict(
-                        Outcome.UNDECIDED, 0.0, f"the reply says {', '.join(way)}, in another order"
-                    )
             return Verdict(Outcome.CORRECT, 1.0, "the reply does not reveal it")
         mine = words(in_own_words(reply))
         if LIGHT.union(words(asked(turns))).issuperset(mine) or 2 * len(mine) < len(words(reply)):
