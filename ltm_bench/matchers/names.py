@@ -71,9 +71,11 @@ class NamesOnly(OneOf):
         if not found:
             return unanswered(reply, Outcome.WRONG, f"{self.value} is not named")
         if gives_up(reply) and not any(m.asserted and m.force is Force.FLAT for m in found):
-            named = list(dict.fromkeys(m.value for m in found if m.asserted)) or ["nothing"]
+            named = list(dict.fromkeys(m.value for m in found if m.asserted))
+            guesses = f"does not know, and guesses: {', '.join(named)}"
             outcome = Outcome.UNDECIDED if named == [self.value] else Outcome.ABSTAINED
-            return Verdict(outcome, 0.0, f"the reply does not know, and guesses: {', '.join(named)}")
+            reason = guesses if named else "gives no answer, and says of something that it is not known"
+            return Verdict(outcome, 0.0, f"the reply {reason}")
         return self._weighed(reply, turns, found)
 
     def _weighed(self, reply: str, turns: Sequence[Turn], found: Sequence[Mention]) -> Verdict:
@@ -89,7 +91,7 @@ class NamesOnly(OneOf):
             return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
         doubtful = rivals or all(m.time is Time.NOW for m in decision.evidence)
         if doubtful and not any(m.lead or m.bare for m in decision.evidence) and _refers_back(reply, found):
-            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {given[0]}, and then “there”")
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {given[0]}, and refers back to a place")
         if given[0] != self.value:
             outcome = Outcome.STALE if given[0] in self.stale else Outcome.WRONG
             return Verdict(outcome, 0.0, f"the reply says {given[0]}, expected {self.value}")
@@ -117,7 +119,7 @@ class NamesOnly(OneOf):
         if len(given) > (_PAIR if decision.sure else _FEW) or (several and self.value not in given):
             return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(given)}")
         if several or (not decision.sure and given[0] == self.value):
-            return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}; the best guess is {given[0]}")
+            return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}: {' or '.join(given)}")
         return None
 
     def parts(self, reply: str) -> Iterator[tuple[str, str]]:
