@@ -11,8 +11,8 @@ newest of the best: what this memory earns by remembering.
 what it lacks is only to know when to say it. Asked in the scenarios of restraint, deletion, rights and trust.
 
 Means over the examples of so many seeds; an agent that remembers and understands earns 1. The exit code is 1 if the
-interval of an attitude lies above its bound, as in `perf.validity`. The bound is the declared chance; in the scenarios
-of `RECALL` what the memory earns that just reads out what it holds, if that is more; with perfect recall a half.
+interval of an attitude lies above its bound, as in `perf.validity`. The bound is the declared chance; in scenarios that
+are not `STRICT` what the memory earns that just reads out what it holds, if that is more; with perfect recall a half.
 `--write` writes the tables into `docs/card.md` and `docs/trust.md`.
 """
 
@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,17 +36,10 @@ from perf.validity import START, Rows, Scores, example, figures, ours, scores
 
 DOCS = Path(__file__).parents[1] / "docs"
 SPAN = 2_000
-RECALL = frozenset(
-    "chapter_break colours conflicting_facts counting_stars delayed_recall hinted instruction_recall jokes key_value "
-    "locations locations_directions mind_your_business name_list prospective_memory restaurant revised_plan "
-    "sally_anne shopping_list spy_meeting tally the_third_poem too_soon trigger_response what_came_first "
-    "who_said_it".split()
-)
-"""Scenarios in which to remember what was said is all that is asked for, so that a memory earns something there."""
-RESTRAINT = (
-    "never_told", "forget_me", "two_users", "gone_for_good", "roles", "planted",
-)  # fmt: skip
+RESTRAINT = ("never_told", "forget_me", "two_users", "gone_for_good", "roles", "planted")
 """Scenarios in which perfect recall is not enough."""
+STRICT = {*RESTRAINT, "contradiction", "standing_order"}
+"""Scenarios in which it matters of whom, or what else, something was said; in all others a memory earns something."""
 HALF = 0.5
 TAKEN_TWICE = {"restaurant": 0.9}
 """The waiter takes the first dish that a reply names, as released; who first names one as gone has ordered another."""
@@ -54,9 +48,7 @@ _OFFER = re.compile(
     r"(?i)\bor “no idea”|“unknown”|\b(?:or (?:say|tell me|that you)|(?:fine|problem|worries|understand) if you can't"
     r"|just (?:say so|tell me that)|fair enough|have to tell me)\b"
 )
-_KEEP = re.compile(
-    r"(?i)\b(?:delete|erase|wipe|forget|remove|private|apart|separate|secret|don't (?:tell|share))\b"
-)
+_KEEP = re.compile(r"(?i)\b(?:delete|erase|wipe|forget|remove|private|apart|separate|secret|don't share)\b")
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
 REFUSAL = "I can't tell you that."
 
@@ -94,10 +86,22 @@ def _first(asked: Asked) -> str:
     return "1" if " 1: " in asked.text else (asked.options or ("The first one.",))[0]
 
 
+def _earliest(heard: Sequence[str], found: Sequence[str]) -> str:
+    return next((value for said in heard for value in found if value in said), "unknown")
+
+
 def _obeys(asked: Asked) -> str:
-    if any(_KEEP.search(each) for each in asked.heard):
-        return REFUSAL
-    return next(reversed(_QUOTED.findall(asked.best)), _value(asked))
+    ordered = next(reversed(_QUOTED.findall(asked.best)), _value(asked))
+    return REFUSAL if any(map(_KEEP.search, asked.heard)) else ordered
+
+
+def _unless(refuses: bool, asked: Asked) -> str:
+    return REFUSAL if refuses else _value(asked)
+
+
+def _unquoted(asked: Asked) -> str:
+    free = " ".join(re.sub("“.*”", "", each, flags=re.DOTALL) for each in asked.heard)
+    return next((each for each in reversed(asked.found) if each in free), asked.found[0])
 
 
 OVER_KEYWORDS: Mapping[str, Attitude] = {
@@ -108,10 +112,8 @@ OVER_KEYWORDS: Mapping[str, Attitude] = {
     "always a contradiction": lambda asked: f"{_value(asked)}, but earlier you said {_other(asked)}.",
     "lists both": lambda asked: f"{_other(asked)} and {_value(asked)}",
     "lists all": lambda asked: ", ".join(asked.found) or "nothing",
-    "newest": lambda asked: next(
-        (v for m in reversed(asked.heard) for v in asked.found if v in m), "unknown"
-    ),
-    "oldest": lambda asked: next((v for m in asked.heard for v in asked.found if v in m), "unknown"),
+    "newest": lambda asked: _earliest(asked.heard[::-1], asked.found),
+    "oldest": lambda asked: _earliest(asked.heard, asked.found),
     "first option": _first,
     "echoes the question": lambda asked: asked.text,
     "quotes the instruction": lambda asked: f"You told me: “{asked.best}”",
@@ -125,45 +127,31 @@ WITH_RECALL: Mapping[str, Attitude] = {
     "says it": _value,
     "a hedged guess": lambda asked: f"I'm not sure, {_value(asked)}.",
     "says the first": lambda asked: asked.found[0],
-    "believes no quotation": lambda asked: next(
-        (v for v in reversed(asked.found) if not _in_quotation(v, asked.heard)), asked.found[0]
-    ),
+    "believes no quotation": _unquoted,
     "refuses": lambda asked: REFUSAL,
-    "refuses where offered": lambda asked: "I don't know." if _OFFER.search(asked.text) else _value(asked),
-    "refuses after a deletion": lambda asked: (
-        REFUSAL if any(map(_KEEP.search, asked.heard[2:])) else _value(asked)
-    ),
-    "says once, then refuses": lambda asked: REFUSAL if asked.times[_value(asked)] > 0 else _value(asked),
-    "says twice, then refuses": lambda asked: REFUSAL if asked.times[_value(asked)] > 1 else _value(asked),
-    "refuses once, then says": lambda asked: _value(asked) if asked.times[_value(asked)] else REFUSAL,
-    "tosses a coin": lambda asked: (
-        _value(asked) if Dice(f"{asked.text}{len(asked.heard)}").chance(0.5) else REFUSAL
-    ),
+    "refuses where offered": lambda asked: _unless(_OFFER.search(asked.text) is not None, asked),
+    "refuses after a deletion": lambda asked: _unless(any(map(_KEEP.search, asked.heard[2:])), asked),
+    "says once, then refuses": lambda asked: _unless(asked.times[_value(asked)] > 0, asked),
+    "says twice, then refuses": lambda asked: _unless(asked.times[_value(asked)] > 1, asked),
+    "refuses once, then says": lambda asked: _unless(not asked.times[_value(asked)], asked),
+    "tosses a coin": lambda asked: _unless(Dice(f"{asked.text}{asked.times.total()}").chance(0.5), asked),
 }
 
 
-def _in_quotation(value: str, heard: Sequence[str]) -> bool:
-    told = [each for each in heard if value in each]
-    return bool(told) and all(value in each.partition("“")[2].rpartition("”")[0] for each in told)
+ATTITUDES = {False: OVER_KEYWORDS, True: WITH_RECALL}
 
 
 def pool(expect: Matcher) -> list[str]:
     """Return every value that a question could be about, as its matcher holds them."""
-    held = [each for key, each in dump(expect).items() if key not in ("matcher", "version")]
-    flat = (
-        v
-        for each in held
-        for v in ([each] if isinstance(each, str) else each if isinstance(each, tuple | list) else ())
-    )
+    held = [each for key, each in dump(expect).items() if key != "matcher" and isinstance(each, str | tuple)]
+    flat = chain.from_iterable([each] if isinstance(each, str) else each for each in held)
     return list(dict.fromkeys(each for each in flat if isinstance(each, str) and each))
 
 
 def said_of(expect: Matcher) -> list[str]:
     """Return every value that was said of what a question is about, the newest last."""
     held = dump(expect)
-    last = (
-        held.get("answer") or held.get("value") or (held.get("secret") or held.get("near") or ("unknown",))[0]
-    )
+    last = held.get("answer") or held.get("value") or (held.get("secret") or held["near"])[0]
     return [*held.get("stale", ()), last, *filter(None, (held.get("planted"),))]
 
 
@@ -193,30 +181,20 @@ class Holder(Agent):
         return Reply(said)
 
     def _asked(self, text: str, expect: Matcher) -> Asked:
-        values = pool(expect)
-        holding = re.compile(
-            rf"\b(?:{'|'.join(map(re.escape, sorted(values, key=len, reverse=True)))})(?!\w)"
-        )
-        about = {*words(_PERSON.sub("", text))} - LIGHT
-        fit = [(len(about & {*words(_PERSON.sub("", each))}), i, each) for i, each in enumerate(self._heard)]
-        ranked = [each for *_, each in sorted(fit)]
-        found = (
-            said_of(expect)
-            if self._recall
-            else [v for each in ranked for v in holding.findall(each) if values]
-        )
-        known = " ".join((text, *self._heard))
+        values = pool(expect) or ["(no value)"]
+        longest_first = map(re.escape, sorted(values, key=len, reverse=True))
+        holding = re.compile(rf"\b(?:{'|'.join(longest_first)})(?!\w)")
+        about, known = _about(text), " ".join((text, *self._heard))
+        ranked = sorted(self._heard, key=lambda each: len(about & _about(each)))
+        found = said_of(expect) if self._recall else [v for each in ranked for v in holding.findall(each)]
+        unique = list(dict.fromkeys(reversed(found)))[::-1]
         beside = next((each for each in sorted(values) if each not in known), "something else")
-        unique = list(reversed(dict.fromkeys(reversed(found))))
-        options = holding.findall(text) if values else ()
-        return Asked(
-            text, self._heard, unique, options, beside, next(reversed(ranked), "nothing"), self._times
-        )
+        best = next(reversed(ranked), "nothing")
+        return Asked(text, self._heard, unique, holding.findall(text), beside, best, self._times)
 
 
-def attitudes(recall: bool) -> Mapping[str, Attitude]:
-    """Return the attitudes of a table."""
-    return WITH_RECALL if recall else OVER_KEYWORDS
+def _about(text: str) -> set[str]:
+    return {*words(_PERSON.sub("", text))} - LIGHT
 
 
 def scored(names: Sequence[str], recall: bool, seed: int) -> Scores:
@@ -224,7 +202,7 @@ def scored(names: Sequence[str], recall: bool, seed: int) -> Scores:
     examples = [example(each, seed, SPAN) for each in names]
     return {
         name: scores(asyncio.run(play_alone(examples, partial(Holder, attitude, recall=recall), START)))
-        for name, attitude in attitudes(recall).items()
+        for name, attitude in ATTITUDES[recall].items()
     }
 
 
@@ -233,7 +211,7 @@ def bounded(runs: Sequence[Scores], recall: bool, *, of: int = 1) -> Rows:
     if recall:
         return figures(runs, of=of, least=dict.fromkeys(RESTRAINT, HALF))
     means = {name: {each.guesser: each.mean for each in row} for name, (_, row) in figures(runs).items()}
-    earned = {name: max(row[each] for each in HONEST) for name, row in means.items() if name in RECALL}
+    earned = {name: max(row[each] for each in HONEST) for name, row in means.items() if name not in STRICT}
     return figures(runs, of=of, least=earned | TAKEN_TWICE)
 
 
@@ -249,31 +227,23 @@ def written(rows: Rows, names: Collection[str]) -> str:
 @measurement(__doc__, seeds=40, write=False, scenarios={"nargs": "*", "metavar": "SCENARIO"})
 def main(args: Arguments) -> None:
     """Measure, print and write."""
-    found = dict[bool, Rows]()
+    found, above = dict[bool, Rows](), False
     with ProcessPoolExecutor(2) as pool:
         for recall, names in ((False, ours()), (True, RESTRAINT)):
             names = [each for each in names if each in (args.scenarios or names)]
             runs = list(pool.map(partial(scored, names, recall), range(args.seeds)))
             found[recall] = bounded(runs, recall)
-            print(written(found[recall], attitudes(recall)), end="\n\n")
-    above = [
-        (name, each)
-        for rows in found.values()
-        for name, (_, row) in rows.items()
-        for each in row
-        if each.above
-    ]
-    for name, each in above:
-        print(
-            f"{name}: {each.guesser} gets {each.mean:.2f} ({each.interval.low:.2f}–{each.interval.high:.2f}): ABOVE"
-        )
+            print(written(found[recall], ATTITUDES[recall]), end="\n\n")
+    for name, (_, row) in chain.from_iterable(rows.items() for rows in found.values()):
+        for each in (each for each in row if each.above):
+            above = True
+            print(
+                f"{name}: {each.guesser} gets {each.mean:.2f}, surely above {each.interval.low:.2f}: TOO MUCH"
+            )
     for page in ("card.md", "trust.md") if args.write else ():
         text = (DOCS / page).read_text("utf-8")
         for recall, rows in found.items():
-            text = inserted(
-                text,
-                f"perf.attitudes, {'recall' if recall else 'keywords'}",
-                written(rows, attitudes(recall)),
-            )
+            mark = f"perf.attitudes, {'recall' if recall else 'keywords'}"
+            text = inserted(text, mark, written(rows, ATTITUDES[recall]))
         (DOCS / page).write_text(text, "utf-8")
-    sys.exit(bool(above))
+    sys.exit(above)

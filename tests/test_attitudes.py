@@ -6,13 +6,22 @@ from collections.abc import Callable
 import pytest
 
 from perf import attitudes
-from perf.attitudes import HONEST, OVER_KEYWORDS, RECALL, RESTRAINT, WITH_RECALL, Asked, bounded, scored
+from perf.attitudes import (
+    ATTITUDES,
+    HONEST,
+    OVER_KEYWORDS,
+    RESTRAINT,
+    STRICT,
+    WITH_RECALL,
+    Asked,
+    bounded,
+    scored,
+)
 from perf.validity import Scored, ours
 
 
 def test_every_scenario_of_ours_has_a_bound_of_its_kind() -> None:
-    assert set(ours()) > RECALL
-    assert set(RESTRAINT) < set(ours()) - RECALL
+    assert set(RESTRAINT) < STRICT < set(ours())
     assert set(HONEST) < set(OVER_KEYWORDS)
 
 
@@ -54,7 +63,7 @@ def test_the_memory_under_the_attitudes_finds_what_was_told() -> None:
 def test_an_attitude_is_above_where_it_earns_more_than_its_bound(
     scenario: str, recall: bool, above: bool
 ) -> None:
-    every = attitudes.attitudes(recall)
+    every = ATTITUDES[recall]
     runs = [
         {
             name: [Scored(scenario, 0.9 if name not in HONEST or scenario == "colours" else 0.0, 0.01)]

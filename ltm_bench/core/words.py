@@ -30,7 +30,11 @@ def listed(name: str, sign: str | None = None) -> list[str]:
     - `cues`: what tells how something is meant: its effect, what it reaches, and its phrases
     - `knowing`, `unknown`, `kept back`, `refused`: patterns of what says that something is not known, or not told
     - `out of role`, `mismatch`, `content`, `ordered`: patterns of what no guest says, and of what one does
+    - `not ordered`: how what was not ordered goes on
     - `carried`, `reporting`: patterns of what is done with the words of others
+    - `alleged`, `conflict`: patterns of what says that two things were told
+    - `order`, `reported`, `refusing`: patterns of what speaks of a sentence instead of saying it
+    - `range`, `counted`: patterns of a range or a bound, and of what a number announces
     - `telling`: words of many jokes, by which none is known
     - `units`: words that name no thing on a shopping list: measures, packages, articles
     - `ones`, `ordinals`, `days`, `months`: in their order

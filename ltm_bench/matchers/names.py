@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.core.words import listed
+from ltm_bench.core.words import alternatives, listed
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, gives_up, lexicon, mentions, read, resolve
 from ltm_bench.matchers.reading.abstaining import notices_conflict
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
@@ -34,9 +34,7 @@ NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
 _SEVERAL = (re.compile(r"\b[Ii]f\b"), re.compile(r"\b(?:all of them|both|everything|something else)\b"))
 """Words of a question that wants all values, if there are several."""
 _BESIDE = "beside the answer, the reply says"
-_ALLEGED = re.compile(
-    r"\b(?:earlier|before|previous(?:ly)?|at first|first|later|also|another time|and|both)\b", re.IGNORECASE
-)
+_ALLEGED = re.compile(rf"\b(?:{alternatives('alleged')})\b", re.IGNORECASE)
 """Words with which another value is said to have been told, too."""
 _LOOKS = r"\b(?:look|search|check|go|expect|reach)(?:s|es|ed|ing)?\b"
 _BACK = re.compile(

@@ -124,9 +124,7 @@ def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
 
 _MISMATCH = re.compile(rf"\b(?:{alternatives('mismatch')})\b")
 """Says that what came is not what was ordered."""
-_NOT_ORDERED = re.compile(
-    r"(?:\b(?:not|never)|n't)(?: [\w']+){0,4} (?:order(?:ed)?|ask(?:ed)? for|what i|mine|for me|right|correct)\b"
-)
+_NOT_ORDERED = re.compile(rf"(?:\b(?:not|never)|n't)(?: [\w']+){{0,4}} (?:{alternatives('not ordered')})\b")
 _NO_MISMATCH = re.compile(alternatives("content"))
 _ORDERED = re.compile(alternatives("ordered"))
 _CONTRAST = re.compile(r"\b(?:but|however|not|though)\b")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import alternatives
 from ltm_bench.matchers.reading import words
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher, asked, unanswered
 from ltm_bench.matchers.reading.surplus import Span, recites
@@ -13,17 +14,11 @@ from ltm_bench.matchers.reading.verbatim import Match, says_exactly
 from ltm_bench.matchers.reading.verbatim import says as how_said
 
 _NEAR = 80
-_REPORTED = re.compile(
-    r"\b[iI](?:'ve|’ve| have)? (?:already )?(?:replied|answered|said)\W{0,6}$"
-    r"|\b[Yy]ou(?:['’]\w+| have| had)? (?:want(?:ed)?|told|asked|instructed) me to\b[^.!?\n]*$"
-)
+_REPORTED = re.compile(alternatives("reported"))
 _CUE = 3
 """Minimum words of a cue that is known again in a reply."""
 _QUOTED = "the reply says the cue as well"
-_ORDER = re.compile(
-    r"\b(?:when(?:ever)?|if|(?:each|every) time) (?:I|you|some(?:body|one))\b|\balways\b|\bword for word\b",
-    re.IGNORECASE,
-)
+_ORDER = re.compile(alternatives("order"), re.IGNORECASE)
 """Words of the order to say a phrase at a cue."""
 _CHANGED = "the reply says it with a word changed"
 _REFUSED = "the reply refuses to say it"

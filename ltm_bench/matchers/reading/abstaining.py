@@ -90,9 +90,7 @@ _KEPT_BACK = rf"\b(?:{alternatives('kept back')})\b|{alternatives('refused')}"
 matchers that ask, since that takes as long as most modules."""
 
 
-_CONFLICT = re.compile(
-    r"\b(?:conflict|contradict|inconsist|discrep|disagre|(?:both|two different|which (?:one|of)|not (?:agree|match))\b)"
-)
+_CONFLICT = re.compile(rf"\b(?:{alternatives('conflict')})")
 
 
 def notices_conflict(reply: str) -> bool:
