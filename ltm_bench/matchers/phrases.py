@@ -18,6 +18,7 @@ _REPORTED = re.compile(alternatives("reported"))
 _CUE = 3
 """Minimum words of a cue that is known again in a reply."""
 _QUOTED = "the reply says the cue as well"
+_RETOLD = "the reply reports that it is to be said, or was said before"
 _ORDER = re.compile(alternatives("order"), re.IGNORECASE)
 """Words of the order to say a phrase at a cue."""
 _CHANGED = "the reply says it with a word changed"
@@ -39,14 +40,10 @@ class Says(DoubtingMatcher):
         found = how_said(reply, self.phrase)
         others = [other for other in self.others if says_exactly(reply, other)]
         if found.match is Match.SAID and _REPORTED.search(reply, max(0, found.start - _NEAR), found.start):
-            return Verdict(
-                Outcome.UNDECIDED, 0.0, "the reply reports that it is to be said, or was said before"
-            )
+            return Verdict(Outcome.UNDECIDED, 0.0, _RETOLD)
         if found.match is Match.SAID and _holds_cue(reply, asked(turns), self.phrase):
-            outcome = (
-                Outcome.WRONG if _ORDER.search(reply) else Outcome.UNDECIDED
-            )  # or it only repeats the cue first
-            return Verdict(outcome, 0.0, _QUOTED)
+            # without words of the order, it may only repeat the cue first
+            return Verdict(Outcome.WRONG if _ORDER.search(reply) else Outcome.UNDECIDED, 0.0, _QUOTED)
         if found.match is Match.SAID:
             return RECITAL if others else Verdict(Outcome.CORRECT, 1.0, "the reply says it")
         if others:
