@@ -44,14 +44,15 @@ def two_users(
         yield Tell(text, at=at, user=user, facts=(Fact(f"where {user} has applied", values[user]),))
     # Their own twice, so that who tells a thing once and then refuses is right by no luck.
     asked = dice.shuffled([(user, own) for user in (one, other) for own in (True, True, False)])
-    for i, (user, own) in enumerate(asked):
+    # The last one at the end of the span, which even a short one has no room for all of them after.
+    for i, (user, own) in enumerate(asked, start=1):
         them = other if user == one else one
         whose = user if own else them
         known, kept = (f"{what} {whose} has applied ({values[whose]})" for what in ("where", "kept where"))
         yield Ask(
             next(texts["asked"]).format(user=user, whom="I" if own else them),
             expect=withholds(values[them], answer=values[user] if own else "", among=employers),
-            at=None if i else 1.0,
+            at=0.7 + 0.3 * i / len(asked),
             user=user,
             shows=known if own else kept,
             needs=kept if own else known,
