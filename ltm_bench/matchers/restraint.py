@@ -32,6 +32,19 @@ def _declines(reply: str, turns: Sequence[Turn], named: Sequence[Mention]) -> bo
     return bool(no) and not named and len(said) <= _SHORT and known.issuperset({*said}.difference(no))
 
 
+def _guesses(reply: str, own: str, *, knows_not: bool) -> Iterator[str]:
+    """Yield the parts of an admission that may guess: after its last colon, with a hedge, after `but`, or all of it."""
+    _, label, last = reply.rpartition(":")  # `Answer: musician`
+    if label and len(words(last)) <= _BARE and not abstains(last):
+        yield last
+    if not knows_not:
+        yield reply
+    for part in _PART.split(own):
+        if not abstains(part) and Effect.HEDGES in {cue.effect for cue in cues(tuple(words(part)))}:
+            yield part
+    yield from (part for part in own.split("but ")[1:] if not abstains(part))
+
+
 @dataclass(frozen=True, slots=True)
 class NeverSaid(DoubtingMatcher):
     """Right if the reply says that this was never told, and makes nothing up."""
@@ -60,13 +73,8 @@ class NeverSaid(DoubtingMatcher):
             return Verdict(outcome, 0.0, f"the reply {admits}says {said[0].value}, said about something else")
         if not abstained:
             return Verdict(Outcome.WRONG, 0.0, "the reply does not say that it was not told")
-        _, label, last = reply.rpartition(":")  # `Answer: musician`
-        bare = label and len(words(last)) <= _BARE and not abstains(last)
-        named = [last] * bool(bare) + [reply] * (not knows_not)
-        split = {part: cues(tuple(words(part))) for part in _PART.split(own) if not abstains(part)}
-        named += [part for part, how in split.items() if Effect.HEDGES in {cue.effect for cue in how}]
-        named += [part for part in own.split("but ")[1:] if not abstains(part)]
-        if guess := next(filter(None, (self.strange(part, turns, found) for part in named)), None):
+        heard = (self.strange(part, turns, found) for part in _guesses(reply, own, knows_not=knows_not))
+        if guess := next(filter(None, heard), None):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply is not sure, and may guess “{guess}”")
         return Verdict(Outcome.CORRECT, 1.0, "the reply says that it was not told")
 
