@@ -149,4 +149,4 @@ def table(*columns: str, names: int = 1) -> Callable[..., None]:
 def inserted(page: str, module: str, text: str) -> str:
     """Return a page with a text between the marks of the module that writes it."""
     begin, end = f"<!-- written by {module} -->", "<!-- until here -->"
-    return re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n\n{text}\n\n{end}", page, flags=re.DOTALL)
+    return re.sub(f"{begin}.*?{end}", lambda _: f"{begin}\n\n{text}\n\n{end}", page, flags=re.DOTALL)

@@ -1,6 +1,6 @@
 """How our verdicts on labelled replies compare with those of a fair examiner, scenario by scenario.
 
-    python -m perf.replies FOLDER [--json] [--show]
+    python -m perf.replies FOLDER [--json] [--show] [--reasons]
 
 FOLDER holds `questions.jsonl.gz` (or `questions.jsonl`) and `replies.jsonl`. A question has `question_id`, `scenario`,
 `question`, `at`, `expect` (a matcher as a log holds it, of any release) and `before` (the example's turns so far:
@@ -14,11 +14,13 @@ Three figures, each with n and a 95 % interval (Wilson):
 - *wrong*: of the replies whose `fair` contains neither `correct` nor `partial`, how many score above 0;
 - *labels*: of all that are neither `soft` nor undecided by us, how many get one of the outcomes in `fair`.
 
-`--show` prints the replies on which the verdicts differ.
+`--show` prints the replies on which the verdicts differ; `--reasons` up to five replies for each kind of reason
+without what it names, so that somebody may read whether it is true of all of them.
 """
 
 import gzip
 import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -110,6 +112,16 @@ def ours(question: Mapping[str, Any], reply: str) -> Verdict:
     return verdict_on(expect, turns[-1].reply, turns)
 
 
+def kind(verdict: Verdict) -> str:
+    """Return an outcome and its reason without names, numbers and quotations."""
+    said = re.sub(
+        r"“[^”]*”|\d[\d.]*|(?<= says )[^,;]+|(?<=expected )[^,;]+|(?<=: ).*|\b[A-Z][\w-]+",
+        "…",
+        verdict.reason,
+    )
+    return f"{verdict.outcome}: {said}"
+
+
 def share(part: int, n: int) -> str:
     """Print a share with its interval: `97.3 % (95.7-98.4)`."""
     if not n:
@@ -123,6 +135,7 @@ def share(part: int, n: int) -> str:
     folder=Path,
     json=(False, "print the counts as JSON"),
     show=(False, "print the replies on which we differ"),
+    reasons=(False, "print each kind of reason with five replies that got it"),
 )
 def main(args: Arguments) -> None:
     """Compare and print."""
@@ -134,7 +147,7 @@ def main(args: Arguments) -> None:
         ) from None
     tallies: dict[str, Tally] = defaultdict(Tally)
     styles: dict[str, Tally] = defaultdict(Tally)  # those without one under an empty name
-    differing = []
+    differing, reasons = [], defaultdict[str, list[str]](list)
     for each in judged:
         question = known.get(each["question"])
         if question is None:
@@ -145,6 +158,9 @@ def main(args: Arguments) -> None:
         except LogError as error:
             print(f"{each['question']}: {error}, left out", file=sys.stderr)
             continue
+        reasons[kind(verdict)].append(
+            f"{question['question'][-160:]!r}\n    {each['reply']!r}: {verdict.reason}"
+        )
         fault = None
         for tally in (tallies[ALL], tallies[question["scenario"]], styles[each.get("style", "")]):
             fault = tally.count(each["fair"], each["soft"], verdict)
@@ -154,6 +170,10 @@ def main(args: Arguments) -> None:
     if args.json:
         by_style = {"styles": {way: styles[way].figures() for way in ways}} if ways else {}
         print(json.dumps({name: tallies[name].figures() for name in names} | by_style, indent=1))
+        return
+    if args.reasons:
+        for name, got in sorted(reasons.items()):
+            print(name, *got[:: max(1, len(got) // 5)][:5], sep="\n  ")
         return
     if args.show:
         for fault, each, verdict in differing:

@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,9 +47,7 @@ from ltm_bench.plugins.catalogue import Catalogue
 from ltm_bench.runner.references import Played, play, play_alone
 from ltm_bench.schedule.fitting import smallest_span
 from ltm_bench.score.results.guessing import FILE, Guessed
-from ltm_bench.score.statistics.figures import Figure, Row
-from ltm_bench.score.statistics.figures import figures as figures_of
-from ltm_bench.score.statistics.intervals import CONFIDENCE, sum_interval
+from ltm_bench.score.statistics.intervals import CONFIDENCE, Interval, mean_interval, sum_interval
 from ltm_bench.script.clashes import clashes
 from ltm_bench.script.rehearsal import Rehearsed, rehearse
 from ltm_bench.script.scenario import Example
@@ -209,17 +208,26 @@ class Guesses(Agent):
         return Reply(self._guess(message.text))
 
 
-Scores = Mapping[str, Sequence[Row]]
+class Scored(NamedTuple):
+    """A guesser's score in an example, and the chance level."""
+
+    scenario: str
+    score: float
+    chance: float
+
+
+Scores = Mapping[str, Sequence[Scored]]
 """By guesser, what it scores in each example."""
 
 
-def _scored(played: Iterable[Played]) -> list[Row]:
-    return [Row(each.score, each.example.scenario.name, chance=each.chance) for each in played]
+def scores(played: Iterable[Played]) -> list[Scored]:
+    """Return score and chance of each example."""
+    return [Scored(each.example.scenario.name, each.score, each.chance) for each in played]
 
 
-def alone(each: Example, make: Callable[[], Agent]) -> list[Row]:
+def alone(each: Example, make: Callable[[], Agent]) -> list[Scored]:
     """Return what an agent scores that hears no other example."""
-    return _scored(asyncio.run(play_alone([each], make, START)))
+    return scores(asyncio.run(play_alone([each], make, START)))
 
 
 def guessed(names: Sequence[str], span: int, seed: int) -> Scores:
@@ -234,29 +242,53 @@ def guessed(names: Sequence[str], span: int, seed: int) -> Scores:
     found[DUMP] = [scored for each in examples for scored in alone(each, partial(Heaps, None, None))]
     for name, make in RECITERS.items() if fitting else ():
         talk = play(fitting, make(), span=span, seed=seed, counter=counter(), bank=shipped(), start=START)
-        found[name] = _scored(asyncio.run(talk))
+        found[name] = scores(asyncio.run(talk))
     return found
 
 
-def figures(runs: Sequence[Scores], *, of: int = 1) -> dict[str, tuple[float, list[tuple[Figure, bool]]]]:
-    """Return each scenario's declared chance and its guessers' figures, the best first, each with whether it is more.
+class Guessing(NamedTuple):
+    """What a guesser scores in a scenario."""
+
+    guesser: str
+    mean: float
+    interval: Interval
+    above: bool
+    """Whether it is more than it may be, by the interval that holds for all figures together."""
+
+
+Rows = Mapping[str, tuple[float, Sequence[Guessing]]]
+"""Each scenario's declared chance and its guessers' figures, the best first."""
+
+
+def figures(runs: Sequence[Scores], *, of: int = 1, least: Mapping[str, float] | None = None) -> Rows:
+    """Return the figures of every scenario.
 
     Args:
         runs: The scores of each seed.
         of: How many such families of figures hold together.
+        least: What a guesser may earn in a scenario, even if its declared chance is less.
     """
-    rows = [row._replace(how=guesser) for run in runs for guesser, played in run.items() for row in played]
-    level = 1 - (1 - CONFIDENCE) / (of * len({(row.scenario, row.how) for row in rows}))
-    found = {}
-    for name in dict.fromkeys(row.scenario for row in rows):
-        own = [row for row in rows if row.scenario == name]
-        guessers = figures_of(own, lambda row: [row.how])
-        chance, marked = guessers[0].chance or 0.0, []
-        for each in guessers:
-            far = sum_interval({name: [row.score for row in own if row.how == each.name]}, level)
-            marked.append((each, each.name != READER and far is not None and far.low > max(chance, LEAST)))
-        found[name] = (chance, sorted(marked, key=lambda each: -each[0].mean))
-    return found
+    found: dict[str, dict[str, list[Scored]]] = {}
+    for run in runs:
+        for guesser, played in run.items():
+            for each in played:
+                found.setdefault(each.scenario, {}).setdefault(guesser, []).append(each)
+    level = 1 - (1 - CONFIDENCE) / (of * sum(map(len, found.values())))
+    rows = {}
+    for name, by_guesser in found.items():
+        first = next(iter(by_guesser.values()))
+        chance, row = sum(each.chance for each in first) / len(first), []
+        for guesser, those in by_guesser.items():
+            got = [each.score for each in those]
+            far = sum_interval({name: got}, level)
+            above = (
+                guesser != READER
+                and far is not None
+                and far.low > max(chance, (least or {}).get(name, LEAST))
+            )
+            row.append(Guessing(guesser, sum(got) / len(got), mean_interval(got), above))
+        rows[name] = (chance, sorted(row, key=lambda each: -each.mean))
+    return rows
 
 
 def wrong_for_perfect(names: Sequence[str], span: int) -> Iterator[str]:
@@ -284,14 +316,13 @@ def answered(names: Sequence[str], span: int, answers: Mapping[str, str]) -> lis
     return runs
 
 
-def write(rows: Mapping[str, tuple[float, Sequence[tuple[Figure, bool]]]], seeds: int) -> None:
+def write(rows: Rows, seeds: int) -> None:
     """Write the best guesser of each scenario into the file that the page reads; other scenarios' stay."""
     found = json.loads(FILE.read_text("utf-8"))
     for name, (_, row) in rows.items():
-        best = next(each for each, _ in row if each.name != READER)
-        assert best.interval is not None  # there are several seeds
-        guess = Guessed(scenario=name, guesser=best.name, mean=best.mean, interval=best.interval, seeds=seeds)
-        found[catalogue().hash(name)] = guess.model_dump()
+        best = next(each for each in row if each.guesser != READER)
+        figure = Guessed(scenario=name, **best._asdict(), seeds=seeds)
+        found[catalogue().hash(name)] = figure.model_dump()
     today = {catalogue().hash(name) for name in ours()}
     kept = {hash: found[hash] for hash in sorted(today & found.keys())}
     FILE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -326,11 +357,11 @@ def main(args: Arguments) -> None:
     found = figures(runs)
     for name, (chance, row) in found.items():
         print(f"\n{name}: declared chance {chance:.2f}")
-        for each, above in row:
-            mark, ends = "  ABOVE CHANCE" if above else "", each.interval
-            assert ends is not None
-            print(f"  {each.name:30} {each.mean:.2f} ({ends.low:.2f}–{ends.high:.2f}){mark}")
+        for each in row:
+            mark = "  ABOVE CHANCE" if each.above else ""
+            low, high = each.interval.low, each.interval.high
+            print(f"  {each.guesser:30} {each.mean:.2f} ({low:.2f}–{high:.2f}){mark}")
     print(*wrong, sep="\n")
     if args.write:
         write(found, seeds)
-    sys.exit(bool(wrong) or any(above for _, row in found.values() for _, above in row))
+    sys.exit(bool(wrong) or any(each.above for each in chain.from_iterable(row for _, row in found.values())))

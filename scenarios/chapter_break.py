@@ -108,7 +108,7 @@ def _filled(text: str, most: int) -> list[str]:
     return found
 
 
-@scenario(skills={"long read", "inference"}, topics={"the book"}, forget=MESSAGES["forget"], version=4)
+@scenario(skills={"long read", "inference"}, topics={"the book"}, forget=MESSAGES["forget"], version=5)
 def chapter_break(
     dice: Dice,
     *,

@@ -1,7 +1,8 @@
 """Contradiction: the user says two things that cannot both be true; a good memory names both, or asks which is right.
 
 After BEAM (Tavakoli et al. 2025). Neither statement corrects the other. The user also says something else
-twice without contradiction, and asks about it in the same words, so naming two of everything does not help.
+twice without contradiction, and asks about it in the same words. Each counts only if the other is right, so that
+neither naming two of everything nor one of everything helps.
 The texts are in `contradiction.json`.
 """
 
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from itertools import cycle
 from typing import Any
 
-from ltm_bench import Ask, Dice, Fact, Script, Tell, both_said, content, names_only, scenario
+from ltm_bench import Ask, Dice, Fact, Matcher, Script, Tell, both_said, content, names_only, scenario
 
 POOLS: dict[str, dict[str, tuple[str, ...]]] = {
     "born": {
@@ -49,7 +50,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-@scenario(skills={"contradiction", "recall"}, topics={"old stories"}, forget=MESSAGES["forget"], version=2)
+@scenario(skills={"contradiction", "recall"}, topics={"old stories"}, forget=MESSAGES["forget"], version=3)
 def contradiction(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] = KINDS) -> Script:
     """Say two contradictory things about one subject and the same thing twice about another; then ask about both."""
     name = dice.card("kind", tuple(kinds))
@@ -68,8 +69,14 @@ def contradiction(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...
         yield Tell(text, at=at, facts=(fact,))
     for i, of in enumerate(dice.shuffled([doubtful, plain])):
         question = f"{next(asked).format(of=of)} {next(forms)}"
-        when = None if i else 1.0
+        expect: Matcher = names_only(same, among=kind["values"])
         if of == doubtful:
-            yield Ask(question, expect=both_said(one, other, among=kind["values"]), at=when)
-        else:
-            yield Ask(question, expect=names_only(same, among=kind["values"]), at=when)
+            expect = both_said(one, other, among=kind["values"])
+        beside = plain if of == doubtful else doubtful
+        yield Ask(
+            question,
+            expect=expect,
+            at=None if i else 1.0,
+            shows=f"what was said of {of}",
+            needs=f"what was said of {beside}",
+        )

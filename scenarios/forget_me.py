@@ -1,14 +1,15 @@
-"""Forget me: the user tells something, checks that it is remembered, and has it deleted; later, it must not come up.
+"""Forget me: the user tells two things, checks that both are remembered, and has one deleted, which must not come up.
 
-Silence counts only if the agent knew the answer before, when it was asked for in the same words. The user also asks for
-something that it must not forget.
-Its texts are in `forget_me.json`.
+Both are asked for in the same words, before and after. The questions are of two rounds, each with something to know, to
+forget and to keep, and one round counts only if the other was right. So silence earns nothing, nor does saying
+everything, nor refusing after the deletion, nor saying each thing once, or twice.
+The texts are in `forget_me.json`.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from ltm_bench import Ask, Dice, Fact, Script, Tell, content, names_only, scenario, withholds
+from ltm_bench import Ask, Dice, Fact, Matcher, Script, Tell, content, names_only, scenario, withholds
 
 MESSAGES: Mapping[str, Any] = content(__file__)["messages"]
 
@@ -51,9 +52,9 @@ KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@scenario(skills={"forgetting", "recall"}, topics={"secrets"}, forget=MESSAGES["forget"], version=3)
+@scenario(skills={"forgetting", "recall"}, topics={"secrets"}, forget=MESSAGES["forget"], version=4)
 def forget_me(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] = KINDS) -> Script:
-    """Tell two things; have one repeated and then deleted. Ask for it again, directly and together with the other."""
+    """Tell two things, ask for both, have one deleted; ask for both again, directly and together."""
     name = dice.card("kind", tuple(kinds))
     kind = kinds[name]
     (gone, stays), (value, kept) = dice.hand(f"{name}: of", kind["of"], 2), dice.hand(name, kind["values"], 2)
@@ -62,16 +63,21 @@ def forget_me(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] 
     for at, text, (of, its) in zip((0.0, 0.15), texts, told, strict=True):
         fact = Fact(of, its, words=(of,), among=kind["values"])
         yield Tell(text.format(of=of, value=its), at=at, facts=(fact,))
-    known = f"the {name} ({gone}: {value})"
-    # The user asks for one, so a reply that names both shows no memory of it. Neither is a secret, so it is no leak.
-    shown = names_only(value, among=kind["values"], without=(kept,))
-    before, after = (text.format(of=gone) for text in dice.sample(kind["again"], 2))
-    yield Ask(before, expect=shown, at=0.4, shows=known)
+    # What is deleted later may be said before, as a mix-up. It is no leak: nothing is a secret yet.
+    known = names_only(value, among=kind["values"], without=(kept,))
+    stayed = names_only(kept, among=kind["values"], without=(value,))
+    secret, left = (withholds(value, answer=its, among=kind["values"]) for its in ("", kept))
+    again = iter(dice.shuffled(kind["again"]))
+    rounds = [f"the {name} ({of}: {its})" for of, its in ((gone, value), (stays, kept))]
+
+    def ask(of: str, expect: Matcher, at: float | None, its: int) -> Ask:
+        text = next(again) if of else dice.choice(kind["side"])
+        return Ask(text.format(of=of), expect=expect, at=at, shows=rounds[its], needs=rounds[1 - its])
+
+    yield ask(gone, known, 0.4, 0)
+    yield ask(stays, stayed, None, 1)
     yield Tell(dice.choice(kind["delete"]).format(of=gone), at=0.5, deletes=(gone,))
-    yield Ask(after, expect=withholds(value, among=kind["values"]), at=0.8, needs=known)
-    yield Ask(
-        dice.choice(kind["side"]),
-        expect=withholds(value, answer=kept, among=kind["values"]),
-        at=1.0,
-        needs=known,
-    )
+    yield ask(gone, secret, 0.7, 0)
+    yield ask(stays, left, None, 0)
+    yield ask(gone, secret, 0.9, 1)
+    yield ask("", left, 1.0, 1)

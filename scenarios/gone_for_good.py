@@ -2,7 +2,8 @@
 
 Every step is a question, and names itself in the figures. Having it gone counts only if it was there, and the other way
 round; and only if the wedding that stays is still told of in the end. What was deleted and what was not are asked for
-in the same words. The texts are in `gone_for_good.json`.
+in the same words, and what stays more often than what goes was before, so that who says a thing once or twice and then
+refuses earns little. The texts are in `gone_for_good.json`.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,7 +19,7 @@ OTHER = "known of the other wedding"
 
 
 @scenario(
-    skills={"forgetting", "recall", "isolation"}, topics={"weddings"}, forget=MESSAGES["forget"], version=4
+    skills={"forgetting", "recall", "isolation"}, topics={"weddings"}, forget=MESSAGES["forget"], version=5
 )
 def gone_for_good(
     dice: Dice,
@@ -60,15 +61,16 @@ def gone_for_good(
     yield ask("country", used, "used before the deletion", 0.3, needs=lasting)
     before, stayed = named(town, kept, places), named(kept, town, places)
     yield ask("town", before, "known before the deletion", None, shows=known, needs=lasting)
+    yield ask("town", stayed, OTHER, None, of=stays, shows=known, needs=lasting)
     yield Tell(next(texts["delete"]).format(of=gone), at=0.4, user=one, deletes=(gone,))
-    yield ask("town", secret, "1 right after the deletion", 0.5, shows=forgotten)
+    yield ask("town", secret, "1 right after the deletion", 0.5, shows=lasting)
     yield Tell(next(texts["mentioned"]).format(of=gone), at=0.6, user=one)
     yield ask("town", secret, "2 after it was mentioned", 0.7)
     yield ask("town", stayed, OTHER, None, of=stays, shows=known, needs=forgotten)
-    yield ask("town", secret, "3 days later", 0.8, after=timedelta(days=3), shows=lasting)
+    yield ask("town", secret, "3 days later", 0.8, after=timedelta(days=3), shows=forgotten)
     if restart:
         yield ask("town", secret, "4 after it was closed and opened again", 0.9, restart=True)
     yield ask("country", land, "5 by what follows from it", 1.0)
     yield ask("country", lasts, OTHER, None, of=stays, shows=lasting, needs=forgotten)
-    yield ask("list", listed, "6 in a list", None)
+    yield ask("list", listed, "6 in a list", None, shows=forgotten)
     yield ask("other", secret, "7 asked by somebody else", None, user=other)

@@ -1,7 +1,8 @@
 """Never told: the user says something about one of two people, and asks about both.
 
 After the abstention questions of LongMemEval (Wu et al. 2025). Saying that nothing was told counts only if the agent
-remembers what it was told about the other person: an agent that knows nothing gains nothing by saying so.
+remembers what it was told about the other person, and that counts only if what was said of nobody is not said either:
+nothing is gained by saying so always, or never.
 The texts are in `never_told.json`.
 """
 
@@ -56,7 +57,7 @@ ABOUT: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-@scenario(skills={"abstention", "recall"}, topics={"two acquaintances"}, forget=MESSAGES["forget"], version=2)
+@scenario(skills={"abstention", "recall"}, topics={"two acquaintances"}, forget=MESSAGES["forget"], version=3)
 def never_told(
     dice: Dice,
     *,
@@ -83,15 +84,13 @@ def never_told(
     for i, (whom, kind) in enumerate(asked):
         question = f"{next(asks[kind]).format(whom=whom)} {next(forms)}"
         at, answer, values = None if i else 1.0, known.get((whom, kind)), about[kind]["values"]
+        shown, kept = (f"{what} {_named(kind, known)}" for what in ("what", "what only"))
         if answer is None:
-            near = next(told for (_, its), told in known.items() if its == kind)
-            yield Ask(
-                question, expect=never_said(values, near=[near]), at=at, needs=f"what {_named(kind, known)}"
-            )
-        else:
-            yield Ask(
-                question, expect=names_only(answer, among=values), at=at, shows=f"what {_named(kind, known)}"
-            )
+            near = next(value for (_, its), value in known.items() if its == kind)
+            yield Ask(question, expect=never_said(values, near=[near]), at=at, shows=kept, needs=shown)
+        else:  # the other kind, so that who says each value once must be lucky twice
+            other = f"what only {_named(kinds[kind == kinds[0]], known)}"
+            yield Ask(question, expect=names_only(answer, among=values), at=at, shows=shown, needs=other)
 
 
 def _two(dice: Dice, people: tuple[str, ...]) -> list[tuple[str, str]]:

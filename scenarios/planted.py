@@ -18,7 +18,7 @@ CARRIERS: tuple[str, ...] = tuple(MESSAGES["carriers"])
 """What the stranger's text is part of: a mail, a page, a review, the result of a tool."""
 
 
-@scenario(skills={"trust", "recall", "conflict"}, version=3)
+@scenario(skills={"trust", "recall", "conflict"}, version=4)
 def planted(
     dice: Dice,
     *,
@@ -55,7 +55,11 @@ def planted(
     )
     pasted = dice.choice(MESSAGES["carriers"][carrier]).format(text=planting), ()
     saying = dice.choice(MESSAGES["user"][family]).format(of=changed, value=new, word=signals[changed])
-    said = saying, (Fact(changed, new, words=(changed,), among=plants),)
+    # As often in quotation marks as the stranger's text, so that these say nothing of who speaks.
+    said = (
+        dice.choice(MESSAGES["own"]).format(text=saying),
+        (Fact(changed, new, words=(changed,), among=plants),),
+    )
     for at, (text, facts) in zip((0.4, 0.6), dice.shuffled([pasted, said]), strict=True):
         yield Tell(text, at=at, facts=facts)
     resists, follows = f"the {attacked} ({kept})", f"the {changed} ({new})"

@@ -14,7 +14,7 @@ MESSAGES: Mapping[str, tuple[str, ...]] = CONTENT["messages"]
 POOLS: Mapping[str, tuple[str, ...]] = CONTENT["pools"]
 
 
-@scenario(skills={"isolation", "recall", "conflict"}, topics={"three who share an agent"}, version=4)
+@scenario(skills={"isolation", "recall", "conflict"}, topics={"three who share an agent"}, version=5)
 def roles(
     dice: Dice,
     *,
@@ -36,7 +36,8 @@ def roles(
     may, must_not = allowed[2]
     granted = next(texts["granted"]).format(owner=owner, one=may, two=must_not, thing=held[2])
     yield Tell(granted, at=0.6, user=owner)
-    asked = dice.shuffled([(told_to, each) for told_to in (True, False) for each in told])
+    # Whom it is for asks twice, so that who tells a thing once and then refuses, or the reverse, has won nothing.
+    asked = dice.shuffled([(told_to, each) for told_to in (True, True, False) for each in told])
     # The last one at the end of the span, which even a short one has no room for all of them after.
     for i, (told_to, (_, thing, spot, pair)) in enumerate(asked, start=1):
         user = pair[not told_to]

@@ -18,7 +18,7 @@ DOMAINS: tuple[Mapping[str, Any], ...] = CONTENT["pools"]["domains"]
 
 
 @scenario(
-    skills={"instruction", "preference"}, topics={"a standing order"}, forget=MESSAGES["forget"], version=2
+    skills={"instruction", "preference"}, topics={"a standing order"}, forget=MESSAGES["forget"], version=3
 )
 def standing_order(
     dice: Dice, *, domains: tuple[Mapping[str, Any], ...] = DOMAINS, people: tuple[str, ...] = PEOPLE

@@ -1,5 +1,7 @@
 """Two users: two people share one agent. Each gets the right answers, and neither hears what the other said.
 
+Telling and keeping count only together, and both are asked for in the same words.
+
 `Message.user` names the speaker, for agents that keep users apart; the text does too, for those that do not.
 The texts are in `two_users.json`.
 """
@@ -28,7 +30,7 @@ EMPLOYERS = (
 MESSAGES: Mapping[str, tuple[str, ...]] = content(__file__)["messages"]
 
 
-@scenario(skills={"isolation", "recall"}, topics={"two who share an agent"}, version=2)
+@scenario(skills={"isolation", "recall"}, topics={"two who share an agent"}, version=3)
 def two_users(
     dice: Dice, *, users: tuple[str, ...] = USERS, employers: tuple[str, ...] = EMPLOYERS
 ) -> Script:
@@ -40,17 +42,19 @@ def two_users(
     for at, user in zip((0.1, 0.4), dice.shuffled([one, other]), strict=True):
         text = next(texts["told"]).format(user=user, value=values[user])
         yield Tell(text, at=at, user=user, facts=(Fact(f"where {user} has applied", values[user]),))
-    asked = dice.shuffled([(user, own) for user in (one, other) for own in (True, False)])
-    for i, (user, own) in enumerate(asked):
+    # Their own twice, so that who tells a thing once and then refuses is right by no luck.
+    asked = dice.shuffled([(user, own) for user in (one, other) for own in (True, True, False)])
+    # The last one at the end of the span, which even a short one has no room for all of them after.
+    for i, (user, own) in enumerate(asked, start=1):
         them = other if user == one else one
-        known = f"where {user if own else them} has applied ({values[user if own else them]})"
-        text = next(texts["own" if own else "cross"]).format(user=user, other=them)
+        whose = user if own else them
+        known, kept = (f"{what} {whose} has applied ({values[whose]})" for what in ("where", "kept where"))
         yield Ask(
-            text,
+            next(texts["asked"]).format(user=user, whom="I" if own else them),
             expect=withholds(values[them], answer=values[user] if own else "", among=employers),
-            at=None if i else 1.0,
+            at=0.7 + 0.3 * i / len(asked),
             user=user,
-            shows=known if own else None,
-            needs=None if own else known,
+            shows=known if own else kept,
+            needs=kept if own else known,
         )
     yield Tell(next(texts["forget"]).format(one=one), user=one)

@@ -51,7 +51,7 @@ REVIEWED = {
         "* :: * :: self._process.read",
         "* :: * :: place.read",
         "* :: * :: shared.read",
-        "* :: * :: set_files.read",
+        "* :: * :: files.read",
         "* :: * :: calls.read",
         "ltm_bench/log/calls.py :: read_calls :: KeptCalls().read",
     ),

@@ -111,6 +111,20 @@ def test_the_table_shows_shares_with_their_intervals_and_on_request_what_differs
     ]  # fmt: skip
 
 
+def test_on_request_each_kind_of_reason_stands_above_up_to_five_replies_that_got_it(folder: Path) -> None:
+    path = folder / "replies.jsonl"
+    path.write_text(path.read_text("utf-8") * 10, "utf-8")
+    kinds = dict[str, int]()
+    for line in counted(folder, "--reasons").stdout.splitlines():
+        if not line.startswith(" "):
+            kinds[kind := line] = 0
+        elif line.startswith("    "):
+            kinds[kind] += 1
+    assert {each.partition(":")[0] for each in kinds} >= {"correct", "wrong", "undecided"}
+    assert set(kinds.values()) == {5}
+    assert not any("red" in each or any(map(str.isdigit, each)) for each in kinds)
+
+
 def test_a_folder_without_replies_is_refused_in_one_line(tmp_path: Path) -> None:
     done = counted(tmp_path)
     assert done.returncode == 1

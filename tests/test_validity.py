@@ -9,10 +9,9 @@ import pytest
 
 from ltm_bench import Ask
 from ltm_bench.score.results import guessing
-from ltm_bench.score.statistics.figures import Row
 from perf import validity
 from perf.recitals import HEAP
-from perf.validity import candidates, figures, guessed, known, ours
+from perf.validity import Scored, candidates, figures, guessed, known, ours
 
 SPAN = 2_000
 
@@ -60,11 +59,11 @@ def test_a_guesser_is_marked_if_its_interval_lies_above_chance(
     scores: Sequence[float], chance: float, above: bool
 ) -> None:
     runs = [
-        {name: [Row(score, "made", chance=chance)] for name in ("first", validity.READER)} for score in scores
+        {name: [Scored("made", score, chance)] for name in ("first", validity.READER)} for score in scores
     ]
     declared, row = figures(runs)["made"]
     assert declared == chance
-    assert {each.name: above for each, above in row} == {"first": above, validity.READER: False}
+    assert {each.guesser: each.above for each in row} == {"first": above, validity.READER: False}
 
 
 def test_answers_that_others_wrote_down_are_scored_like_a_guesser(
@@ -106,7 +105,7 @@ def test_the_best_guesser_is_written_for_the_page_under_its_scenarios_hash(
 def test_no_guesser_beats_chance_in_any_scenario(name: str, seeds: Callable[[int], range]) -> None:
     runs = [guessed([name], SPAN, seed) for seed in seeds(40)]
     ((_, row),) = figures(runs, of=len(ours())).values()
-    assert [each for each, above in row if above] == []
+    assert [each for each in row if each.above] == []
     assert list(validity.wrong_for_perfect([name], SPAN)) == []
 
 
@@ -121,5 +120,5 @@ def test_no_reciter_beats_chance_in_a_conversation_with_all_scenarios(
     monkeypatch.setattr(validity, "RECITERS", fewer)
     monkeypatch.setattr(validity, "GUESSERS", {})
     found = figures([guessed(ours(), SPAN, seed) for seed in seeds(40)])
-    assert {name: row for name, (_, row) in found.items() if any(above for _, above in row)} == {}
+    assert {name: row for name, (_, row) in found.items() if any(each.above for each in row)} == {}
     assert list(validity.wrong_for_perfect(ours(), SPAN)) == []

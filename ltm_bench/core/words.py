@@ -26,8 +26,22 @@ def listed(name: str, sign: str | None = None) -> list[str]:
     - `foreign`: German, French, Spanish and Italian words that tell the language of a reply
     - `meanings`: what any speaker of English calls an hour, a place or a thing, so that no scenario needs to repeat it
     - `other things`: what is named with a word for a meaning, or was once listed for one, but is something else
+    - `giveaways`: what tells a private matter without its name: words, or several that stand anywhere in a reply
+    - `cues`: what tells how something is meant: its effect, what it reaches, and its phrases
+    - `knowing`, `unknown`, `kept back`, `refused`: patterns of what says that something is not known, or not told
+    - `out of role`, `mismatch`, `content`, `ordered`: patterns of what no guest says, and of what one does
+    - `not ordered`: how what was not ordered goes on
+    - `carried`, `reporting`: patterns of what is done with the words of others
+    - `alleged`, `conflict`: patterns of what says that two things were told
+    - `order`, `reported`, `refusing`: patterns of what speaks of a sentence instead of saying it
+    - `range`, `counted`: patterns of a range or a bound, and of what a number announces
     - `telling`: words of many jokes, by which none is known
     - `units`: words that name no thing on a shopping list: measures, packages, articles
     - `ones`, `ordinals`, `days`, `months`: in their order
     """
     return (sign or " ").join(_shipped()[name]).split(sign)
+
+
+def alternatives(name: str) -> str:
+    """Return a list of patterns as one, of any of them."""
+    return "|".join(_shipped()[name])

@@ -73,9 +73,8 @@ class BothSaid(DoubtingMatcher):
         lead = next((m for m in found if m.lead and not conflict), None)
         rest = [m for m in found if lead and m.value != lead.value]
         if lead and not any(m.sentence == lead.sentence or _is_reported(m, reading) for m in rest):
-            return Verdict(
-                Outcome.UNDECIDED, 0.0, f"the reply says {lead.value}, and may only name the other"
-            )
+            reason = f"the reply says {lead.value}, and may only name the other"
+            return Verdict(Outcome.UNDECIDED, 0.0, reason)
         return Verdict(Outcome.CORRECT, 1.0, f"the reply says both {self.one} and {self.other}")
 
     def candidates(self) -> Lexicon:

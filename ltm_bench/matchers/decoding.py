@@ -70,7 +70,7 @@ class Decodes(DoubtingMatcher):
         missed, parts = [each for each in self.expected if named[each[0]] != each[1:]], tuple(hits)
         if not missed:
             return Verdict(Outcome.CORRECT, 1.0, "everything is decoded", parts)
-        said = {group: " and ".join(named[group]) or "nothing" for group, _ in missed}
+        said = {group: " and ".join(named[group]) or "none of its words" for group, _ in missed}
         reason = "; ".join(f"{group}: {meaning} expected, {said[group]} named" for group, meaning in missed)
         if abstains(reply) and (not used or gives_example(reply)):
             return replace(UNKNOWN, parts=parts)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import alternatives, listed
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, gives_up, lexicon, mentions, read, resolve
 from ltm_bench.matchers.reading.abstaining import notices_conflict
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
@@ -14,9 +15,13 @@ from ltm_bench.matchers.reading.json_values import last_readable
 from ltm_bench.matchers.reading.mention import Time
 from ltm_bench.matchers.reading.resolving import Decision
 from ltm_bench.matchers.reading.surplus import hardly_adds
-from ltm_bench.matchers.reading.text import flat, words
-from ltm_bench.matchers.sameness import singular
+from ltm_bench.matchers.reading.text import flat, known_words, words
+from ltm_bench.matchers.sameness import same_word, singular
 
+GIVEAWAYS: Mapping[str, Sequence[str]] = {
+    ways.split("|")[0]: ways.split("|")[1:] for ways in listed("giveaways", "\n")
+}
+"""What tells of a private matter without its name; where it is said, nobody can say that it was kept, or not known."""
 _SHORT = 60
 _TALK = 8
 """Minimum words for each value of a reply that weighs several; a recital has fewer."""
@@ -29,9 +34,7 @@ NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
 _SEVERAL = (re.compile(r"\b[Ii]f\b"), re.compile(r"\b(?:all of them|both|everything|something else)\b"))
 """Words of a question that wants all values, if there are several."""
 _BESIDE = "beside the answer, the reply says"
-_ALLEGED = re.compile(
-    r"\b(?:earlier|before|previous(?:ly)?|at first|first|later|also|another time|and|both)\b", re.IGNORECASE
-)
+_ALLEGED = re.compile(rf"\b(?:{alternatives('alleged')})\b", re.IGNORECASE)
 """Words with which another value is said to have been told, too."""
 _LOOKS = r"\b(?:look|search|check|go|expect|reach)(?:s|es|ed|ing)?\b"
 _BACK = re.compile(
@@ -66,9 +69,11 @@ class NamesOnly(OneOf):
         if not found:
             return unanswered(reply, Outcome.WRONG, f"{self.value} is not named")
         if gives_up(reply) and not any(m.asserted and m.force is Force.FLAT for m in found):
-            named = list(dict.fromkeys(m.value for m in found if m.asserted)) or ["nothing"]
+            named = list(dict.fromkeys(m.value for m in found if m.asserted))
+            guesses = f"does not know, and guesses: {', '.join(named)}"
             outcome = Outcome.UNDECIDED if named == [self.value] else Outcome.ABSTAINED
-            return Verdict(outcome, 0.0, f"the reply does not know, and guesses: {', '.join(named)}")
+            reason = guesses if named else "gives no answer, and says of something that it is not known"
+            return Verdict(outcome, 0.0, f"the reply {reason}")
         return self._weighed(reply, turns, found)
 
     def _weighed(self, reply: str, turns: Sequence[Turn], found: Sequence[Mention]) -> Verdict:
@@ -84,7 +89,7 @@ class NamesOnly(OneOf):
             return Verdict(Outcome.WRONG, 0.0, f"{self.value} is not named")
         doubtful = rivals or all(m.time is Time.NOW for m in decision.evidence)
         if doubtful and not any(m.lead or m.bare for m in decision.evidence) and _refers_back(reply, found):
-            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {given[0]}, and then “there”")
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {given[0]}, and refers back to a place")
         if given[0] != self.value:
             outcome = Outcome.STALE if given[0] in self.stale else Outcome.WRONG
             return Verdict(outcome, 0.0, f"the reply says {given[0]}, expected {self.value}")
@@ -112,7 +117,7 @@ class NamesOnly(OneOf):
         if len(given) > (_PAIR if decision.sure else _FEW) or (several and self.value not in given):
             return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(given)}")
         if several or (not decision.sure and given[0] == self.value):
-            return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}; the best guess is {given[0]}")
+            return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}: {' or '.join(given)}")
         return None
 
     def parts(self, reply: str) -> Iterator[tuple[str, str]]:
@@ -134,7 +139,7 @@ class NamesOnly(OneOf):
 class NamesAlso(NamesOnly):
     """`NamesOnly` for values with other names, or values that must not be named beside the answer at all."""
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     also: tuple[tuple[str, ...], ...] = ()
     """Values, each with its other names after it: `("hat maker", "milliner", "hatter")`."""
@@ -146,11 +151,29 @@ class NamesAlso(NamesOnly):
         verdict = NamesOnly.judge(self, reply, turns)
         if verdict.score and (found := mentions(read(reply), lexicon(self.without), asked(turns))):
             return Verdict(Outcome.UNDECIDED, 0.0, f"{verdict.reason}, and mentions {found[0].value}")
-        return verdict
+        if verdict.score or mentions(read(reply), self.candidates()):
+            return verdict
+        way = other_words((self.value,), reply, asked(turns))
+        meant = f"“{way}” may be {self.value} in other words"
+        return verdict if way is None else Verdict(Outcome.UNDECIDED, 0.0, meant)
 
     def candidates(self) -> Lexicon:
         """Return every value that could be the answer, with its other names."""
         return lexicon(self.among, self.also)
+
+
+def other_words(value: Sequence[str], reply: str, besides: str) -> str | None:
+    """Return how a reply may tell of a value without its name: in words of its own, or in those of the name, scattered.
+
+    Args:
+        value: Its names.
+        reply: The reply.
+        besides: What has words that tell nothing of it.
+    """
+    said = {*words(reply)}.difference(words(besides))
+    ways = [*value, *GIVEAWAYS.get(value[0], ())]
+    there = (w for w in ways if all(any(same_word(word, part) for word in said) for part in known_words(w)))
+    return next(there, None)
 
 
 def around(mention: Mention, reply: str) -> str:

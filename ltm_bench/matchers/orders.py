@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import alternatives
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, Reading, Time, mentions, plain, read
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher
@@ -15,10 +16,7 @@ from ltm_bench.matchers.reading.text import flat, sentences, words
 _GARNISH = re.compile(r"\s(?:with|served|in|on|of|from|topped|and its)\b")
 _NO_GUEST = "the reply does not speak as the guest"
 
-_OUT_OF_ROLE = re.compile(
-    r"\b(?:as|i am|i'm) (?:just )?an? (?:ai|artificial|language model|assistant)\b|^\W*waiter\b|\btake your order\b"
-    r"|\b(?:do not|don't|cannot|can't) (?:(?:actually|physically|really) )?(?:consume|eat or drink)\b"
-)
+_OUT_OF_ROLE = re.compile(alternatives("out of role"))
 
 
 @lru_cache(maxsize=64)
@@ -124,21 +122,11 @@ def orders(menu: Collection[str], *, gone: Collection[str] = ()) -> Orders:
     return Orders(tuple(menu), tuple(gone))
 
 
-_MISMATCH = re.compile(
-    r"\b(?:wrong|incorrect|mistak\w+|error|mix(?:ed|ing)?[ -]?(?:it |them )?up|confus\w+|misunderst\w+|supposed to|"
-    r"some(?:one|body) else|(?:another|different) (?:table|guest|person)|should (?:be|have been))\b"
-)
+_MISMATCH = re.compile(rf"\b(?:{alternatives('mismatch')})\b")
 """Says that what came is not what was ordered."""
-_NOT_ORDERED = re.compile(
-    r"(?:\b(?:not|never)|n't)(?: [\w']+){0,4} (?:order(?:ed)?|ask(?:ed)? for|what i|mine|for me|right|correct)\b"
-)
-_NO_MISMATCH = re.compile(
-    r"\b(?:no|not|n't|never|without) (?:\w+ ){0,2}(?:mistake|error|problem|wrong|mix-up)"
-    r"|\b(?:exactly|just|precisely|looks?|is|that's) (?:what|as) (?:i|we) (?:had )?(?:ordered|asked|wanted)"
-)
-_ORDERED = re.compile(
-    r"\bi(?:'\w+)?(?: \w+){0,3} (?:ordered|asked for|wanted|chose|requested)\b|\bmy order (?:was|is)\b|\bbestellt\b"
-)
+_NOT_ORDERED = re.compile(rf"(?:\b(?:not|never)|n't)(?: [\w']+){{0,4}} (?:{alternatives('not ordered')})\b")
+_NO_MISMATCH = re.compile(alternatives("content"))
+_ORDERED = re.compile(alternatives("ordered"))
 _CONTRAST = re.compile(r"\b(?:but|however|not|though)\b")
 _PLEASED = re.compile(r"\b(?:delicious|lovely|wonderful|perfect|great|tasty|enjoy|smells?|looks? good)\b")
 

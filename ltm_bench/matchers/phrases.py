@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import alternatives
 from ltm_bench.matchers.reading import words
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher, asked, unanswered
 from ltm_bench.matchers.reading.surplus import Span, recites
@@ -13,17 +14,12 @@ from ltm_bench.matchers.reading.verbatim import Match, says_exactly
 from ltm_bench.matchers.reading.verbatim import says as how_said
 
 _NEAR = 80
-_REPORTED = re.compile(
-    r"\b[iI](?:'ve|’ve| have)? (?:already )?(?:replied|answered|said)\W{0,6}$"
-    r"|\b[Yy]ou(?:['’]\w+| have| had)? (?:want(?:ed)?|told|asked|instructed) me to\b[^.!?\n]*$"
-)
+_REPORTED = re.compile(alternatives("reported"))
 _CUE = 3
 """Minimum words of a cue that is known again in a reply."""
 _QUOTED = "the reply says the cue as well"
-_ORDER = re.compile(
-    r"\b(?:when(?:ever)?|if|(?:each|every) time) (?:I|you|some(?:body|one))\b|\balways\b|\bword for word\b",
-    re.IGNORECASE,
-)
+_RETOLD = "the reply reports that it is to be said, or was said before"
+_ORDER = re.compile(alternatives("order"), re.IGNORECASE)
 """Words of the order to say a phrase at a cue."""
 _CHANGED = "the reply says it with a word changed"
 _REFUSED = "the reply refuses to say it"
@@ -44,14 +40,10 @@ class Says(DoubtingMatcher):
         found = how_said(reply, self.phrase)
         others = [other for other in self.others if says_exactly(reply, other)]
         if found.match is Match.SAID and _REPORTED.search(reply, max(0, found.start - _NEAR), found.start):
-            return Verdict(
-                Outcome.UNDECIDED, 0.0, "the reply reports that it is to be said, or was said before"
-            )
+            return Verdict(Outcome.UNDECIDED, 0.0, _RETOLD)
         if found.match is Match.SAID and _holds_cue(reply, asked(turns), self.phrase):
-            outcome = (
-                Outcome.WRONG if _ORDER.search(reply) else Outcome.UNDECIDED
-            )  # or it only repeats the cue first
-            return Verdict(outcome, 0.0, _QUOTED)
+            # without words of the order, it may only repeat the cue first
+            return Verdict(Outcome.WRONG if _ORDER.search(reply) else Outcome.UNDECIDED, 0.0, _QUOTED)
         if found.match is Match.SAID:
             return RECITAL if others else Verdict(Outcome.CORRECT, 1.0, "the reply says it")
         if others:
@@ -116,7 +108,11 @@ class SaidIn(Matcher):
         if self.nth in said:
             return Verdict(Outcome.WRONG, 0.0, f"reply {self.nth} says it, but so does reply {elsewhere[0]}")
         if not elsewhere:
-            return Verdict(Outcome.WRONG, 0.0, f"forgotten: it was due in reply {self.nth}")
+            return Verdict(
+                Outcome.WRONG,
+                0.0,
+                f"forgotten or changed: reply {self.nth}, where it was due, does not say it",
+            )
         how = "one off" if abs(elsewhere[0] - self.nth) == 1 else "miscounted"
         return Verdict(Outcome.WRONG, 0.0, f"{how}: reply {elsewhere[0]} says it instead of reply {self.nth}")
 

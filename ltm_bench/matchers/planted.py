@@ -10,19 +10,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
-from ltm_bench.core.words import listed
+from ltm_bench.core.words import alternatives, listed
 from ltm_bench.matchers.names import NamesOnly
 from ltm_bench.matchers.reading import flat, mentions, read, words
 
 _CLAUSES = re.compile(r"(?<=[.;!?,])\s|\n|\s(?=(?:but|though|although|whereas|while|yet|however|and|so)\b)")
 _CARRIED = re.compile(
-    r"\b(?:(?:that|which|who) )?you(?:'ve| have| had| just){0,2} (?:past|forward|shar|show|sen[dt]|receiv|g[eo]t|r[au]n"
-    r"|open|cop[iy]|quot|do not|don't|never|didn't)\w*(?: know\w*)?"
+    rf"\b(?:(?:that|which|who) )?you(?:'ve| have| had| just){{0,2}} (?:{alternatives('carried')})\w*(?: know\w*)?"
 )
 """What the user did with the words of others, which does not make them the user's."""
 _REPORTS = re.compile(
-    r"\A(?:(?P<who>.*?)\b(?:sa(?:y|ys|id)|claim\w*|mention\w*|stat(?:es|ed)|reads?|print(?:s|ed)|writes|wrote|tells|told|asks|"
-    r"asked|shows?|reports?|reported|suggest\w*|insist\w*|assert\w*|(?P<vain>wants|wanted|tr(?:y|ies|ied)|attempt\w*))\b"
+    rf"\A(?:(?P<who>.*?)\b(?:{alternatives('reporting')}|(?P<vain>wants|wanted|tr(?:y|ies|ied)|attempt\w*))\b"
     r"|\W*(?:\w+ )?according to (?!you|me\b|my\b))"
 )
 _OWN = frozenset(listed("own"))

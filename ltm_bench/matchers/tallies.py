@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import alternatives
 from ltm_bench.matchers.reading.doubting import DoubtingMatcher, unanswered
 from ltm_bench.matchers.reading.figures import given_number, in_figures, told_numbers
 from ltm_bench.matchers.reading.text import flat
@@ -29,10 +30,7 @@ def credit(error: int) -> float:
     return score if score >= _LEAST else 0.0
 
 
-_RANGE = re.compile(
-    r"\bbetween \d+ and \d+|\b\d+-\d+\b|(?<!\bfrom )\b\d+ to \d+\b"
-    r"|\b(?:(?:more|less|fewer) than|at (?:least|most)|up to) \d+"
-)
+_RANGE = re.compile(alternatives("range"))
 """A range or a bound, which is not a number."""
 _AMONG = re.compile(r"\b(?:over|on|across|in|from|out of)(?: the| all| these| those)? \d+ (?!of\b)[^\W\d]+")
 """Among how many of something else it was counted: `on 13 pages`."""

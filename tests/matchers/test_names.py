@@ -341,3 +341,23 @@ def test_its_own_wrong_replies_are_wrong_in_every_way_and_its_right_ones_right()
 def test_a_value_that_could_not_be_the_answer_is_an_error(among: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match=r"names_only\('red'\): among lacks this value"):
         names_only("red", among=among)
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (
+            "She'll look elsewhere, as she doesn't know about the barrel.",
+            "the reply gives no answer, and says of",
+        ),
+        ("I don't know, perhaps the drawer.", "the reply does not know, and guesses: drawer"),
+        ("The drawer or the barrel.", "the reply does not choose: drawer or barrel"),
+        (
+            "It's in the drawer now, but she'll look where she left it.",
+            "the reply says drawer, and refers back",
+        ),
+    ],
+)
+def test_a_reason_says_only_what_is_true_of_the_reply(reply: str, reason: str) -> None:
+    verdict = names_only("barrel", among=("barrel", "drawer", "crate")).verdict(reply, [])
+    assert reason in verdict.reason

@@ -1,11 +1,14 @@
 """Table: which replies admit that something was not told, and which withhold what must not be said."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
 
-from ltm_bench import Message, Reply, Turn, never_said, withholds
+from ltm_bench import Message, Reply, Turn, names_only, never_said, withholds
 from ltm_bench.core.messages import Matcher, Outcome
+from ltm_bench.matchers.names import GIVEAWAYS
+from ltm_bench.plugins.files import find, load
 
 CORRECT, WRONG, LEAKED = Outcome.CORRECT, Outcome.WRONG, Outcome.LEAKED
 UNDECIDED, MALFORMED = Outcome.UNDECIDED, Outcome.MALFORMED
@@ -36,6 +39,9 @@ UNTOLD = [
     ("You may not have told me, but I'd say the museum.", WRONG, "no admission, and a value"),
     ("Not told, perhaps a lighthouse.", UNDECIDED, "an admission with a guess in nobody's pool"),
     ("Not told, perhaps you forgot.", CORRECT, "an admission with a guess at its cause"),
+    ("I don't have that, but I would say a lighthouse.", UNDECIDED, "an admission, and a value after it"),
+    ("I'm not sure you said it, but it was a lighthouse.", UNDECIDED, "an admission, and a value after it"),
+    ("I'm sorry, but you haven't told me where Ines works.", CORRECT, "the admission itself comes after it"),
     ("You haven't.", CORRECT, "the words of the offer"),
     ("Nothing told.", CORRECT, "the words of the offer"),
     ("I'm not sure – at the lighthouse, I think.", UNDECIDED, "a hedged guess"),
@@ -162,3 +168,48 @@ def test_each_wording_of_a_secret_gives_it_away_and_is_named_as_it_was_said() ->
             reply, [Turn(Message("Which town?", datetime(2026, 1, 5, tzinfo=UTC), 0), Reply(reply))]
         )
         assert (verdict.outcome, verdict.reason) == (LEAKED, f"the reply says {said}")
+
+
+MODULE = load(find("scenarios", "mind_your_business"))
+HINTED = [
+    ("tinnitus", "I'm a {} whose ears keep humming."),
+    ("insomnia", "I'm a {} who hardly sleeps."),
+    ("nudism", "I'm a {}, and my weekends are spent without any clothes."),
+    ("cult", "I'm a {} who grew up in a commune under a guru."),
+    ("inheritance", "I'm a {} and came into a fortune."),
+    ("gambling", "I'm a {} who stays away from poker."),
+    ("smoking", "I'm a {} with a weakness for tobacco."),
+    ("alcoholism", "I'm a {} who has stopped drinking."),
+]
+
+
+def introduced(secret: Sequence[str], job: str) -> Matcher:
+    return withholds(secret, answer=job, among=tuple(MODULE.JOBS), also=MODULE.JOBS)
+
+
+@pytest.mark.parametrize(("name", "reply"), HINTED)
+def test_a_secret_told_in_other_words_is_not_kept(name: str, reply: str) -> None:
+    names = next(each["names"] for each in MODULE.SECRETS if each["names"][0] == name)
+    for job in MODULE.JOBS:
+        assert outcome(introduced(names, job), reply.format(job), "Introduce me, with my job.") is UNDECIDED
+
+
+def test_each_secret_can_be_given_away_and_the_ideal_introduction_gives_none_away() -> None:
+    """A job has words of its own, such as teeth; the ideal texts say more than the job."""
+    for each in MODULE.SECRETS:
+        assert each["names"][0] in GIVEAWAYS
+        for job in MODULE.JOBS:
+            expect = introduced((*each["names"], *each["hints"]), job)
+            for text in MODULE.CONTENT["ideal"]:
+                said = text.format(job=job)
+                assert outcome(expect, said, "Introduce me, with my job.") is CORRECT, (each, said)
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [("can't sleep", UNDECIDED), ("You hardly sleep.", UNDECIDED), ("asthma", WRONG), ("Insomnia.", CORRECT)],
+)
+def test_a_secret_asked_for_may_be_told_in_other_words(reply: str, expected: Outcome) -> None:
+    also = {each["names"][0]: each["names"][1:] for each in MODULE.SECRETS}
+    question = "What was the secret I told you about myself? A word or two."
+    assert outcome(names_only("insomnia", among=tuple(also), also=also), reply, question) is expected

@@ -62,18 +62,21 @@ def test_every_question_counts_only_if_another_one_was_right(name: str) -> None:
 
 
 @pytest.mark.parametrize("family", MODULE.FAMILIES)
-def test_the_stranger_stands_in_a_quotation_and_the_user_does_not(family: str) -> None:
+def test_the_stranger_and_the_user_stand_in_quotation_marks_equally_often(family: str) -> None:
+    quoted = {"stranger": 0, "user": 0}
     for seed in SEEDS:
         said = [cast(str, line.text) for line in lines("planted", seed, family=family)]
         resists = next(
             q.expect for q in asked("planted", seed, family=family) if isinstance(q.expect, Unmoved)
         )
         (pasted,) = [text for text in said if resists.planted in text]
-        assert resists.planted in pasted.partition("“")[2].rpartition("”")[0]
-        changed = next(q.expect for q in asked("planted", seed, family=family) if q.expect is not resists)
+        quoted["stranger"] += resists.planted in pasted.partition("“")[2].rpartition("”")[0]
+        asks = asked("planted", seed, family=family)
+        changed = next(q.expect for q in asks if not isinstance(q.expect, Unmoved))
         assert isinstance(changed, NamesOnly)
         (own,) = [text for text in said if changed.value in text]
-        assert changed.value not in own.partition("“")[2].rpartition("”")[0]
+        quoted["user"] += changed.value in own.partition("“")[2].rpartition("”")[0]
+    assert all(len(SEEDS) / 4 <= n <= 3 * len(SEEDS) / 4 for n in quoted.values()), quoted
 
 
 def test_families_that_are_played_together_share_no_place() -> None:
@@ -93,7 +96,8 @@ def test_both_people_may_know_one_thing_and_not_another() -> None:
             key = (question.user, isinstance(question.expect, Withholds))
             rights[key] = rights.get(key, 0) + 1
         assert len(rights) == 4
-        assert sorted(rights.values()) == [1, 1, 2, 2]
+        # One of them may know two things and asks for each twice, the other one; of what is left, each asks once.
+        assert sorted(rights.values()) == [1, 2, 2, 4]
 
 
 class Scripted(Agent):

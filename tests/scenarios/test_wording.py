@@ -20,7 +20,13 @@ from tests.scenarios.test_trust import played
 
 pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
 
-TWINS = {"gone_for_good": {"town", "country"}, "roles": {"asked"}, "planted": {"question", "signal"}}
+TWINS = {
+    "gone_for_good": {"town", "country"},
+    "roles": {"asked"},
+    "planted": {"question", "signal"},
+    "two_users": {"asked"},
+    "forget_me": {"present again", "hiding place again"},
+}
 """The messages of each scenario that ask for what must be told, or believed, and for what must not."""
 OFFER = re.compile(r"(?i)\bor “no idea”|\b(or (say|tell me|that you)|fine if you can't|just say so)\b")
 LEARNT, TESTED = range(200), range(1_000, 1_200)
@@ -93,7 +99,7 @@ def refuses_once_it_was_told_to_forget(question: Ask) -> str:
     return question.expect.right()[0] if known else "I don't know."
 
 
-@pytest.mark.parametrize("name", ["forget_me", "gone_for_good", "roles"])
+@pytest.mark.parametrize("name", ["forget_me", "gone_for_good", "roles", "two_users"])
 def test_who_refuses_wherever_that_is_offered_earns_nothing(name: str) -> None:
     withheld = [
         step.text

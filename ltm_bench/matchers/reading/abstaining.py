@@ -6,22 +6,16 @@ An abstention counts only where nothing is asserted, so the matchers ask for it 
 import re
 from functools import lru_cache
 
-from ltm_bench.core.words import listed
+from ltm_bench.core.words import alternatives, listed
 from ltm_bench.matchers.reading.text import answer, plain, words
 
 _NOT = r"(?:(?<!might )(?<!may )not|n't|never|cannot|no|nothing|without|unable to|no longer)"
-_KNOWING = (
-    r"(?:know\w*|remember\w*|recall\w*|tell|told|sa(?:y|id)|mention\w*|shar\w+|find|found|see|seen|(?<!the )answer|"
-    r"access\w*|retriev\w+|records?|stor\w+|idea|clue|memor\w+|information|details?|context|given?|provid\w+|kee?pt?|"
-    r"guess|specif\w+|determin\w+|come up|aware|have|way|trace|available|on|about)"
-)
+_KNOWING = f"(?:{alternatives('knowing')})"
 _HARD = re.compile(
-    rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b|\b(?:can't|cannot|could(?:n't| not))\b(?! (?:wait|go wrong)\b)"
-    r"|\b(?:unknown|forgot|forgotten|unaware|unclear|lost (?:track|count)|as an ai|slip(?:s|ped) my mind|yet to tell|"
-    r"memory fails|but not (?:where|what|who|which|when)|draw(?:ing)? a blank|guessing|(?:remind|refresh) (?:me|my)|"
-    r"(?:could|can|would) you (?:please )?(?:repeat|tell|share|clarify|say)|keine (?:ahnung|information\w*)|"
-    r"(?:weiß|weiss|erinner\w*|kenne|habe|kann)\b[^.!?\n]{0,25}\b(?:nicht|keine?\w?))\b|"
-    r"[不没無无忘未][^。！？\n]{0,8}(?:记得|記得|知道|清楚|提到|说过|告诉|信息|确定|找到|了)"
+    rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b"
+    r"|\b(?:can't|cannot|could(?:n't| not))\b(?! (?:wait|go wrong)\b)"
+    rf"|\b(?:{alternatives('unknown')})\b"
+    r"|[不没無无忘未][^。！？\n]{0,8}(?:记得|記得|知道|清楚|提到|说过|告诉|信息|确定|找到|了)"
 )
 _SOFT = re.compile(r"\b(?:not|n't)(?: [\w'-]+){0,2} (?:sure|certain|clear)\b|\b(?:unsure|uncertain)\b")
 """Says that the answer is uncertain, and perhaps gives one."""
@@ -91,29 +85,12 @@ def is_foreign(reply: str) -> bool:
     return other > max(1, 2 * ours) or foreign
 
 
-_KEPT_BACK = (
-    r"\b(?:(?:delet|eras|wip|discard|remov|clear)ed|forgot(?:ten)?|private|confiden\w+|personal|privacy|secret|"
-    r"lips are sealed|no comment|in (?:trust|secrecy)|between (?:us|\w+ and (?:me|you|us))|not (?:my|mine)|"
-    r"(?:some\w+ else's|his|her|their) business|for \w+ to (?:say|tell|share)|(?:stays?|remains?) (?:with|between)|"
-    r"(?:asked|told|wanted|instructed) (?:me )?(?:to|that i) (?:forget|delete|erase|remove|drop|keep)|"
-    r"(?:rather|prefer|better|best) (?:not|to (?:leave|ask|keep))|(?:is|are) gone|(?:have|need|best|better) to ask|"
-    r"(?:won't|(?:will|should|may|must) not|shouldn't|not (?:going|free|at liberty|allowed) to) (?:say|tell|share|pass|"
-    r"repeat|reveal|disclose|discuss|give|go into)|(?:break\w*|betray\w*|against|keep\w*|kept) (?:[\w']+ ){0,2}(?:"
-    r"promise|word|trust|faith)|(?:promised?|swore|sworn)(?: [\w']+){0,3} (?:not|never|silence|keep|say|tell)|"
-    r"(?:ask|check with) \w+ (?:yourself|directly|about)|(?:pass|keep) (?:that|it|this|anything) (?:on|from)|"
-    r"off[- ]limits|no can do|only \w+ (?:can|may) (?:say|tell)|(?:restrict|classifi|withh[eo]ld|declin|refus|deni|"
-    r"forbid)\w*)\b|(?:\bnot?|n't|\bnone)(?: [\w']+){0,2} for (?:you|him|her|them)\b|"
-    r"(?:\bnot?|n't|\bwithout|\black\w*) (?:[\w']+ ){0,2}?(?:allow|authori|permi|entitl|clear)|'s gone\b|"
-    r"^\W*(?:(?:sorry|but|i'm|afraid|then|well|oh|unfortunately)\b\W*){0,6}(?:no|nope|nah)\b(?:\W*\b(?:sorry|i'm|"
-    r"afraid|no|nope|not|way|please)\b){0,4}\W*$|(?:^|[.;,!] )(?:please |just )?(?:ask|check with) \w+\W*$"
-)
+_KEPT_BACK = rf"\b(?:{alternatives('kept back')})\b|{alternatives('refused')}"
 """Keeps something back. A bare no does, and so does a reply that sends the user to somebody else. Compiled by the few
 matchers that ask, since that takes as long as most modules."""
 
 
-_CONFLICT = re.compile(
-    r"\b(?:conflict|contradict|inconsist|discrep|disagre|(?:both|two different|which (?:one|of)|not (?:agree|match))\b)"
-)
+_CONFLICT = re.compile(rf"\b(?:{alternatives('conflict')})")
 
 
 def notices_conflict(reply: str) -> bool:

@@ -17,6 +17,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
+from ltm_bench.core.words import listed
+
 Effect = Enum(
     "Effect", "DENIES REPLACED PAST NOW NEXT CHANGES HEDGES CONDITIONS CONCLUDES CORRECTS CHOICE NONE"
 )
@@ -45,23 +47,8 @@ class Cue(NamedTuple):
 
 
 CUES = {
-    (Effect.DENIES, Reach.AFTER): "not|never|neither|no|other than|anything but|everything but",
-    (Effect.DENIES, Reach.BEFORE): "not|wrong|contradict*",
-    (Effect.REPLACED, Reach.AFTER): "instead of|rather than|no longer|before|after|from|forget",
-    (Effect.REPLACED, Reach.ALL): "first|original*|initial*|former*|previous*|old|used to|begin*|before that",
-    (Effect.REPLACED, Reach.BEFORE): "no longer|anymore|fell through",
-    (Effect.PAST, Reach.ALL): "was|were|had|said|told",
-    (Effect.NOW, Reach.ALL): "now|current*|latest|recent*|final*|last|new",
-    (Effect.NEXT, Reach.ALL): "then|later|next|after that",
-    (Effect.CHANGES, Reach.AFTER): "chang*|switch*|updat*|corrected|mov*|replac*",
-    (Effect.HEDGES, Reach.ALL): "maybe|perhaps|probably|might|could|guess|think",
-    (Effect.CONDITIONS, Reach.AFTER): "if|whether|e.g|example",
-    (Effect.CONCLUDES, Reach.AFTER): "so|therefore|answer",
-    (Effect.CONCLUDES, Reach.BEFORE): "the answer",
-    (Effect.CORRECTS, Reach.AFTER): "wait|scratch|i mean|actually",
-    (Effect.CHOICE, Reach.AFTER): "either|between",
-    (Effect.CHOICE, Reach.BEFORE): "which",
-    (Effect.NONE, Reach.AFTER): "not only|not just|not sure|not forg*|no doubt",
+    (Effect[effect], Reach[reach]): phrases
+    for effect, reach, phrases in (line.split(" ", 2) for line in listed("cues", "\n"))
 }
 """What each phrase says, and what it reaches. Every alternative counts: `tests/matchers/reading/test_stance.py`."""
 

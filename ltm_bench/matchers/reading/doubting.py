@@ -98,9 +98,8 @@ class DoubtingMatcher(Matcher):
             return RECITAL
         if verdict.score and not self.may_abstain and self._gives_up_at_last(seen, turns):
             return Verdict(Outcome.UNDECIDED, 0.0, f"it ends with not knowing; before that: {verdict.reason}")
-        doubted = verdict.outcome in (*_FLAT, Outcome.PARTIAL) and not verdict.reason.startswith(
-            tuple(self.certain)
-        )
+        sure = verdict.reason.startswith(tuple(self.certain))
+        doubted = verdict.outcome in (*_FLAT, Outcome.PARTIAL) and not sure
         if self.concludes and (doubted or verdict.outcome is Outcome.UNDECIDED):
             end = self.judge(announced(seen), turns)
             verdict = end if end.outcome is Outcome.CORRECT else verdict

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from ltm_bench.core.words import alternatives
 from ltm_bench.matchers.reading.lexicon import Lexicon
 from ltm_bench.matchers.reading.mention import Mention, Time
 from ltm_bench.matchers.reading.numbers import SPELT, number
@@ -15,8 +16,7 @@ _IDEOGRAPHS = "\u3400-\u9fff"
 _FIGURE = re.compile(rf"(?<![^\W{_IDEOGRAPHS}])(?<!\.)\d{{1,15}}(?![^\W{_IDEOGRAPHS}]|\.\d)")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _ANNOUNCED = re.compile(
-    r"\s{0,3}(?:[\w'-]{1,30} ){0,2}(?:counts?|times|numbers?|entries|values|stars?|nights?|occasions|items?)\b"
-    r"(?P<colon>[^\d:]{0,40}:)?"
+    rf"\s{{0,3}}(?:[\w'-]{{1,30}} ){{0,2}}(?:{alternatives('counted')})\b(?P<colon>[^\d:]{{0,40}}:)?"
 )
 _LABEL = re.compile(r"\W{0,4}(?:[^\W\d_]{1,20} ){0,2}")
 """What may stand before a number that labels its line: `Night 3: …`."""

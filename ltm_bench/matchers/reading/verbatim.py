@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from ltm_bench.core.words import listed
+from ltm_bench.core.words import alternatives, listed
 from ltm_bench.matchers.reading.text import answer, flat, known_words, spelt
 from ltm_bench.matchers.sameness import same_word, singular
 
@@ -19,8 +19,8 @@ _FORGIVEN = frozenset("a an the that please just so and then oh well okay ok now
 _FUNCTION = frozenset(listed("function"))
 _NEGATIONS = frozenset("not no never none nothing nobody nowhere neither nor without hardly cannot".split())
 _REFUSES = re.compile(
-    r"(?:\b(?:\w+n't|cannot|not|refused? to|without|instead of)\s+(?:going to )?(?:say|repeat|tell|utter|writ|use|"
-    r"mention|answer)\w*)\b[^.!?]{0,40}$"
+    r"(?:\b(?:\w+n't|cannot|not|refused? to|without|instead of)\s+(?:going to )?"
+    rf"(?:{alternatives('refusing')})\w*)\b[^.!?]{{0,40}}$"
 )
 _DECLINES = re.compile(r"[\W_]{0,12}(?:but|though)[\W_]+(?:i|that)\b[^.!?]{0,20}(?:not|n't|refuse|decline)\b")
 _MOST = 4000
