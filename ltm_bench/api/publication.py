@@ -13,6 +13,7 @@ from ltm_bench.core.messages import Verdict
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.environment import record_facts
 from ltm_bench.log.manifest import Manifest
+from ltm_bench.plan.hiding import decoys_of
 from ltm_bench.plan.planning import Plan, read_bank, reference_examples
 from ltm_bench.plan.scenarios import abouts
 from ltm_bench.plugins.agents import agent_class
@@ -140,4 +141,5 @@ async def _played(
         start=manifest.suite.start,
         stagger=manifest.suite.stagger,
         max_tokens=manifest.filler.max_tokens,
+        decoys=decoys_of(examples, manifest, counter(manifest.tokenizer)),
     )
