@@ -1,26 +1,31 @@
 """How well needles are told from all else that is told: by a naive Bayes classifier on the words of a message.
 
-    python -m perf.filler [--spans 32k,120k,500k] [--seeds 5]
+    python -m perf.filler [--spans 32k,120k,500k] [--seeds 5] [--write agents/reference.json]
 
-It learns from the messages of `--seeds` runs of the standard suite, and is measured on those of as many other seeds:
+It learns from the messages of runs of the standard suite with `--seeds` training seeds, and is measured on others:
 how many of the messages that it keeps hold a needle if it keeps 95 % of those that do, and what share of the tokens
 that nobody asks about it keeps with them. Beside that: whether lengths tell needles (two-sample Kolmogorov-Smirnov, in
 each run), and how many messages and tokens a run has.
 """
 
+import json
 import math
-import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench import run
+from ltm_bench.adapters.needles import Weights, likeness, words_of
+from ltm_bench.core.seeds import Seed
 from ltm_bench.core.tokens import counter
 from ltm_bench.log.reader import read_turns
 from perf.harness import Arguments, measurement
 
 RECALL = 0.95
+WEAKEST = 0.5
+"""The weight below which a word is not written: it says next to nothing."""
 
 
 class Said(NamedTuple):
@@ -31,11 +36,7 @@ class Said(NamedTuple):
     tokens: int
 
 
-Weights = Mapping[str, float]
-"""By word: the logarithm of how much likelier it is in a message with a needle."""
-
-
-def played(span: str, seeds: Iterable[int]) -> list[tuple[int, list[Said]]]:
+def played(span: str, seeds: Iterable[Seed]) -> list[tuple[int, list[Said]]]:
     """Return the number of messages of each run, and those that are needles or filler."""
     count, runs = counter().count, []
     with tempfile.TemporaryDirectory() as reports:
@@ -49,16 +50,11 @@ def played(span: str, seeds: Iterable[int]) -> list[tuple[int, list[Said]]]:
     return runs
 
 
-def words(text: str) -> set[str]:
-    """Return the words of a message."""
-    return set(re.findall(r"\w+|[^\w\s]", text.casefold()))
-
-
 def learn(said: Iterable[tuple[str, bool]]) -> dict[str, float]:
     """Return the weights that these messages teach, each with whether it is what is sought."""
     found, totals = {True: Counter[str](), False: Counter[str]()}, Counter[bool]()
     for text, sought in said:
-        found[sought].update(words(text))
+        found[sought].update(words_of(text))
         totals[sought] += 1
     return {
         word: math.log(
@@ -68,22 +64,20 @@ def learn(said: Iterable[tuple[str, bool]]) -> dict[str, float]:
     }
 
 
-def score(weights: Weights, text: str) -> float:
-    """Return how much a message looks like what was sought."""
-    return sum(weights.get(word, 0.0) for word in words(text))
+def least(weights: Weights, said: Sequence[Said]) -> float:
+    """Return the likeness above which 95 % of the messages with needles are."""
+    found = sorted((likeness(each.text, weights) for each in said if each.needle), reverse=True)
+    return found[math.ceil(RECALL * len(found)) - 1]
 
 
 def ranked(weights: Weights, said: Sequence[Said]) -> tuple[float, float]:
     """Return the precision at a recall of 95 %, and the share of all other tokens that is kept with it."""
-    order = sorted(said, key=lambda each: -score(weights, each.text))
-    wanted, needles, others, kept = RECALL * sum(each.needle for each in said), 0, 0, 0
-    for each in order:
-        if needles >= wanted:
-            break
-        needles += each.needle
-        others += not each.needle
-        kept += 0 if each.needle else each.tokens
-    return needles / (needles + others), kept / max(1, sum(each.tokens for each in said if not each.needle))
+    bar = least(weights, said)
+    kept = [each for each in said if likeness(each.text, weights) >= bar]
+    others = sum(each.tokens for each in said if not each.needle)
+    return sum(each.needle for each in kept) / len(kept), sum(
+        each.tokens for each in kept if not each.needle
+    ) / max(1, others)
 
 
 def alike(one: Sequence[int], other: Sequence[int]) -> float:
@@ -103,13 +97,22 @@ def alike(one: Sequence[int], other: Sequence[int]) -> float:
     return max(0.0, 2.0 * sum((-1.0) ** (k - 1) * math.exp(-2 * (k * weight) ** 2) for k in range(1, 50)))
 
 
-@measurement(__doc__, spans="32k,120k,500k", seeds=5)
+@measurement(
+    __doc__,
+    spans="32k,120k,500k",
+    seeds=5,
+    write=("", "file to write what was learnt at all spans into, for `filter`"),
+)
 def main(args: Arguments) -> None:
     """Measure and print."""
+    pooled = list[Said]()
     print("span   messages  told, tokens  filler, tokens  precision  kept of filler  lengths alike (p)")
     for span in args.spans.split(","):
-        learnt, seen = played(span, range(args.seeds)), played(span, range(args.seeds, 2 * args.seeds))
-        weights = learn((each.text, each.needle) for _, said in learnt for each in said)
+        learnt = [
+            each for _, said in played(span, [f"train:{n}" for n in range(args.seeds)]) for each in said
+        ]
+        weights, seen = learn((each.text, each.needle) for each in learnt), played(span, range(args.seeds))
+        pooled += learnt
         precision, kept = ranked(weights, [each for _, said in seen for each in said])
         sides = [
             ([e.tokens for e in said if e.needle], [e.tokens for e in said if not e.needle])
@@ -122,3 +125,10 @@ def main(args: Arguments) -> None:
             f"{span:5}  {sum(n for n, _ in seen) / len(seen):8.0f}  {told:4.0f} {size:7.0f}  {filler:6.0f} {hay:7.0f}"
             f"  {precision:9.3f}  {kept:14.3f}  {lengths[len(lengths) // 2]:.3f} ({lengths[0]:.3f} … {lengths[-1]:.3f})"
         )
+    if args.write:
+        learnt_from_all = learn((each.text, each.needle) for each in pooled)
+        strong = {
+            word: round(each, 2) for word, each in sorted(learnt_from_all.items()) if abs(each) >= WEAKEST
+        }
+        found = {"least": round(least(strong, pooled), 2), "weights": strong}
+        Path(args.write).write_text(json.dumps(found, ensure_ascii=False, indent=0) + "\n", "utf-8")
