@@ -62,7 +62,7 @@ class Browser:
         event: dict[str, Any] = json.loads(message)
         return event
 
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+    def _send(self, method: str, **parameters: Any) -> None:
         self._calls += 1
         request = {"id": self._calls, "method": method, "params": parameters}
         if self._session:
@@ -70,6 +70,9 @@ class Browser:
         left = json.dumps(request).encode() + b"\0"
         while left:
             left = left[os.write(self._write, left) :]
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        self._send(method, **parameters)
         while (answer := self._next()).get("id") != self._calls:
             self.events.append(answer)
         if answer.get("error", {}).get("message") == "Inspected target navigated or closed":
@@ -129,7 +132,7 @@ class Browser:
 
     def close(self) -> None:
         self._session = ""
-        self.call("Browser.close")
+        self._send("Browser.close")  # it may be gone before it has answered
         os.close(self._write)
         while os.read(self._read, 1 << 16):
             pass

@@ -159,6 +159,8 @@ class Conversation:
                 await self._steps.settle(cancel=False)
             await calls.restart(self._turns)
             self._store.agent = calls.agent
+        if calls.live:
+            await self._store.look_before(example.id, line, message.turn)
         climb, recalled = self._climb(step, send), None
         if step.known is not None:
             said = await self._scripted(step, step.known, going_on)
@@ -182,7 +184,7 @@ class Conversation:
         if isinstance(line, Ask) and verdict is not None:
             failed = self._judge(example, line, message.turn, verdict)
             if recalled is not None and failed is not None:
-                sought = needles_of(line, heard, example)
+                sought = needles_of(line, message, heard, example)
                 await calls.tracing.trace(message, sought, recalled, failed=failed)
         elif isinstance(line, Tell) and line.deletes:
             await calls.delete(line.deletes, message, turns=self._turns)
@@ -204,7 +206,7 @@ class Conversation:
                 climb.judge(verdict)
             failed = self._judge(example, line, message.turn, verdict)
             if recalled is not None and failed is not None:
-                sought = needles_of(line, turns, example)
+                sought = needles_of(line, message, turns, example)
                 self._traced.append(partial(calls.tracing.trace, message, sought, recalled, failed=failed))
 
         known = self._forks.known(forked)

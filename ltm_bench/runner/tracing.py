@@ -9,8 +9,10 @@ from ltm_bench.core.agent import Agent, Memory
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Ask, Message, Turn
 from ltm_bench.log.journal import Journal, retrieval_trace_of
+from ltm_bench.matchers.reading import COMMON, words
+from ltm_bench.matchers.sameness import singular
 from ltm_bench.runner.guarding import guarded
-from ltm_bench.script.rehearsal import holding
+from ltm_bench.script.rehearsal import holding, ideal_reply
 from ltm_bench.script.scenario import Example
 
 DEPTH = 50
@@ -34,7 +36,31 @@ class Found(NamedTuple):
     """How many it uses, as it says."""
 
 
-def needles_of(line: Ask, heard: Sequence[Turn], example: Example) -> list[Turn]:
+class SoughtNeedle(NamedTuple):
+    """A needle that retrieval is to find for a question."""
+
+    turn: Turn
+    gives: frozenset[str]
+    """The words of the right answer that it gives; empty if it is known for none, such as an instruction."""
+
+    def came_to(self, memory: Memory) -> bool:
+        """Whether a memory comes from it: by its turn if known, else by its text."""
+        if memory.turn is not None:
+            first = memory.turn if memory.since is None else memory.since
+            return first <= self.turn.message.turn <= memory.turn
+        return " ".join(self.turn.message.text.split()) in " ".join(memory.text.split())
+
+    def is_in(self, memory: Memory) -> bool:
+        """Whether a memory comes from it and has at least half of the answer's words that it gives.
+
+        A product that extracts what it keeps may make a memory of a turn, and leave out what will be asked.
+        """
+        if not self.came_to(memory):
+            return False
+        return 2 * len(self.gives & _said(memory.text)) >= len(self.gives)
+
+
+def needles_of(line: Ask, question: Message, heard: Sequence[Turn], example: Example) -> list[SoughtNeedle]:
     """Return what retrieval is to find for a question: the needles before it; of a record, those that hold its answer.
 
     Nothing if a record's set does not name these: most of a long history has nothing to do with a question.
@@ -43,7 +69,12 @@ def needles_of(line: Ask, heard: Sequence[Turn], example: Example) -> list[Turn]
     if not line.evidence and any(turn.session is not None for turn in spoken):
         return []
     told = [spoken[place] for place in holding(line, len(spoken), example)]
-    return [turn for turn in told if turn.kind == "tell"]
+    answer = _said(ideal_reply(line)) - _said(question.query)
+    return [SoughtNeedle(turn, answer & _said(turn.message.text)) for turn in told if turn.kind == "tell"]
+
+
+def _said(text: str) -> frozenset[str]:
+    return frozenset(singular(word) for word in words(text) if word not in COMMON)
 
 
 class Tracing:
@@ -52,9 +83,9 @@ class Tracing:
     def __init__(self, agent: Agent, log: Path, clock: Callable[[], float]) -> None:
         self.agent = agent
         self._journal = Journal(retrieval_trace_of(log), clock)
-        # Needles found by their own words since anything but a question was said, so that many questions about one
-        # history need not look for each of them again.
-        self._stored: set[int] = set()
+        # What each needle's own words found of it since anything but a question was said, so that many questions about
+        # one history need not look for each of them again.
+        self._found: dict[int, list[Memory]] = {}
 
     def close(self) -> None:
         """Close the side file."""
@@ -62,7 +93,7 @@ class Tracing:
 
     def store_changes(self) -> None:
         """Note that the agent hears something, so that its store may hold more needles from now on."""
-        self._stored.clear()
+        self._found.clear()
 
     async def recalled(self, message: Message) -> Found | None:
         """Return what retrieval gives for a question; None if there is no retrieval."""
@@ -86,18 +117,25 @@ class Tracing:
             return None
         return found
 
-    async def trace(self, question: Message, sought: Sequence[Turn], found: Found, *, failed: bool) -> None:
+    async def trace(
+        self, question: Message, sought: Sequence[SoughtNeedle], found: Found, *, failed: bool
+    ) -> None:
         """Record at which rank each needle was retrieved for a question, which ones the agent uses, and what else came.
 
-        If the question failed, also record whether each needle was stored, that is, found by its own words. This is
-        evidence beside the log, not part of it: retrieval cannot be replayed.
+        If the question failed, also record whether each needle was stored, that is, found by its own words, and if
+        not, whether a memory of its turn was found that lacks the answer. This is evidence beside the log, not part of
+        it: retrieval cannot be replayed.
         """
-        needles = []
-        for turn in sought:
-            stored = await self._finds(turn) if failed else None
-            if failed and stored is None:
-                return
-            needles.append([turn.message.turn, stored, _rank(turn, found.deep)])
+        needles, empty = [], []
+        for needle in sought:
+            turn, stored = needle.turn.message.turn, None
+            if failed:
+                own = await self._found_by_itself(needle)
+                if own is None:
+                    return
+                stored = _rank(needle, own) is not None
+                empty += [turn] if not stored and any(map(needle.came_to, [*own, *found.deep])) else []
+            needles.append([turn, stored, _rank(needle, found.deep)])
         others = [
             {
                 "rank": rank,
@@ -106,37 +144,33 @@ class Tracing:
                 "text": memory.text[:SHOWN],
             }
             for rank, memory in enumerate(found.deep, start=1)
-            if not any(_is_of(turn, memory) for turn in sought)
+            if not any(needle.is_in(memory) for needle in sought)
         ]
         record = {"turn": question.turn, "needles": needles, "instead": others[:INSTEAD]}
         if found.k is not None:
-            used = [turn.message.turn for turn in sought if _rank(turn, found.used) is not None]
+            used = [each.turn.message.turn for each in sought if _rank(each, found.used) is not None]
             record |= {"k": found.k, "used": used}
+        if empty:
+            record["empty"] = empty
         self._journal.put(record)
 
-    async def _finds(self, needle: Turn) -> bool | None:
-        """Whether asking the agent's retrieval for a needle's own words finds it; None if retrieval fails."""
-        number = needle.message.turn
-        if number not in self._stored:
-            found = await self._recall(needle.message.text, number)
-            if found is None or _rank(needle, found) is None:
-                return None if found is None else False
-            self._stored.add(number)
-        return True
+    async def _found_by_itself(self, needle: SoughtNeedle) -> Sequence[Memory] | None:
+        """Return what asking the agent's retrieval for a needle's own words gives; None if retrieval fails."""
+        number = needle.turn.message.turn
+        if number not in self._found:
+            found = await self._recall(needle.turn.message.text, number)
+            if found is None:
+                return None
+            own = [memory for memory in found if needle.came_to(memory)]
+            if not own:  # it may be indexed a while later
+                return own
+            self._found[number] = own
+        return self._found[number]
 
 
-def _rank(needle: Turn, memories: Sequence[Memory]) -> int | None:
+def _rank(needle: SoughtNeedle, memories: Sequence[Memory]) -> int | None:
     """Return a needle's rank among memories, from 1; None if it is not among them."""
-    places = (rank for rank, memory in enumerate(memories, start=1) if _is_of(needle, memory))
-    return next(places, None)
-
-
-def _is_of(needle: Turn, memory: Memory) -> bool:
-    """Whether a memory comes from a needle: by its turn if known, else by its text."""
-    if memory.turn is not None:
-        first = memory.turn if memory.since is None else memory.since
-        return first <= needle.message.turn <= memory.turn
-    return " ".join(needle.message.text.split()) in " ".join(memory.text.split())
+    return next((rank for rank, memory in enumerate(memories, start=1) if needle.is_in(memory)), None)
 
 
 def _finite(value: float | None) -> float | None:

@@ -25,7 +25,7 @@ from ltm_bench.log.recorder import Recorder
 from ltm_bench.runner import calls as module
 from ltm_bench.runner.calls import Caller
 from ltm_bench.runner.outgoing import CallResult
-from ltm_bench.runner.tracing import Found
+from ltm_bench.runner.tracing import Found, SoughtNeedle
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 PRICED = Usage(uncached=1_000_000, model="gpt-4o", provider="openai")
@@ -316,7 +316,9 @@ def test_needles_are_looked_for_again_only_after_the_agent_has_heard_something(b
 
     async def looked(number: int) -> bool:
         agent.heard.clear()
-        await bench.calls.tracing.trace(message(number), [turn(0)], Found([], [], None), failed=True)
+        await bench.calls.tracing.trace(
+            message(number), [SoughtNeedle(turn(0), frozenset())], Found([], [], None), failed=True
+        )
         return bool(agent.heard)
 
     async def talk() -> list[bool]:

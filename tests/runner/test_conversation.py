@@ -110,6 +110,10 @@ class Recalls(Agent):
         if self.way == "halves":  # as products divide a limit among kinds of memories
             weather = [Memory(f"Rain {n}.") for n in range(limit // 2)]
             return [*weather, *(Memory(m.text, turn=m.turn) for m in reversed(self.told))][:limit]
+        if self.way == "extracts":  # a memory of every turn, and the colours in none of them
+            bare = [" ".join(word for word in m.text.split() if word.strip(".:,;!?").lower() not in PALETTE)
+                    for m in self.told]
+            return [Memory(f"The user said: {text}", turn=m.turn) for text, m in zip(bare, self.told)]
         return [Memory(m.text, m.at, m.turn if self.way != "texts" else None) for m in found]
 """,
     "unpriced": """
@@ -386,6 +390,22 @@ def test_a_lost_needle_is_shown_with_what_was_found_instead(place: Path, run: Ru
     assert 'rank 1, score 0.75: <div class="said" dir="auto">Rain is likely.</div>' in page
     assert "stored, retrieved at rank 2" in page
     assert "stored, not retrieved" in page
+
+
+def test_a_memory_of_the_turn_without_the_answer_is_not_the_answer_stored(place: Path, run: Run) -> None:
+    assert run("recalls", "-A", "way=extracts", "--scenario", "colours", "--isolated").exit_code == 0
+    content = results(place)
+    asked = [q["retrieval"] for e in content["examples"] for q in e["questions"]]
+    assert content["lost"] == {"not stored": len(asked)}
+    for each in asked:
+        newest = each["traces"][-1]  # the colour that is asked for
+        assert (newest["stored"], newest["empty"], newest["rank"]) == (False, True, None)
+        assert newest["turn"] in [other["turn"] for other in each["instead"]] or len(each["instead"]) == 5
+        assert all(earlier["stored"] and not earlier["empty"] for earlier in each["traces"][:-1]), (
+            "what gives no word of the answer is found by its turn"
+        )
+    page = (place / "reports" / "r" / "report.html").read_text("utf-8")
+    assert "a memory of that turn exists, without the answer" in page
 
 
 def test_what_lies_beyond_the_memories_that_the_agent_uses_is_not_retrieved(place: Path, run: Run) -> None:

@@ -86,12 +86,17 @@ def looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command") 
 @pytest.mark.parametrize("questions", ["in-line", "forked"])
 def test_a_resumed_run_looks_where_it_was_interrupted(looked: Looked, agent: str, questions: str) -> None:
     whole = looked(agent, questions)
-    assert len(whole) == 2
-    for look in (1, 2):  # the first is followed by more turns; the second is the last thing that happens
+    assert [sorted({"before", "facts"} & set(each)) for each in whole] == [["before"], ["facts"]] * 2
+    for look in (
+        1,
+        2,
+        3,
+        4,
+    ):  # before a deletion, or after a question; the last is the last thing that happens
         assert looked(agent, questions, look) == whole
 
 
 def test_a_look_that_was_recorded_is_not_repeated(looked: Looked, tmp_path: Path) -> None:
-    looked("rehears", "in-line", 2)
+    looked("rehears", "in-line", 4)
     (times,) = tmp_path.rglob("listed")
-    assert times.read_text() == "2"
+    assert times.read_text() == "4"

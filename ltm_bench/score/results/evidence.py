@@ -35,12 +35,24 @@ def writings(path: Path) -> dict[str, Examined]:
     return found
 
 
+def changes(path: Path) -> dict[str, dict[tuple[str, str], bool]]:
+    """Return what an agent's store had just before facts were replaced or deleted, by example."""
+    found: dict[str, dict[tuple[str, str], bool]] = {}
+    for record in records(path):
+        name, before = record.get("example"), record.get("before")
+        for each in before if isinstance(before, list) else ():
+            match each:
+                case [str(about), str(value), bool(had)] if isinstance(name, str):
+                    found.setdefault(name, {})[about, value] = had
+    return found
+
+
 def _retrieval(needles: Sequence[Sequence[Any]], record: Mapping[str, Any]) -> Retrieval:
     """Return a record's retrieval. Version 0.1.0 recorded whether a needle was retrieved, not its rank."""
     # Not isinstance(): True is an int, too, and is what version 0.1.0 recorded.
     ranked = all(rank is None or type(rank) is int for _, _, rank in needles)
     known = [bool(stored) for _, stored, _ in needles if stored is not None]
-    k, used, instead = (record.get(name) for name in ("k", "used", "instead"))
+    k, used, instead, empty = (record.get(name) for name in ("k", "used", "instead", "empty"))
     cut = used if type(k) is int and isinstance(used, list) else None
     retrieved = [bool(rank) if cut is None else turn in cut for turn, _, rank in needles]
     return Retrieval(
@@ -54,6 +66,7 @@ def _retrieval(needles: Sequence[Sequence[Any]], record: Mapping[str, Any]) -> R
                 stored=None if stored is None else bool(stored),
                 rank=rank,
                 used=None if cut is None else turn in cut,
+                empty=isinstance(empty, list) and turn in empty,
             )
             for turn, stored, rank in needles
             if ranked and isinstance(turn, int)

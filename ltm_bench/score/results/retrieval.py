@@ -15,11 +15,14 @@ class NeedleTrace(BaseModel, frozen=True):
 
     turn: int
     stored: bool | None
-    """Whether a search for its own words found it; None if the reply was right, so no search was made."""
+    """Whether a search for its own words found a memory of it that has the answer's words; None if the reply was right,
+    so no search was made."""
     rank: int | None
     """Its rank among the memories found for the question, from 1; None if it was not among them."""
     used: bool | None = None
     """Whether it was among those that the agent uses; None if the agent does not say how many these are."""
+    empty: bool = False
+    """Whether there are memories of its turn, but without the answer's words, so that it counts as not stored."""
 
     @property
     def retrieved(self) -> bool:

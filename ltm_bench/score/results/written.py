@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from ltm_bench.core.agent import Memory
 from ltm_bench.core.messages import Fact
-from ltm_bench.matchers.reading import known_words, words
+from ltm_bench.matchers.reading import known_words, plain, words
 from ltm_bench.matchers.sameness import singular
 
 
@@ -35,6 +35,8 @@ class State(StrEnum):
     GONE = "replaced and gone"
     UNDELETED = "still there after deletion"
     DELETED = "deleted"
+    NEVER = "never stored"
+    """It was to be replaced or deleted, and the store did not have it just before."""
     INVENTED = "invented"
     """A value that was never told."""
 
@@ -113,8 +115,29 @@ class _Text(NamedTuple):
     memory: Memory
 
 
+Before = Mapping[tuple[str, str], bool]
+"""Whether a store had facts just before they were replaced or deleted, by what they are about and their value."""
+
+
+def held(facts: Iterable[Fact], memories: Iterable[Memory]) -> dict[tuple[str, str], bool]:
+    """Return which facts a store has."""
+    wanted = {(fact.about, fact.value): fact for fact in facts}
+    starts = {key: _plain(fact.value).strip()[:3] for key, fact in wanted.items()}
+    found = dict.fromkeys(wanted, False)
+    for memory in memories:
+        lower = plain(memory.text)  # far faster than to read it, and most memories have none of them
+        for key, fact in wanted.items():
+            if not found[key] and starts[key] in lower:
+                found[key] = _has(_read(memory), fact.words, fact.value)
+    return found
+
+
 def examine(
-    told: Sequence[Told], deleted: Iterable[str], memories: Sequence[Memory], others: Iterable[Fact]
+    told: Sequence[Told],
+    deleted: Iterable[str],
+    memories: Sequence[Memory],
+    others: Iterable[Fact],
+    before: Before,
 ) -> Written:
     """Look for an example's facts in what a store holds.
 
@@ -123,6 +146,8 @@ def examine(
         deleted: The subjects of the facts that were to be deleted.
         memories: The store's content.
         others: The facts of all examples of the conversation: a value told by any of them was not invented.
+        before: What the store had of facts just before they were replaced or deleted. A fact that is gone now, and of
+            which that is not known since the run was interrupted there, is left out.
     """
     texts = [_read(memory) for memory in memories]
     gone, known = frozenset(deleted), list(others)
@@ -131,20 +156,25 @@ def examine(
     facts = []
     for each in dict.fromkeys(told):
         fact = each.fact
-        held = [text for text in texts if _has(text, fact.words, fact.value)]
+        having = [text for text in texts if _has(text, fact.words, fact.value)]
         current = fact == last[fact.about]
         if not current and fact.value == last[fact.about].value:
             continue  # it came back
         if not current:
             new = last[fact.about].value
             # A memory with both values tells the change ("now green, no longer blue"), and is not stale.
-            held = [text for text in held if not _has(text, fact.words, new)]
-            state = State.STALE if held else State.GONE
+            having = [text for text in having if not _has(text, fact.words, new)]
+            state = State.STALE if having else State.GONE
         elif fact.about in gone:
-            state = State.UNDELETED if held else State.DELETED
+            state = State.UNDELETED if having else State.DELETED
         else:
-            state = State.PRESENT if held else State.MISSING
-        whose = {text.memory.user for text in held} if several else {each.user}
+            state = State.PRESENT if having else State.MISSING
+        if state in (State.GONE, State.DELETED):
+            had = before.get((fact.about, fact.value))
+            if had is None:
+                continue
+            state = state if had else State.NEVER
+        whose = {text.memory.user for text in having} if several else {each.user}
         facts.append(
             Held(
                 about=fact.about,
@@ -152,7 +182,7 @@ def examine(
                 state=state,
                 leaked=several and bool(whose - {each.user, None}),
                 common=several and None in whose,
-                evidence=held[0].memory.text[:SHOWN] if held else "",
+                evidence=having[0].memory.text[:SHOWN] if having else "",
             )
         )
     return Written(memories=len(memories), facts=(*facts, *_invented(last, known, texts)))

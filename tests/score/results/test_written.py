@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ltm_bench import Fact, Memory, run
-from ltm_bench.score.results.written import Examined, State, Told, examine, summed
+from ltm_bench.score.results.written import Examined, State, Told, examine, held, summed
 
 TOWNS = ("Ghent", "Porto", "Riga", "Lima", "Oslo")
 NOWHERE = "Atlantis"
@@ -16,8 +16,15 @@ def town(name: str, value: str) -> Fact:
     return Fact(f"{name} lives", value, words=(name,), among=(*TOWNS, NOWHERE))
 
 
-def states(told: list[Told], memories: list[str], deleted: tuple[str, ...] = ()) -> dict[str, State]:
-    found = examine(told, deleted, [Memory(text) for text in memories], [each.fact for each in told])
+def states(
+    told: list[Told],
+    memories: list[str],
+    deleted: tuple[str, ...] = (),
+    before: tuple[str, ...] | None = ("Ines: Ghent", "Ines: Porto"),
+) -> dict[str, State]:
+    facts = [each.fact for each in told]
+    had = {} if before is None else held(facts, map(Memory, before))
+    found = examine(told, deleted, [Memory(text) for text in memories], facts, had)
     return {fact.value: fact.state for fact in found.facts}
 
 
@@ -53,6 +60,23 @@ def test_a_fact_is_found_by_its_words(memories: list[str], found: dict[str, Stat
     assert states([IN_GHENT, IN_PORTO], memories) == found, why
 
 
+def test_what_was_never_stored_is_neither_replaced_nor_deleted() -> None:
+    told = [IN_GHENT, IN_PORTO]
+    facts = [each.fact for each in told]
+    never = examine(told, (), [Memory("Ines: Porto")], facts, held(facts, []))
+    assert {fact.value: fact.state for fact in never.facts} == {"Ghent": State.NEVER, "Porto": State.PRESENT}
+    writing = summed([Examined(never, several=False)])
+    assert writing is not None
+    assert writing.updated.of == 0, "nothing was there to update"
+    assert states([IN_GHENT], [], ("Ines lives",), before=()) == {"Ghent": State.NEVER}
+    assert states([IN_GHENT], ["Ines: Ghent"], ("Ines lives",), before=()) == {"Ghent": State.UNDELETED}
+
+
+def test_nothing_is_said_of_a_store_that_was_not_seen_before_the_change() -> None:
+    assert states([IN_GHENT, IN_PORTO], ["Ines: Porto"], before=None) == {"Porto": State.PRESENT}
+    assert states([IN_GHENT], [], ("Ines lives",), before=None) == {}
+
+
 def test_a_deleted_fact_is_not_missing() -> None:
     assert states([IN_GHENT], [], ("Ines lives",)) == {"Ghent": State.DELETED}
     assert states([IN_GHENT], ["Ines: Ghent"], ("Ines lives",)) == {"Ghent": State.UNDELETED}
@@ -60,14 +84,14 @@ def test_a_deleted_fact_is_not_missing() -> None:
 
 def test_a_fact_from_another_example_is_not_invented() -> None:
     others = [town("Ines", "Riga"), IN_GHENT.fact]
-    found = examine([IN_GHENT], (), [Memory("Ines is in Ghent"), Memory("Ines is in Riga")], others)
+    found = examine([IN_GHENT], (), [Memory("Ines is in Ghent"), Memory("Ines is in Riga")], others, {})
     assert [fact.state for fact in found.facts] == [State.PRESENT]
 
 
 def test_another_users_memory_has_leaked_and_one_of_no_user_is_common() -> None:
     told = [Told(Fact("Ada's code", "4711"), "Ada"), Told(Fact("Ben's code", "2208"), "Ben")]
     memories = [Memory("code 4711", user="Ada"), Memory("4711", user="Ben"), Memory("2208")]
-    ada, ben = examine(told, (), memories, []).facts
+    ada, ben = examine(told, (), memories, [], {}).facts
     assert (ada.leaked, ada.common, ben.leaked, ben.common) == (True, False, False, True)
 
 
@@ -86,11 +110,12 @@ def test_the_shares_are_the_rates_at_which_the_store_fails() -> None:
             memories.append(Memory(f"{name} lives in {old.value}"))
         if i % 10 == 0:  # every tenth gets an invented town
             memories.append(Memory(f"{name} lives in {NOWHERE}"))
-    people = examine(told, (), memories, [each.fact for each in told])
+    facts = [each.fact for each in told]
+    people = examine(told, (), memories, facts, {(fact.about, fact.value): True for fact in facts})
     codes = [Told(Fact(f"{user}{i}", f"{user}code{i}"), user) for i in range(40) for user in ("ada", "ben")]
     kept = [Memory(each.fact.value, user=each.user) for each in codes]
     kept += [Memory(each.fact.value, user="ben" if each.user == "ada" else "ada") for each in codes[::8]]
-    users = examine(codes, [each.fact.about for each in codes[::2]], kept[::1], [])
+    users = examine(codes, [each.fact.about for each in codes[::2]], kept[::1], [], {})
     found = summed([Examined(people, False), Examined(users, True)])
     assert found is not None
     assert (found.recall.count, found.recall.of) == (150 + 40, 200 + 40)
@@ -177,7 +202,7 @@ def test_the_table_finds_the_rates_of_a_store_that_loses_keeps_invents_and_leaks
     assert found is not None
     assert found.examples == 16
     facts = 4 * (4 + 2 + 2)
-    lost = found.states.get(State.MISSING, 0) + found.states.get(State.DELETED, 0)
+    lost = found.states.get(State.MISSING, 0) + found.states.get(State.NEVER, 0)
     assert done["lost"] == facts // 4 == lost
     assert found.states[State.STALE] == 4 * 2  # from every change of colour, since nothing is ever replaced
     assert found.states[State.INVENTED] == done["invented"]
