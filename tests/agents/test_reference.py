@@ -70,9 +70,9 @@ def test_a_filter_neither_writes_nor_counts_what_does_not_look_like_a_needle() -
 
 
 @pytest.mark.slow
-def test_a_filter_forgets_over_a_longer_span_as_one_that_hears_everything_does() -> None:
-    near, far = (run("filter", span, seed=1).score or 0 for span in ("8k", "120k"))
-    plain = run("forgetful", "120k", seed=1).score
+def test_a_filter_forgets_over_a_longer_span_as_one_that_hears_everything_does(tmp_path: Path) -> None:
+    near, far = (run("filter", span, seed=1, reports=tmp_path).score or 0 for span in ("8k", "120k"))
+    plain = run("forgetful", "120k", seed=1, reports=tmp_path).score
     assert plain is not None
     assert near > 11
     assert far - plain < 1.5, "it is worth next to nothing to keep only what looks like a needle"
