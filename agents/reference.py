@@ -4,10 +4,12 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench import Agent, AgentError, Ask, Chat, Dice, Message, Outcome, Reply, Tell, Turn, Verdict
 from ltm_bench.adapters import ConfigError, counter
+from ltm_bench.adapters.needles import likeness
 
 UNKNOWN = "I do not know."
 
@@ -19,6 +21,9 @@ SHOWN_BY: Mapping[str, tuple[Outcome, ...]] = {
 }
 """The faults that put another reply in place of the right one, and the outcomes of such a reply."""
 
+
+_LEARNT = Path(__file__).with_suffix(".json")
+"""What `filters` goes by: weights of words, and from where on it keeps a message; `perf/filler.py` writes it."""
 
 _CUE = 4
 """Words of a needle, one after the other, that recall all of it."""
@@ -67,6 +72,8 @@ class Reference(Agent):
         forgets_after: Tokens of conversation after which a fact is forgotten; 0: never.
         readable_after: Seconds of benchmark time until a fact can be read.
         holds: The number of facts that it holds; the oldest is dropped. 0: any number.
+        filters: Whether it hears only what a naive classifier takes for a needle: the rest is neither written nor
+            counted by `forgets_after`. The classifier has learnt from runs of training seeds.
         seed: Seed of its faults, besides the run's.
 
     Raises:
@@ -89,6 +96,7 @@ class Reference(Agent):
         forgets_after: int = 0,
         readable_after: float = 0.0,
         holds: int = 0,
+        filters: bool = False,
         seed: int = 0,
     ) -> None:
         given = {"loses": loses, "finds": finds, "uses": uses, "stale": stale, "mixes": mixes, "leaks": leaks}
@@ -102,6 +110,8 @@ class Reference(Agent):
         self._told: dict[str, list[Telling]] = {}
         self._heard: dict[str | None, list[Turn]] = {}
         self._holds = holds
+        self._filter = json.loads(_LEARNT.read_text("utf-8")) if filters else None
+        self._missed = set[str]()
         self.position = self.written = 0
 
     async def reply(self, message: Message) -> Reply:
@@ -128,15 +138,25 @@ class Reference(Agent):
             self._heard.setdefault(message.stream, []).append(Turn(message, reply, "chat", message.stream))
         if isinstance(message.line, Tell) and message.stream is not None:
             told, heard = self._told.setdefault(message.stream, []), self._heard[message.stream]
+            needle = "\n".join(each.text for each in message.line.buried) or message.text
             line = sum(not isinstance(turn.message.line, Ask) for turn in heard) - 1
             facts: list[tuple[str | None, str]] = [(fact.about, fact.value) for fact in message.line.facts]
-            for about, value in facts or [(None, message.text)]:
+            for about, value in facts or [(None, needle)]:
                 key = f"{message.stream} {len(told)}"
                 place = (message.at, self.position, self.written)
-                told.append(Telling(key, about, value, *place, message.text, line))
-                self.written += not self._chance("loses", key)
-        if self._forgets_after:
+                told.append(Telling(key, about, value, *place, needle, line))
+                if not self._keeps(message.text):
+                    self._missed.add(key)
+                self.written += not self._loses(key)
+        if self._forgets_after and self._keeps(message.text):
             self.position += sum(counter().count(text) for text in (message.text, reply.text))
+
+    def _keeps(self, text: str) -> bool:
+        learnt = self._filter
+        return learnt is None or likeness(text, learnt["weights"]) >= learnt["least"]
+
+    def _loses(self, key: str) -> bool:
+        return key in self._missed or self._chance("loses", key)
 
     def _answer(self, message: Message) -> Reply:
         line, right = message.line, message.ideal
@@ -209,7 +229,7 @@ class Reference(Agent):
     def _knows(self, fact: Telling, message: Message) -> bool:
         beside = _beside(message)
         return _told_in(beside, [fact]) or (
-            not self._chance("loses", fact.key)
+            not self._loses(fact.key)
             and not 0 < self._holds < self.written - fact.number
             and (_cues(beside, fact, message) or not self._chance("finds", f"{question(message)} {fact.key}"))
             and not 0 < self._forgets_after < self.position - fact.position

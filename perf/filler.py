@@ -1,99 +1,134 @@
-"""How easily filler is told from needles: by a naive Bayes classifier, and by the best pattern of one line.
+"""How well needles are told from all else that is told: by a naive Bayes classifier on the words of a message.
 
-    python -m perf.filler [--span 32k] [--seeds 10]
+    python -m perf.filler [--spans 32k,120k,500k] [--seeds 5] [--write agents/reference.json]
 
-Both learn from the messages of `--seeds` runs of the standard suite, and are measured on those of as many other seeds.
-The classifier looks at which words and sequences of four letters a message holds. The pattern is the one of `PATTERNS`,
-or the single word, with the best F1. To measure another version, run this file from a checkout of it:
-`PYTHONPATH=. python …/perf/filler.py`.
+It learns from the messages of runs of the standard suite with `--seeds` training seeds, and is measured on others:
+how many of the messages that it keeps hold a needle if it keeps 95 % of those that do, and what share of the tokens
+that nobody asks about it keeps with them. Beside that: whether lengths tell needles (two-sample Kolmogorov-Smirnov, in
+each run), and how many messages and tokens a run has.
 """
 
+import json
 import math
-import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from ltm_bench import run
+from ltm_bench.adapters.needles import Weights, likeness, words_of
+from ltm_bench.core.seeds import Seed
+from ltm_bench.core.tokens import counter
 from ltm_bench.log.reader import read_turns
 from perf.harness import Arguments, measurement
 
-PATTERNS = (
-    r"(?m)^Q:", "JSON", r"\?", r"\?$", r"\n", r"\n.*\n", r"(?m)^[-*•]", r"(?m)^\d+[.)]", ":", r"\d", '"', "“", "–",
-    r"(?s).{150}", r"(?s).{300}", r"(?s).{600}", r"^.{,40}[.!?] ", r"(?:.*[.!?] ){3}", r"[.!?] .*[.!?]",
-)  # fmt: skip
-"""What a person would try first; each is also tried negated."""
-
-Said = tuple[str, bool]
-"""A message, and whether it is filler."""
+RECALL = 0.95
+WEAKEST = 0.5
+"""The weight below which a word is not written: it says next to nothing."""
 
 
-def messages(span: str, seeds: Iterable[int]) -> list[Said]:
-    """Return needles and filler of runs of the standard suite."""
-    said = list[Said]()
+class Said(NamedTuple):
+    """A message of a run that is no question."""
+
+    text: str
+    needle: bool
+    tokens: int
+
+
+def played(span: str, seeds: Iterable[Seed]) -> list[tuple[int, list[Said]]]:
+    """Return the number of messages of each run, and those that are needles or filler."""
+    count, runs = counter().count, []
     with tempfile.TemporaryDirectory() as reports:
         for seed in seeds:
             log = run("goldfish", span, seed=seed, reports=reports).folder / "events.jsonl"
-            said += [
-                (t.message.text, t.kind == "fill") for t in read_turns(log) if t.kind in ("fill", "tell")
+            turns = [(turn.kind, turn.message.text) for turn in read_turns(log)]
+            said = [
+                Said(text, kind == "tell", count(text)) for kind, text in turns if kind in ("fill", "tell")
             ]
-    return said
+            runs.append((len(turns), said))
+    return runs
 
 
-def features(text: str) -> set[str]:
-    """Return a message's words and its sequences of four letters."""
-    text = text.casefold()
-    return {*re.findall(r"\w+", text), *(text[i : i + 4] for i in range(len(text) - 3))}
-
-
-def bayes(learnt: Sequence[Said], seen: Sequence[Said]) -> float:
-    """Return the accuracy of the classifier."""
-    found = {kind: Counter[str]() for kind in (True, False)}
-    for text, fills in learnt:
-        found[fills].update(features(text))
-    totals = {kind: sum(count.values()) + len(found[True] | found[False]) for kind, count in found.items()}
-    weight = {
-        each: math.log((found[True][each] + 1) / totals[True] * totals[False] / (found[False][each] + 1))
-        for each in found[True] | found[False]
+def learn(said: Iterable[tuple[str, bool]]) -> dict[str, float]:
+    """Return the weights that these messages teach, each with whether it is what is sought."""
+    found, totals = {True: Counter[str](), False: Counter[str]()}, Counter[bool]()
+    for text, sought in said:
+        found[sought].update(words_of(text))
+        totals[sought] += 1
+    return {
+        word: math.log(
+            (found[True][word] + 1) / (totals[True] + 2) * (totals[False] + 2) / (found[False][word] + 1)
+        )
+        for word in found[True] | found[False]
     }
-    share = sum(fills for _, fills in learnt) / len(learnt)
-    prior = math.log(share / (1 - share))
-    right = sum(
-        (prior + sum(weight.get(each, 0.0) for each in features(text)) > 0) == fills for text, fills in seen
-    )
-    return right / len(seen)
 
 
-def f1(pattern: str, negated: bool, said: Sequence[Said]) -> tuple[float, float]:
-    """Return the F1 of a pattern for filler, and its accuracy."""
-    matches = re.compile(pattern).search
-    found = Counter(((matches(text) is None) == negated, fills) for text, fills in said)
-    right, missed = found[True, True], found[False, True]
-    return 2 * right / max(1, 2 * right + found[True, False] + missed), (right + found[False, False]) / len(
-        said
-    )
+def least(weights: Weights, said: Sequence[Said]) -> float:
+    """Return the likeness above which 95 % of the messages with needles are."""
+    found = sorted((likeness(each.text, weights) for each in said if each.needle), reverse=True)
+    return found[math.ceil(RECALL * len(found)) - 1]
 
 
-def candidates(said: Sequence[Said]) -> Iterator[tuple[str, bool]]:
-    """Yield patterns, and whether they are negated."""
-    words = Counter(word for text, _ in said for word in set(re.findall(r"\w+", text)))
-    for pattern in (*PATTERNS, *(rf"\b{word}\b" for word, _ in words.most_common(200))):
-        yield pattern, False
-        yield pattern, True
+def ranked(weights: Weights, said: Sequence[Said]) -> tuple[float, float]:
+    """Return the precision at a recall of 95 %, and the share of all other tokens that is kept with it."""
+    bar = least(weights, said)
+    kept = [each for each in said if likeness(each.text, weights) >= bar]
+    others = sum(each.tokens for each in said if not each.needle)
+    return sum(each.needle for each in kept) / len(kept), sum(
+        each.tokens for each in kept if not each.needle
+    ) / max(1, others)
 
 
-@measurement(__doc__, span="32k", seeds=10)
+def alike(one: Sequence[int], other: Sequence[int]) -> float:
+    """Return the p-value of the two-sample Kolmogorov-Smirnov test, by its limit."""
+    one, other = sorted(one), sorted(other)
+    i = j = 0
+    gap = 0.0
+    for value in sorted({*one, *other}):
+        while i < len(one) and one[i] <= value:
+            i += 1
+        while j < len(other) and other[j] <= value:
+            j += 1
+        gap = max(gap, abs(i / len(one) - j / len(other)))
+    weight = math.sqrt(len(one) * len(other) / (len(one) + len(other))) * gap
+    if weight < 0.3:  # the series converges too slowly where the answer is 1
+        return 1.0
+    return max(0.0, 2.0 * sum((-1.0) ** (k - 1) * math.exp(-2 * (k * weight) ** 2) for k in range(1, 50)))
+
+
+@measurement(
+    __doc__,
+    spans="32k,120k,500k",
+    seeds=5,
+    write=("", "file to write what was learnt at all spans into, for `filter`"),
+)
 def main(args: Arguments) -> None:
     """Measure and print."""
-    learnt = messages(args.span, range(args.seeds))
-    seen = messages(args.span, range(args.seeds, 2 * args.seeds))
-    share = sum(fills for _, fills in seen) / len(seen)
-    pattern, negated = max(candidates(learnt), key=lambda each: f1(each[0], each[1], learnt)[0])
-    score, accuracy = f1(pattern, negated, seen)
-    print(
-        f"{len(seen)} messages, {share:.1%} of them filler; all called filler: F1 {2 * share / (1 + share):.3f}"
-    )
-    print(f"naive Bayes: accuracy {bayes(learnt, seen):.1%}")
-    print(f"best pattern: {'no ' * negated}{pattern!r}, F1 {score:.3f}, accuracy {accuracy:.1%}")
-    for pattern in PATTERNS[:5]:
-        print(f"  {pattern!r}: F1 {f1(pattern, False, seen)[0]:.3f}")
+    pooled = list[Said]()
+    print("span   messages  told, tokens  filler, tokens  precision  kept of filler  lengths alike (p)")
+    for span in args.spans.split(","):
+        learnt = [
+            each for _, said in played(span, [f"train:{n}" for n in range(args.seeds)]) for each in said
+        ]
+        weights, seen = learn((each.text, each.needle) for each in learnt), played(span, range(args.seeds))
+        pooled += learnt
+        precision, kept = ranked(weights, [each for _, said in seen for each in said])
+        sides = [
+            ([e.tokens for e in said if e.needle], [e.tokens for e in said if not e.needle])
+            for _, said in seen
+        ]
+        lengths = sorted(alike(*each) for each in sides)
+        told, filler = (sum(len(each[i]) for each in sides) / len(seen) for i in (0, 1))
+        size, hay = (sum(map(sum, (each[i] for each in sides))) / len(seen) for i in (0, 1))
+        print(
+            f"{span:5}  {sum(n for n, _ in seen) / len(seen):8.0f}  {told:4.0f} {size:7.0f}  {filler:6.0f} {hay:7.0f}"
+            f"  {precision:9.3f}  {kept:14.3f}  {lengths[len(lengths) // 2]:.3f} ({lengths[0]:.3f} … {lengths[-1]:.3f})"
+        )
+    if args.write:
+        learnt_from_all = learn((each.text, each.needle) for each in pooled)
+        strong = {
+            word: round(each, 2) for word, each in sorted(learnt_from_all.items()) if abs(each) >= WEAKEST
+        }
+        found = {"least": round(least(strong, pooled), 2), "weights": strong}
+        Path(args.write).write_text(json.dumps(found, ensure_ascii=False, indent=0) + "\n", "utf-8")

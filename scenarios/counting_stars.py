@@ -144,7 +144,13 @@ def _forget(parameters: Mapping[str, Any]) -> Sequence[str]:
     return texts
 
 
-@scenario(skills={"recall", "aggregation", "coverage", "format"}, topics={"stars"}, forget=_forget, version=5)
+@scenario(
+    skills={"recall", "aggregation", "coverage", "format"},
+    topics={"stars"},
+    forget=_forget,
+    version=5,
+    decoys={},
+)
 def counting_stars(
     dice: Dice,
     *,

@@ -36,6 +36,7 @@ MESSAGES: Mapping[str, tuple[str, ...]] = content(__file__)["messages"]
     topics={"the user's name"},
     forget=MESSAGES["forget"],
     version=3,
+    decoys={},
 )
 def name_list(
     dice: Dice,

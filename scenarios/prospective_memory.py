@@ -28,7 +28,9 @@ COUNTING = 1_200
 DUE = ("count", "cue", "both")
 
 
-@scenario(skills={"prospective", "recall"}, topics={"quotations"}, forget=MESSAGES["forget"], version=4)
+@scenario(
+    skills={"prospective", "recall"}, topics={"quotations"}, forget=MESSAGES["forget"], version=4, decoys={}
+)
 def prospective_memory(
     dice: Dice,
     *,

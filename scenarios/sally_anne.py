@@ -46,7 +46,11 @@ MESSAGES: Mapping[str, Any] = content(__file__)["messages"]
 
 
 @scenario(
-    skills={"inference", "theory of mind"}, topics={"the radio play"}, forget=MESSAGES["forget"], version=4
+    skills={"inference", "theory of mind"},
+    topics={"the radio play"},
+    forget=MESSAGES["forget"],
+    version=4,
+    decoys={},
 )
 def sally_anne(
     dice: Dice,

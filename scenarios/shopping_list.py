@@ -4,8 +4,9 @@ Its texts are in `shopping_list.json`: `add` is for items that are not on the li
 `fewer` for items of which some stay on it, and `remove` for items that leave it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import cycle
+from typing import Any
 
 from ltm_bench import Ask, Dice, Script, Tell, content, item_counts, scenario
 
@@ -20,7 +21,14 @@ GOODS = (
     "saucepan", "sausage", "scone", "spoon", "stamp", "tomato", "towel", "turnip", "yoghurt",
 )  # fmt: skip
 
-MESSAGES: Mapping[str, tuple[str, ...]] = content(__file__)["messages"]
+_CONTENT = content(__file__)
+MESSAGES: Mapping[str, tuple[str, ...]] = _CONTENT["messages"]
+OCCASIONS: tuple[str, ...] = _CONTENT["pools"]["occasions"]
+"""What the user shops for, if there are several lists."""
+
+
+def _forget(parameters: Mapping[str, Any]) -> Sequence[str]:
+    return MESSAGES["forget_several" if parameters["several"] else "forget"]
 
 
 def _named(item: str, count: int) -> str:
@@ -49,13 +57,15 @@ def _removed(item: str, count: int, *, of: int) -> str:
 @scenario(
     skills={"recall", "conflict", "aggregation", "arithmetic", "format"},
     topics={"shopping list"},
-    forget=MESSAGES["forget"],
-    version=3,
+    forget=_forget,
+    version=4,
+    decoys={"several": True},
 )
 def shopping_list(
     dice: Dice,
     *,
     changes: int = 6,
+    several: bool = False,
     goods: tuple[str, ...] = GOODS,
     most: int = 3,
     add: tuple[str, ...] = MESSAGES["add"],
@@ -63,7 +73,11 @@ def shopping_list(
     fewer: tuple[str, ...] = MESSAGES["fewer"],
     remove: tuple[str, ...] = MESSAGES["remove"],
 ) -> Script:
-    """Change a list `changes` times, by one to `most` of one item; then ask for the whole list."""
+    """Change a list `changes` times, by one to `most` of one item; then ask for the whole list.
+
+    If there are `several`, each example has a list of its own.
+    """
+    of = f"shopping list for {dice.card('occasion', OCCASIONS)}" if several else "shopping list"
     adding, raising, lowering, removing = (
         cycle(dice.shuffled(texts)) for texts in (add, more, fewer, remove)
     )
@@ -86,5 +100,6 @@ def shopping_list(
             text = next(raising if item in cart else adding)
             amount = _added(item, count, more=item in cart)
             cart[item] = cart.get(item, 0) + count
-        yield Tell(text.format(amount=amount), at=i / changes)
-    yield Ask(dice.choice(MESSAGES["question"]), expect=item_counts(cart, among=goods), at=1.0)
+        yield Tell(text.replace("shopping list", of).format(amount=amount), at=i / changes)
+    question = dice.choice(MESSAGES["question"]).replace("shopping list", of)
+    yield Ask(question, expect=item_counts(cart, among=goods), at=1.0)

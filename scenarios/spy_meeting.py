@@ -74,6 +74,7 @@ CODES: Mapping[str, Mapping[str, tuple[str, ...]]] = CONTENT["pools"]["codes"]
     topics={"spies"},
     forget=MESSAGES["forget"],
     version=3,
+    decoys={},
 )
 def spy_meeting(
     dice: Dice,

@@ -15,7 +15,9 @@ PAIRS: dict[str, str] = _CONTENT["pools"]["pairs"]
 """Each cue, and the response that is due."""
 
 
-@scenario(skills={"prospective", "instruction"}, topics={"cues"}, forget=MESSAGES["forget"], version=3)
+@scenario(
+    skills={"prospective", "instruction"}, topics={"cues"}, forget=MESSAGES["forget"], version=3, decoys={}
+)
 def trigger_response(
     dice: Dice,
     *,

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,10 @@ from ltm_bench.core.tokens import counter
 from ltm_bench.log.environment import record_facts
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.recorder import locked
+from ltm_bench.plan.hiding import decoys_of
 from ltm_bench.plan.planning import Plan, read_bank, reference_examples
 from ltm_bench.plan.scenarios import abouts
-from ltm_bench.plugins.agents import agent_class
+from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.runner.references import Played, play, play_alone, total
 from ltm_bench.score.results.files import RunFiles
 from ltm_bench.script.scenario import Example
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
 
 REFERENCES = ("goldfish", "perfect")
 """The baseline and the oracle, whose scores accompany every run's."""
+
+FILTER = ("reference", {"filters": True, "forgets_after": 16_000})
+"""The preset `filter`: what it scores says what is gained by keeping only what looks like a needle."""
+
+FILTERED_SPAN = 500_000
+"""Tokens of a span up to which the filter is played beside every run with decoys; it hears all of the conversation."""
 
 ON_DEMAND = ("reciter", "parrot")
 """Optional further references; each needs its own conversation, which makes no calls."""
@@ -84,6 +92,8 @@ async def publish(
             name: total(await play_alone(examples, agent_class(name), manifest.suite.start))
             for name in (REFERENCES if examples else ())
         }
+        if examples and manifest.suite.decoys and manifest.span <= FILTERED_SPAN:
+            references["filter"] = total(await _played(manifest, examples, partial(make_agent, *FILTER)))
         for name in besides:
             references[name] = total(await _played(manifest, examples, agent_class(name)))
         if asks:
@@ -144,4 +154,5 @@ async def _played(
         start=manifest.suite.start,
         stagger=manifest.suite.stagger,
         max_tokens=manifest.filler.max_tokens,
+        decoys=decoys_of(examples, manifest, counter(manifest.tokenizer)),
     )

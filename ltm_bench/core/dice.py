@@ -97,6 +97,12 @@ class Dice:
         other._random.setstate(self._random.getstate())
         return other
 
+    def rolling(self, name: str) -> "Dice":
+        """Return dice that roll other numbers, and to which the same is dealt."""
+        other = self.copy()
+        other._random = Random(f"{self.name}/{name}")
+        return other
+
     def pass_over(self, items: int) -> None:
         """Advance by what shuffling this many items consumes, without shuffling them."""
         if items:  # one fraction consumes 64 bits

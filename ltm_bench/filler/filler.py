@@ -1,7 +1,9 @@
 """Composes filler of five kinds: a quiz, small talk, notes to sum up, a plan to comment on, a list to sort.
 
-Nothing repeats until its deck is exhausted. The shipped questions are generated from the tables in `facts/`; TriviaQA's
-published files also work, and then give the quiz alone its questions.
+Nothing repeats until its deck is exhausted. With decoys, messages have the form of needles: some are a decoy alone, and
+those of HOLDING have one inside. Needles stand inside longer messages in the same way (`around.py`). The shipped
+questions are generated from the tables in `facts/`; TriviaQA's published files also work, and then give the quiz alone
+its questions.
 """
 
 import hashlib
@@ -21,7 +23,20 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.core.tokens import Counter
-from ltm_bench.filler.kinds import INLINE, KINDS, PROSE, Deck, deck, decks, digest, heads, kind, tables
+from ltm_bench.filler.kinds import (
+    HOLDING,
+    INLINE,
+    KINDS,
+    PROSE,
+    Deck,
+    deck,
+    decks,
+    digest,
+    heads,
+    kind,
+    tables,
+)
+from ltm_bench.script.rehearsal import ACKNOWLEDGEMENTS
 
 T = TypeVar("T")
 
@@ -37,6 +52,11 @@ COUNTED = "facts_tokens.json"
 
 SMALLEST = 60
 """Size of the smallest filler turn, in tokens: a gap is filled to within this many."""
+
+
+ALONE = 1 / 6
+"""The share of needles, and of filler with decoys, that are a sentence or two alone: more of them would take more
+messages, and so calls, than a conversation without decoys has."""
 
 
 class Trivia(NamedTuple):
@@ -109,6 +129,12 @@ class FillerMessage(NamedTuple):
     replied: Sequence[int]
     """The same in the order of the reply, if that is a list."""
     frame: Frame
+    held: str = ""
+    """What stands before one of its items."""
+
+
+_ALONE = Frame("decoy", Deck("", (), (), (), "", (), {}, False, ()), None, (), "", ("", ""), "", "")
+"""Of a message that is a decoy alone."""
 
 
 _CODE = "2"
@@ -307,14 +333,33 @@ class _Cycle:
         return counts.items
 
 
+def _apart(found: Deck, held: str) -> str:
+    """Return what a message holds as it stands after an item, or after the opening."""
+    return (found.joint or " ") + held
+
+
 class Filler:
     """Composes filler messages of a given size; equal dice compose equal messages.
 
     A message is a slice of a deck's shuffled items, formatted beforehand, so composing costs little more than joining
     strings. Messages that are already in a log can be skipped without composing them.
+
+    Args:
+        bank: Where it takes its questions from.
+        dice: Its own.
+        counter: Counts tokens.
+        max_tokens: Maximum tokens of a message and its reply.
+        decoys: What messages hold, one after the other, without an end; None if they hold nothing.
     """
 
-    def __init__(self, bank: Bank, dice: Dice, counter: Counter, max_tokens: int = MAX_TOKENS) -> None:
+    def __init__(
+        self,
+        bank: Bank,
+        dice: Dice,
+        counter: Counter,
+        max_tokens: int = MAX_TOKENS,
+        decoys: Iterator[str] | None = None,
+    ) -> None:
         if not bank.items:
             raise ConfigError(f"the filler bank {bank.name} is empty")
         self._bank = bank
@@ -327,6 +372,10 @@ class Filler:
         self._counting = bank.counted is not None and bank.counted.tokenizer == counter.name
         self._max_tokens = max_tokens
         self._cycles: dict[tuple[str, str], _Cycle] = {}
+        self._decoys = decoys or iter(())
+        self._decoy = next(self._decoys, "")  # the next one; empty if there are none
+        self._kinds = KINDS + HOLDING if self._decoy else KINDS
+        self._places = dice.child("decoys")
 
     def _cycle(self, of: str, name: str) -> _Cycle:
         cycle = self._cycles.get((of, name))
@@ -345,7 +394,7 @@ class Filler:
             number, place = divmod(number, len(choices))
             return choices[place]
 
-        of = pick(KINDS)
+        of = pick(self._kinds)
         words = kind(of)
         cycle = self._cycle(of, pick(words.names))
         found = cycle.deck
@@ -368,21 +417,46 @@ class Filler:
         """
         if self._max_tokens < tokens < self._max_tokens + SMALLEST:
             tokens = tokens // 2  # leave no gap that even the smallest filler would overshoot
+        if not self._decoy:
+            return self._composed(tokens)
+        decoy, roll = self._decoy, self._places.fraction()
+        size = self._known(decoy)
+        if size < tokens and (roll < ALONE or tokens < size + SMALLEST):
+            self._decoy = next(self._decoys)
+            return FillerMessage(decoy, ACKNOWLEDGEMENTS[size % len(ACKNOWLEDGEMENTS)], (), (), _ALONE)
+        found = self._composed(tokens, decoy if size + SMALLEST <= tokens else "", roll / ALONE % 1)
+        if found.held:
+            self._decoy = next(self._decoys)
+        return found
+
+    def holding(self, text: str, tokens: int) -> FillerMessage:
+        """Return filler of about this many tokens that holds a text."""
+        self._kinds = HOLDING
+        return self._composed(tokens, text, self._places.fraction())
+
+    def _composed(self, tokens: int, held: str = "", roll: float = 0.0) -> FillerMessage:
         cycle, frame = self._frame()
+        held = held if frame.kind in HOLDING else ""
         # Sizes are estimated, so the text is not tokenised twice.
-        letters = sum(map(len, frame.opening)) + len(frame.closing) + len(frame.reply)
+        letters = sum(map(len, frame.opening)) + len(frame.closing) + len(frame.reply) + len(held)
         room = min(tokens, self._max_tokens) - letters / 4
         chosen = cycle.take(room, kind(frame.kind).least, self._each(frame) + self._each_reply(frame))
         order = sorted(chosen, key=frame.deck.ranks.__getitem__) if frame.deck.ranks else chosen
-        return FillerMessage(self._text(frame, chosen), self._reply(frame, order), chosen, order, frame)
+        text = self._text(frame, chosen, held, int(roll * len(chosen)))
+        return FillerMessage(text, self._reply(frame, order), chosen, order, frame, held)
 
-    def _text(self, frame: Frame, chosen: Sequence[int]) -> str:
+    def _text(self, frame: Frame, chosen: Sequence[int], held: str, place: int) -> str:
         found, (head, middle) = frame.deck, frame.head
         texts = list(map(found.texts.__getitem__, chosen))
         if frame.kind == "quiz":
             texts = [f"{text}{middle} {found.keys[i]}" for text, i in zip(texts, chosen, strict=True)]
+        opening = "".join(frame.opening)
+        if held and place:  # never last, so that the message ends as `pass_over` expects
+            texts[place - 1] += _apart(found, held)
+        elif held:
+            opening += _apart(found, held)
         inner = _lines(head, texts) if found.joint == "\n" else " " + f"{found.joint} ".join(texts)
-        return "".join(frame.opening) + inner + frame.closing
+        return opening + inner + frame.closing
 
     def _reply(self, frame: Frame, chosen: Sequence[int]) -> str:
         texts, keys = frame.deck.texts, frame.deck.keys
@@ -398,16 +472,23 @@ class Filler:
 
     def pass_over(self, text: str) -> tuple[str, str]:
         """Skip a logged message as if it had been composed; return what it must begin and end with."""
+        if decoy := self._decoy:
+            self._places.fraction()
+        if decoy and decoy in text:
+            self._decoy = next(self._decoys)
+            if text == decoy:
+                return decoy, ""
         cycle, frame = self._frame()
         found, opening = frame.deck, "".join(frame.opening)
         inner = text[len(opening) : len(text) - len(frame.closing)]
+        inner = inner.replace(_apart(found, decoy), "", 1) if decoy else inner
         last = cycle.skip(inner.count(found.joint or ".") + (found.joint == INLINE))
         return opening, (found.keys if frame.kind == "quiz" else found.texts)[last] + frame.closing
 
     def tokens(self, message: FillerMessage) -> int:
         """Return the tokens of a composed message."""
         frame, counts, known = message.frame, message.frame.counts, self._known
-        if counts is None:
+        if counts is None or message.held:
             return self.count(message.text)
         found, last = frame.deck, message.items[-1]
         *most, end = frame.opening

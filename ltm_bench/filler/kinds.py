@@ -9,7 +9,10 @@ from importlib.resources import files
 from itertools import product
 from typing import Any, NamedTuple
 
-KINDS = ("quiz", "talk", "notes", "plans", "lists")
+KINDS: tuple[str, ...] = ("quiz", "talk", "notes", "plans", "lists")
+HOLDING: tuple[str, ...] = ("talk", "notes", "plans")
+"""Those whose messages can hold something else, since the reply to them is short whatever they hold."""
+
 INLINE, PROSE = ",", ""
 """What stands between the items of a deck whose heads are not used; each item follows a space."""
 

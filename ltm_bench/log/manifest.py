@@ -11,7 +11,7 @@ from ltm_bench.log.lines import LARGEST, to_line
 FORMAT = 1
 """Version of the format of events.jsonl."""
 
-BENCH_VERSION = 5
+BENCH_VERSION = 6
 """Version of everything that a score depends on; scores of different versions are not comparable (docs/versions.md)."""
 
 IMPORTED = "imported"
@@ -75,6 +75,8 @@ class SuiteEntry(BaseModel, frozen=True, extra="forbid"):
     opening: str | None = None
     """The first message of every conversation, which no example says; None if there is none."""
     isolated: bool
+    decoys: bool | None = None
+    """Whether filler holds decoys, and longer messages hold needles; None if not, and in runs up to 0.4.0."""
     left_out: dict[str, str] | None = None
     """Rows that this agent cannot play, and why: its score compares with others on the rows that both played."""
     scenarios: list[ScenarioEntry]

@@ -40,6 +40,7 @@ from ltm_bench.log.manifest import (
 )
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.agents import AgentSource, Resolved, resolve_agent, source_of
+from ltm_bench.plan.hiding import LEAST_SPAN, hidden
 from ltm_bench.plan.modes import check_lines, check_mode, lacks, mode_of
 from ltm_bench.plan.naming import run_name
 from ltm_bench.plan.request import Request
@@ -138,6 +139,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
             stagger=suite.stagger,
             opening=suite.opening,
             isolated=isolated,
+            decoys=(suite.decoys and not isolated and span >= LEAST_SPAN) or None,
             left_out=left_out or None,
             scenarios=[entry for entry in entries if entry.name not in left_out],
         ),
@@ -155,10 +157,11 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     filled_usually = _filler_mode("scripted", agent.entry, suite, isolated=suite.isolated)
     acknowledged = "scripted" if observed else Request.acknowledge
     usual = (Request.tokenizer, suite.isolated, _SHIPPED, filled_usually, each, acknowledged)
+    count = counter(request.tokenizer)
     plan = Plan(
         manifest,
-        _examples(manifest, scenarios),
-        counter(request.tokenizer),
+        hidden(_examples(manifest, scenarios), manifest, count),
+        count,
         bank,
         agent.source,
         _abouts(manifest, scenarios),
@@ -176,8 +179,9 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
 
 def reseeded(plan: Plan, seed: Seed) -> Plan:
     """Return the plan of one conversation with another seed. Raises SpanTooSmall or ConfigError as planning does."""
-    examples = [replace(each, seed=seed) for each in plan.examples]
     manifest = plan.manifest.model_copy(update={"seed": seed})
+    examples = [replace(each, seed=seed, around=None) for each in plan.examples]
+    examples = [*hidden(examples, manifest, plan.counter)]
     changed = replace(plan, manifest=manifest, examples=examples)
     return replace(changed, rehearsals=_rehearsed(changed)[0])
 
@@ -460,10 +464,11 @@ def plan_of(run: Path, calls: Mapping[str, Any] | None = None) -> Plan:
             f"{run} was started with other files ({'; '.join(found[:4])}) and cannot continue with these; "
             "restore the old ones, or start again with --fresh"
         )
+    count = counter(manifest.tokenizer)
     return Plan(
         manifest,
-        _examples(manifest, scenarios),
-        counter(manifest.tokenizer),
+        hidden(_examples(manifest, scenarios), manifest, count),
+        count,
         bank,
         source_of(manifest.agent, calls),
         _abouts(manifest, scenarios),
@@ -485,7 +490,8 @@ def reference_examples(manifest: Manifest) -> list[Example]:
     if manifest.agent.adapter == IMPORTED or manifest.asks is not None:
         return []
     try:
-        return _examples(manifest, Scenarios(manifest.suite.name))
+        examples = _examples(manifest, Scenarios(manifest.suite.name))
+        return [*hidden(examples, manifest, counter(manifest.tokenizer))]
     except LtmBenchError:
         return []
 

@@ -38,6 +38,8 @@ class Suite(BaseModel):
     opening: str | None = None
     """What the agent hears first of all, such as what is going to happen."""
     isolated: bool = False
+    decoys: bool = False
+    """Whether filler holds decoys, and longer messages hold needles; only in one conversation, of 8k and more."""
     public: bool = False
     """Whether its examples are histories of a public set: `--examples` counts their questions, and agents that observe
     are not asked to answer needles.

@@ -151,15 +151,20 @@ def open_ones(results: Results) -> frozenset[str]:
     return frozenset(islice(failed, LIMITS["MOST_OPEN"]))
 
 
+_PLAYED = {
+    "reciter": "recites its last 40 messages",
+    "filter": "hears only what looks like a needle, and forgets after 16,000 tokens of that",
+}
+"""What is said of references that were played for comparison."""
+
+
 def marks(results: Results) -> list[Level]:
     """Return chance, baseline, oracle, and any other references."""
     agents = {
-        **dict.fromkeys(results.references, "played for comparison"),
+        **{name: _PLAYED.get(name, "played for comparison") for name in results.references},
         "goldfish": "baseline: remembers nothing",
         "perfect": "oracle: is told the answers",
     }
-    if "reciter" in agents:
-        agents["reciter"] = "recites its last 40 messages"
     return [
         Level("chance", "blind guesses", known_chance(results), "chance"),
         *(Level(name, note, results.references.get(name), "reference") for name, note in agents.items()),

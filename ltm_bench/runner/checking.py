@@ -31,11 +31,14 @@ from ltm_bench.runner.references import play, play_alone, total
 from ltm_bench.schedule.fitting import load_of, smallest_span
 from ltm_bench.score.audits.verdicts import verdict_on
 from ltm_bench.score.statistics.intervals import above_zero
-from ltm_bench.script.clashes import clashes, spent
+from ltm_bench.script.clashes import clashes, second_answers, spent
+from ltm_bench.script.decoys import spare, told
 from ltm_bench.script.rehearsal import Rehearsed, ideal_reply
 from ltm_bench.script.scenario import Example, Scenario
 
 _SEEDS = 20
+_PLAYED = 3
+"""Examples of a scenario that suites have by default."""
 _HEAP = 8000
 """Span in tokens at which the reciter's last messages are a heap."""
 _START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -114,6 +117,8 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     if decks:
         said = ", ".join(f"{deck!r} from example {first} on" for deck, first in decks.items())
         yield Finding(True, f"note: its decks run out, and items come back: {said}")
+    if scenario.decoys is not None:
+        yield from _decoys(scenario)
     differs, trouble = _differs_elsewhere(path)
     yield Finding(
         not differs, f"says the same in another process with a different PYTHONHASHSEED{_but([trouble])}"
@@ -125,6 +130,15 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
     need, size = max(map(smallest_span, rehearsals)), max(map(load_of, rehearsals))
     yield _recited(examples, max(_HEAP, 2 * need))
     yield Finding(True, f"needs a span of at least {need:,} tokens; its own messages take up to {size:,}")
+
+
+def _decoys(scenario: Scenario) -> Iterator[Finding]:
+    """Yield whether a scenario has decoys, and whether none of them is a second answer."""
+    played, count = [Example(scenario, i, 0, scenario.decoys or {}) for i in range(_PLAYED)], counter()
+    said = [text for each in spare(played[-1], count) for text in told(each, count)]
+    found = list(second_answers([(each, rehearsal(each, count)) for each in played], said))
+    yield Finding(bool(said), f"its decks leave {len(said)} decoys beside {_PLAYED} examples")
+    yield Finding(not found, f"none of its decoys answers a question{_but(found)}")
 
 
 def _skills(path: Path, scenario: Scenario) -> Iterator[Finding]:

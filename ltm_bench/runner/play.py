@@ -16,6 +16,7 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import AnsweredBy, Ask, Kind, Message, Reply, Tell, Turn
 from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.filler import Filler
+from ltm_bench.plan.hiding import decoys_of
 from ltm_bench.plan.planning import Plan
 from ltm_bench.schedule.scheduler import AllSaid, Completed, Fill, Fork, Jump, Scheduler, Send
 from ltm_bench.script.rehearsal import acknowledgement, briefed, needs_no_agent
@@ -102,7 +103,8 @@ def scheduler_of(plan: Plan, examples: Sequence[Example]) -> Scheduler:
 def filler_of(plan: Plan) -> Filler:
     """Return the source of a conversation's filler."""
     manifest = plan.manifest
-    filler = Filler(plan.bank, Dice(f"{manifest.seed}/filler"), plan.counter, manifest.filler.max_tokens)
+    decoys, dice = decoys_of(plan.examples, manifest, plan.counter), Dice(f"{manifest.seed}/filler")
+    filler = Filler(plan.bank, dice, plan.counter, manifest.filler.max_tokens, decoys)
     filler.opening = manifest.suite.opening
     return filler
 

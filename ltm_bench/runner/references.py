@@ -4,7 +4,7 @@
 with its schedule and filler.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -113,6 +113,7 @@ async def play(
     start: datetime,
     stagger: float = STAGGER,
     max_tokens: int = MAX_TOKENS,
+    decoys: Iterator[str] | None = None,
 ) -> list[Played]:
     """Run the conversation of these examples with an agent that observes.
 
@@ -126,12 +127,13 @@ async def play(
         start: Benchmark time of the first message.
         stagger: As in a suite.
         max_tokens: Maximum tokens of a filler message.
+        decoys: What filler holds, if the suite hides its needles.
 
     Raises:
         SpanTooSmall: An example does not fit.
     """
     scheduler = Scheduler(examples, span=span, seed=seed, counter=counter, start=start, stagger=stagger)
-    filler, guard = Filler(bank, Dice(f"{seed}/filler"), counter, max_tokens), Guard()
+    filler, guard = Filler(bank, Dice(f"{seed}/filler"), counter, max_tokens, decoys), Guard()
     talks = {example.id: Playthrough(example, guard) for example in examples}
     steps = saying.play(scheduler, partial(composed, filler), counter, told_ideal=agent.told_ideal)
     said = None

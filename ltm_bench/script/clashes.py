@@ -111,6 +111,30 @@ def _open_values(talks: Sequence[_Talk]) -> Iterator[str]:
                         )
 
 
+def second_answers(
+    talks: Sequence[tuple[Example, Sequence[Rehearsed]]], decoys: Sequence[str]
+) -> Iterator[str]:
+    """Yield each question of a scenario's examples that a decoy of it might answer, too, with that decoy.
+
+    None can if a question names what its example alone was told about, such as the title of a play, and no decoy names
+    all of that. Where a question names nothing, what is said before it, and is no needle, may do so.
+    """
+    told = [(example, steps, _Talk(example, steps)) for example, steps in talks]
+    said = [(text, _words(text)) for text in decoys]
+    for example, steps, talk in told:
+        own = talk.said.difference(COMMON, *(other.heard for *_, other in told if other is not talk))
+        live = frozenset[str]().union(
+            *(_words(step.text) for step in steps if not isinstance(step.line, Tell))
+        )
+        for text in (step.text for step in steps if isinstance(step.line, Ask)):
+            about = _words(text) & own or live & own
+            if meant := next((decoy for decoy, held in said if about <= held), None):
+                yield (
+                    f"{example.id} asks “{text:.200}”, and a decoy says “{meant:.200}”: nothing tells them apart; name "
+                    "what the question is about, and deal it from a deck (dice.card, dice.hand)"
+                )
+
+
 def _subjects(talks: Sequence[_Talk]) -> Iterator[str]:
     """Yield the words for what questions are about: who asks with one also tells it, and at most half do."""
     for word in dict.fromkeys(word for talk in talks for question in talk.asked for word in question.words):

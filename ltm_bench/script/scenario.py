@@ -9,14 +9,15 @@ Everything that a suite may change (counts, templates, pools) is a keyword-only 
 import inspect
 import json
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.errors import ConfigError, nearest
-from ltm_bench.core.messages import Ask, Chat, Reply, Tell
+from ltm_bench.core.messages import Ask, Chat, Line, Reply, Tell
 from ltm_bench.core.seeds import Seed
 
 Script = Generator[Tell | Ask | Chat, Reply, None]
@@ -44,6 +45,8 @@ class Scenario:
     parameters: Mapping[str, Any]
     """Names and defaults of what a suite may change."""
     build: Callable[..., Script]
+    decoys: Mapping[str, Any] | None = None
+    """Parameters with which further examples, that nobody plays, tell decoys; None if it has none."""
 
     def __call__(self, dice: Dice, **parameters: Any) -> Script:
         """Return a fresh script. Raises ConfigError for a parameter that the scenario does not have."""
@@ -80,6 +83,7 @@ def scenario(
     topics: Collection[str] = (),
     forget: Forget | None = None,
     version: int = 1,
+    decoys: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[..., Script]], Scenario]:
     """Turn a generator function, whose name is its file's stem, into a scenario.
 
@@ -89,6 +93,8 @@ def scenario(
         forget: A message to send after the last question, or phrasings of it, of which each example draws one; or a
             function from the parameters to either.
         version: Increase it whenever the same dice can give different messages.
+        decoys: Parameters, perhaps none (`{}`), with which what further examples tell can stand in filler: nothing that
+            any example asks may be about it. Without them, its needles alone have their form.
     """
 
     def decorate(build: Callable[..., Script]) -> Scenario:
@@ -113,6 +119,8 @@ def scenario(
                 )
         if not isinstance(version, int):
             raise TypeError(f"scenario {name}: version={version!r:.60}; write a whole number")
+        if unknown := [each for each in decoys or () if each not in [p.name for p in keywords]]:
+            raise TypeError(f"scenario {name}: decoys={unknown[0]!r:.60}; name parameters that it has")
         text = inspect.getdoc(inspect.getmodule(build)) or inspect.getdoc(build) or ""
         return Scenario(
             name=name,
@@ -123,6 +131,7 @@ def scenario(
             version=version,
             parameters=MappingProxyType({p.name: p.default for p in keywords}),
             build=build,
+            decoys=decoys,
         )
 
     return decorate
@@ -138,6 +147,8 @@ class Example:
     parameters: Mapping[str, Any]
     alone: bool = False
     """Whether it has its own conversation, in which nothing follows it."""
+    around: Callable[[Line, Dice], Line] | None = None
+    """Puts a needle inside a longer message, or leaves it; None if all stand as the scenario says them."""
 
     @property
     def id(self) -> str:
@@ -154,7 +165,8 @@ class Example:
         `dice` are fresh ones, for callers that look at them afterwards.
         """
         dice = dice or self.dice()
-        yield from self.scenario(dice, **self.parameters)
+        lines = self.scenario(dice, **self.parameters)
+        yield from lines if self.around is None else self._inside(lines, self.around)
         forget = self.scenario.forget
         if forget is not None and not self.alone:
             if callable(forget):
@@ -163,4 +175,18 @@ class Example:
                 if not isinstance(forget, Sequence) or not forget:
                     raise TypeError(f"forget={forget!r:.60}; it must be a string, or a list of strings")
                 forget = dice.child("forget").choice(forget)
-            yield Tell(forget)
+            last = Tell(forget, at=1.0)
+            yield replace(last if self.around is None else self.around(last, self._beside("forget")), at=None)
+
+    def _inside(self, lines: Script, around: Callable[[Line, Dice], Line]) -> Script:
+        reply: Reply | None = None
+        for number in count():
+            try:
+                line = lines.send(cast(Reply, reply))  # a fresh generator takes None
+            except StopIteration:
+                return
+            reply = yield around(line, self._beside(str(number)))
+
+    def _beside(self, name: str) -> Dice:
+        """Return dice of their own: what a scenario says does not depend on what stands around it."""
+        return Dice(f"{self.seed}/{self.id}/around/{name}")

@@ -11,7 +11,10 @@ import pytest
 
 from ltm_bench import Ask, Chat, Fact, Message, Reply, Tell, Turn, lists_all, names_only, run, withholds
 from ltm_bench.adapters import ConfigError, make_agent
-from ltm_bench.core.messages import Line
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.messages import Buried, Line
+from ltm_bench.core.tokens import counter
+from ltm_bench.filler.filler import Filler, shipped
 from ltm_bench.script.rehearsal import ideal_reply
 
 pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
@@ -51,6 +54,37 @@ def replies(lines: Iterable[Line | str], stream: str = "0/towns/0", **settings: 
 def share(settings: dict[str, Any], *lines: Line, right: str = "It is Cork.") -> float:
     """Return how often the last reply is right over 400 examples."""
     return sum(replies(lines, f"0/towns/{i}", **settings)[-1] == right for i in range(400)) / 400
+
+
+def test_a_filter_neither_writes_nor_counts_what_does_not_look_like_a_needle() -> None:
+    filler = Filler(shipped(), Dice("x"), counter())
+    quiz = next(each.text for each in iter(lambda: filler.compose(900), None) if each.frame.kind == "quiz")
+    shopping = Tell("Put an apple on my shopping list for the picnic please.")
+    apples = Ask("What is on it?", expect=names_only("apple", among=["apple", "pear"]))
+    lines: list[Line | str] = [shopping, *[quiz] * 4, apples]
+    assert replies(lines, filters=True, forgets_after=2000) == ["It is apple."]
+    assert replies(lines, forgets_after=2000) == [UNKNOWN]
+    lost = Tell(f"{quiz} Put an apple on my list.")
+    assert replies([lost, apples]) == ["It is apple."]
+    assert replies([lost, apples], filters=True) == [UNKNOWN]
+
+
+@pytest.mark.slow
+def test_a_filter_forgets_over_a_longer_span_as_one_that_hears_everything_does(tmp_path: Path) -> None:
+    near, far = (run("filter", span, seed=1, reports=tmp_path).score or 0 for span in ("8k", "120k"))
+    plain = run("forgetful", "120k", seed=1, reports=tmp_path).score
+    assert plain is not None
+    assert near > 11
+    assert far - plain < 1.5, "it is worth next to nothing to keep only what looks like a needle"
+
+
+def test_a_needle_inside_a_longer_message_is_what_is_known_of_it() -> None:
+    text = "Ada lives in Cork."
+    inside = Tell(f"Hi. {text} And you in Graz?", buried=(Buried(text, 2),))
+    other = Tell("Bo lives in Graz.")
+    assert replies([inside, other, asked("Cork")]) == ["It is Cork."]
+    found = [replies([inside, other, asked("Graz")], f"0/towns/{i}", loses=0.5)[-1] for i in range(100)]
+    assert 30 < found.count("It is Graz.") < 70, "it rests on the other alone"
 
 
 def test_it_is_perfect_without_a_fault() -> None:

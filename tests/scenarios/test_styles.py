@@ -14,6 +14,7 @@ import pytest
 from ltm_bench import Agent, Ask, Message, Reply, Turn
 from ltm_bench.core.messages import Line
 from ltm_bench.filler.filler import shipped
+from ltm_bench.plan.hiding import decoys_of
 from ltm_bench.plan.planning import Plan, make_plan
 from ltm_bench.plan.request import Request
 from ltm_bench.runner import references
@@ -62,6 +63,7 @@ def falls_short(plan: Plan, style: str, stale: dict[int, tuple[str, ...]]) -> li
         counter=plan.counter,
         bank=shipped(),
         start=plan.manifest.suite.start,
+        decoys=decoys_of(plan.examples, plan.manifest, plan.counter),
     )
     short = [each.example.id for each in asyncio.run(talk) if each.score != 1]
     assert agent.said

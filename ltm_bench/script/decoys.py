@@ -1,0 +1,70 @@
+"""Decoys: what further examples of a scenario tell, which nobody plays, so that nobody asks about it.
+
+They have the form of needles because they are needles, of other examples. Whom or what they are about was dealt to them
+from the scenario's decks, which deal to no two examples the same; where a scenario has a single subject, its `decoys`
+names parameters by which it gets one. `clashes.second_answers` finds those that a question could mean all the same.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import TypeGuard
+
+from ltm_bench.core.dice import Dice
+from ltm_bench.core.messages import Line, Tell
+from ltm_bench.core.tokens import Counter
+from ltm_bench.script.rehearsal import rehearse
+from ltm_bench.script.scenario import Example
+
+LONGEST = 150
+"""Tokens of a needle above which it is no sentence or two but a page, which neither stands in a longer message nor is a
+decoy."""
+
+_SPARE = 20
+"""Further examples of a scenario that tell decoys, at most; when all have told theirs, they tell others."""
+
+
+def is_plain(line: Line) -> TypeGuard[Tell]:
+    """Whether a line is a needle that filler can hold: told by the one user, as it stands, with nothing due at once."""
+    return (
+        isinstance(line, Tell)
+        and isinstance(line.text, str)
+        and not (line.buried or line.deletes or line.user or line.ideal or line.session)
+    )
+
+
+def spare(last: Example, counter: Counter) -> Sequence[Example]:
+    """Return the examples after a scenario's last one, as far as its decks deal to them what they dealt to no other."""
+    changed, found = last.scenario.decoys, list[Example]()
+    for index in range(last.index + 1, last.index + 1 + _SPARE if changed is not None else 0):
+        example = replace(
+            last, index=index, parameters={**last.parameters, **(changed or {})}, alone=True, around=None
+        )
+        dice = example.dice()
+        rehearse(example, counter, dice=dice)
+        if dice.spent:
+            break
+        found.append(example)
+    return found
+
+
+def told(example: Example, counter: Counter, *, turn: int = 0) -> Sequence[str]:
+    """Return the needles that a spare example tells when it has its turn again: each time others, dealt the same."""
+    steps = rehearse(example, counter, dice=example.dice().rolling(f"decoys {turn}"))
+    return [each.text for each in steps if is_plain(each.line) and each.message_tokens <= LONGEST]
+
+
+def decoys(examples: Sequence[Example], counter: Counter) -> Iterator[str]:
+    """Yield decoys without an end, in a seeded order, as many of each scenario as it has needles; none if none has any.
+
+    Args:
+        examples: What is played.
+        counter: Counts tokens.
+    """
+    last = {each.scenario.name: each for each in examples}
+    spares = [found for each in last.values() if (found := spare(each, counter))]
+    order = Dice(f"{examples[0].seed}/decoys")
+    for turn in count() if spares else ():
+        texts = [told(each[turn % len(each)], counter, turn=turn) for each in spares]
+        rest = [iter(each) for each in texts]
+        yield from (next(rest[i]) for i in order.shuffled([i for i, each in enumerate(texts) for _ in each]))

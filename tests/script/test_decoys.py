@@ -1,0 +1,109 @@
+"""Decoys are what other examples would tell: the same form, another subject, and never an answer to what is asked."""
+
+from itertools import islice
+
+import pytest
+
+from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
+from ltm_bench.core.tokens import counter
+from ltm_bench.plugins import scenarios as plugins
+from ltm_bench.plugins.files import catalogue
+from ltm_bench.script.clashes import second_answers
+from ltm_bench.script.decoys import decoys, spare, told
+from ltm_bench.script.rehearsal import rehearse
+from ltm_bench.script.scenario import Example, Scenario
+
+COUNT = counter()
+PETS = ("cat", "dog", "newt", "owl", "pig", "rat")
+PEOPLE = ("Ada", "Bo", "Cem", "Dora", "Ella")
+
+
+@scenario(skills={"recall"}, decoys={})
+def pets(dice: Dice, *, people: tuple[str, ...] = PEOPLE) -> Script:
+    """Tell whose pet is what, of somebody who is dealt."""
+    who, pet = dice.card("who", people), dice.choice(PETS)
+    yield Tell(f"{who} has a {pet}.", at=0.0)
+    yield Ask(f"What pet has {who}?", expect=names_only(pet, among=PETS), at=1.0)
+
+
+@scenario(skills={"recall"}, decoys={})
+def pet(dice: Dice) -> Script:
+    """Tell the user's pet, who is the same in each example."""
+    mine = dice.card("pet", PETS)
+    yield Tell(f"I have a {mine}.", at=0.0)
+    yield Ask("What pet do I have?", expect=names_only(mine, among=PETS), at=1.0)
+
+
+def played(of: Scenario, seed: int = 0, examples: int = 3) -> list[Example]:
+    return [Example(of, index, seed, of.decoys or {}) for index in range(examples)]
+
+
+WITH_DECOYS = [name for name in catalogue("scenarios") if plugins.scenario(name).decoys is not None]
+
+
+def test_most_scenarios_of_the_standard_suite_have_decoys() -> None:
+    assert {"colours", "name_list", "shopping_list", "locations_directions", "sally_anne"} <= {*WITH_DECOYS}
+
+
+@pytest.mark.parametrize("name", WITH_DECOYS)
+def test_no_decoy_of_a_shipped_scenario_answers_a_question(name: str) -> None:
+    for seed in range(5):
+        examples = played(plugins.scenario(name), seed)
+        said = list(islice(decoys(examples, COUNT), 150))
+        assert len(said) == 150
+        assert list(second_answers([(each, rehearse(each, COUNT)) for each in examples], said)) == []
+
+
+def test_a_decoy_that_answers_a_question_is_found() -> None:
+    examples = played(pet)
+    found = list(second_answers([(each, rehearse(each, COUNT)) for each in examples], ["I have a newt."]))
+    assert len(found) == 3
+    assert "asks “What pet do I have?”, and a decoy says “I have a newt.”" in found[0]
+    assert "deal it from a deck" in found[0]
+
+
+def test_decoys_are_about_those_who_are_dealt_to_no_example() -> None:
+    said = list(islice(decoys(played(pets), COUNT), 20))
+    asked = {each.script().send(None).text for each in played(pets)}  # type: ignore[arg-type]  # begins a generator
+    whose = {text.split()[0] for text in said}
+    assert len(whose) == 2
+    assert whose.isdisjoint(str(text).split()[0] for text in asked)
+    assert len(set(said)) > 4, "those who come again have other pets"
+
+
+def test_decoys_come_in_an_order_of_the_seed_alone() -> None:
+    one, again = (list(islice(decoys(played(pets), COUNT), 20)) for _ in range(2))
+    assert one == again != list(islice(decoys(played(pets, seed=1), COUNT), 20))
+
+
+@pytest.mark.parametrize(("examples", "spares"), [(1, 4), (4, 1), (5, 0), (6, 0)])
+def test_a_deck_that_has_run_out_leaves_no_decoys(examples: int, spares: int) -> None:
+    last = played(pets, examples=examples)[-1]
+    assert len(spare(last, COUNT)) == spares
+    assert bool(list(islice(decoys(played(pets, examples=examples), COUNT), 3))) == (spares > 0)
+
+
+def test_a_scenario_without_decoys_tells_none() -> None:
+    @scenario(skills={"recall"})
+    def silent(dice: Dice) -> Script:
+        """Have no decoys."""
+        yield Tell(f"I have a {dice.card('pet', PETS)}.")
+
+    assert silent.decoys is None
+    assert list(decoys([Example(silent, 0, 0, {})], COUNT)) == []
+
+
+def test_a_spare_example_has_its_subject_dealt_whatever_it_rolls() -> None:
+    [first, *_] = spare(played(pets)[-1], COUNT)
+    said = [told(first, COUNT, turn=turn) for turn in range(8)]
+    assert len({text.split()[0] for [text] in said}) == 1
+    assert len({text for [text] in said}) > 1
+
+
+def test_decoys_name_parameters_that_the_scenario_has() -> None:
+    with pytest.raises(TypeError, match="scenario odd: decoys='sevral'"):
+
+        @scenario(skills={"recall"}, decoys={"sevral": True})
+        def odd(dice: Dice, *, several: bool = False) -> Script:
+            """Have a decoy of a parameter that is not there."""
+            yield Tell("…")
