@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
+from ltm_bench.api.calling import arun
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.errors import AgentError
 from ltm_bench.core.messages import Message, Reply, Turn
@@ -257,3 +258,21 @@ def test_one_ctrl_c_ends_a_run_whose_agent_hangs(place: Path) -> None:
     )
     assert done.returncode == 3, done.stderr
     assert "nothing is lost" in done.stderr
+
+
+def test_the_conversations_of_an_isolated_run_are_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All first calls wait for each other, which they could not do one after the other."""
+    monkeypatch.chdir(tmp_path)
+    place = threading.Barrier(SEVERAL)
+
+    class Bot:
+        def __init__(self) -> None:
+            place.wait(60)
+
+        def __call__(self, message: str) -> str:
+            return "Okay."
+
+    asked: dict[str, Any] = {"scenarios": ["colours"], "examples": SEVERAL, "isolated": True}
+    assert asyncio.run(arun(Bot, "2k", **asked)).complete
