@@ -6,13 +6,14 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import Agent, AgentError, Message, Reply, Turn
+from ltm_bench import Agent, AgentError, Finding, Message, Reply, Turn
 from ltm_bench.adapters import json_of, program_environment, scrubbed, too_long
 
 _PATIENCE = 5.0
@@ -79,6 +80,11 @@ class Command(Agent):
         reply = await self._ask("message", message)
         self._remember(message, reply.text)
         return reply
+
+    async def examine(self) -> Sequence[Finding]:
+        """Send the program one message, as a run does."""
+        reply = await self.reply(Message("Hello, can you hear me?", datetime(2026, 1, 5, 9, tzinfo=UTC), 0))
+        return [Finding(True, f"{self._words[0]} answers; it says {reply.text!r:.100}")]
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
         """Return a call that asks a question without leaving a trace; nothing else is sent until it returns."""
