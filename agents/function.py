@@ -1,12 +1,11 @@
 """Function: any Python function or object that takes a message and returns a reply, by `--agent python:module:name`."""
 
-import importlib
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
-from ltm_bench.adapters import FunctionAgent, agent_of
+from ltm_bench.adapters import ConfigError, FunctionAgent, agent_of, imported
 
 
 class Function(FunctionAgent):
@@ -35,16 +34,15 @@ class Function(FunctionAgent):
 def _load(target: str) -> Any:
     name, colon, attribute = target.partition(":")
     if not colon or not name or not attribute:
-        raise ValueError(f"target={target!r}: write it as package.module:name")
+        raise ConfigError(
+            f"python:{target}: write it as package.module:name; an object of Python's is passed to run() again"
+        )
     here = str(Path(os.curdir).resolve())
     if here not in sys.path:
         sys.path.insert(0, here)
-    try:
-        found: Any = importlib.import_module(name)
-    except ImportError as error:
-        raise ValueError(f"target={target!r}: {name} cannot be imported: {error}") from error
+    found: Any = imported(name)
     for part in attribute.split("."):
         if not hasattr(found, part):
-            raise ValueError(f"target={target!r}: it has no {part!r}")
+            raise ConfigError(f"python:{target}: it has no {part!r}")
         found = getattr(found, part)
     return found
