@@ -6,13 +6,14 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from ltm_bench import Agent, AgentError, Message, Reply, Turn
+from ltm_bench import Agent, AgentError, Finding, Message, Reply, Turn
 from ltm_bench.adapters import json_of, program_environment, scrubbed, too_long
 
 _PATIENCE = 5.0
@@ -35,8 +36,11 @@ class Command(Agent):
     `at` is the benchmark's time of the message (ISO 8601), `turn` its number. The program's standard error is shown
     only if it fails. At the end, its input is closed.
 
+    With `talk=text` a program that knows nothing of this gets a line for each message, and answers with one.
+
     Args:
         command: The program and its arguments, as typed in a shell (no shell is used).
+        talk: Whether lines are JSON, or plain text: a message, whose own lines become one, and the reply.
         observe: Whether the program understands lines with `observe`.
         fork: Whether the program understands lines with `fork`, for `--questions forked`.
         timeout: Seconds for one answer.
@@ -47,6 +51,7 @@ class Command(Agent):
         self,
         *,
         command: str,
+        talk: Literal["json", "text"] = "json",
         observe: bool = False,
         fork: bool = False,
         timeout: float = 120.0,
@@ -60,7 +65,9 @@ class Command(Agent):
                 f"restarts={restarts} needs observe=true: a restarted program is told the conversation by lines "
                 "with `observe`"
             )
-        self.observes = observe
+        if talk == "text" and (observe or fork):
+            raise ValueError("talk=text has messages alone: leave out observe and fork")
+        self._plain, self.observes = talk == "text", observe
         if fork:
             self.forks = "barrier"
         self._timeout, self._restarts = timeout, restarts
@@ -79,6 +86,11 @@ class Command(Agent):
         reply = await self._ask("message", message)
         self._remember(message, reply.text)
         return reply
+
+    async def examine(self) -> Sequence[Finding]:
+        """Send the program one message, as a run does."""
+        reply = await self.reply(Message("Hello, can you hear me?", datetime(2026, 1, 5, 9, tzinfo=UTC), 0))
+        return [Finding(True, f"{self._words[0]} answers; it says {reply.text!r:.100}")]
 
     async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
         """Return a call that asks a question without leaving a trace; nothing else is sent until it returns."""
@@ -163,7 +175,8 @@ class Command(Agent):
     async def _once(self, line: dict[str, Any]) -> dict[str, Any]:
         if self._process is None or self._process.stdin is None or self._process.stdout is None:
             raise AgentError(f"{self._words[0]} was not started")
-        self._process.stdin.write(json.dumps(line).encode() + b"\n")
+        said = " ".join(line["message"].split()) if self._plain else json.dumps(line)
+        self._process.stdin.write(f"{said}\n".encode())
         await self._process.stdin.drain()
         try:
             answer = await asyncio.wait_for(self._process.stdout.readline(), self._timeout)
@@ -174,11 +187,14 @@ class Command(Agent):
             raise AgentError(f"{self._words[0]}: {too_long(self.max_bytes)}") from error
         if not answer.endswith(b"\n"):
             raise EOFError
+        if self._plain:
+            return {"reply": answer.decode("utf-8", "replace").strip()}
         try:
             content = json_of(answer)
         except ValueError:
             raise AgentError(
-                f"{self._words[0]} answered with a line that is not JSON: {_start_of(answer)!r}"
+                f"{self._words[0]} answered with a line that is not JSON: {_start_of(answer)!r}; "
+                "talk=text is for programs that speak plain text"
             ) from None
         if not isinstance(content, dict):
             raise AgentError(

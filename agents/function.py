@@ -1,51 +1,48 @@
 """Function: any Python function or object that takes a message and returns a reply, by `--agent python:module:name`."""
 
-import importlib
-import inspect
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ltm_bench.adapters import FunctionAgent
+from ltm_bench.adapters import ConfigError, FunctionAgent, agent_of, imported
 
 
 class Function(FunctionAgent):
-    """Calls `target`, `package.module:name`: a function, sync or async, or a class whose instances can be called.
+    """Calls `target`, `package.module:name`: a function, a class whose instances can be called, or such an object.
 
     It takes `(message: str)` or `(message: str, at: datetime)`, where `at` is the benchmark's time, and returns the
     reply: a string, or a `Reply` with the tokens that it used. The module is imported from the current directory or
-    Python's path. Every conversation gets its own instance of a class; what a function keeps in its module is shared by
-    all. If it has a method `observe(message, reply)`, which may also take `at`, it observes the turns that it did not
-    answer itself (filler, a resumed run); otherwise it is asked everything.
+    Python's path. If it has a method `observe(message, reply)`, which may also take `at`, it observes the turns that it
+    did not answer itself (filler, a resumed run); otherwise it is asked everything.
+
+    Every conversation gets its own instance of a class. What is synchronous runs in threads: several conversations call
+    a function at once, and an object one after the other; what these keep, all share. A call that does not end is left
+    to itself, and its object is not called again. The class of an `Agent`, or a function without parameters that makes
+    an agent, will do as well.
 
     Args:
         target: The function or class, as `package.module:name`.
+        timeout: Seconds for one call.
     """
 
-    def __init__(self, *, target: str) -> None:
-        super().__init__(_load(target), target)
+    def __new__(cls, *, target: str, timeout: float = 300.0) -> Any:
+        """Return the agent that the target is or makes."""
+        return agent_of(_load(target), target, timeout)
 
 
-def _load(target: str) -> Callable[[str], Any]:
+def _load(target: str) -> Any:
     name, colon, attribute = target.partition(":")
     if not colon or not name or not attribute:
-        raise ValueError(f"target={target!r}: write it as package.module:name")
+        raise ConfigError(
+            f"python:{target}: write it as package.module:name; an object of Python's is passed to run() again"
+        )
     here = str(Path(os.curdir).resolve())
     if here not in sys.path:
         sys.path.insert(0, here)
-    try:
-        found: Any = importlib.import_module(name)
-    except ImportError as error:
-        raise ValueError(f"target={target!r}: {name} cannot be imported: {error}") from error
+    found: Any = imported(name)
     for part in attribute.split("."):
         if not hasattr(found, part):
-            raise ValueError(f"target={target!r}: it has no {part!r}")
+            raise ConfigError(f"python:{target}: it has no {part!r}")
         found = getattr(found, part)
-    if inspect.isclass(found):
-        found = found()
-    if not callable(found):
-        raise ValueError(f"target={target!r}: {type(found).__name__} cannot be called")
-    result: Callable[[str], Any] = found
-    return result
+    return found

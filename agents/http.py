@@ -48,8 +48,9 @@ class Http(Agent):
 
     Args:
         url: The URL to post to.
-        request: The path of the message in the request, as keys separated by dots: `input.text`.
-        reply: The path of the reply in the answer: `choices.0.message.content`. Numbers are list indices.
+        request: The path of the message in the request, as keys separated by dots: `input.text`. Numbers are places in
+            lists: `messages.0.content`.
+        reply: The path of the reply in the answer: `choices.0.message.content`.
         session: The path of this conversation's id in the request; not sent by default.
         time: The path of the benchmark time (ISO 8601) in the request; not sent by default.
         search_by: The path of the text to search a memory by, without instructions how to answer; not sent by default.
@@ -175,7 +176,7 @@ class Http(Agent):
         if not self.observes:
             return
         body = self._body(turn.message, self._told_extra)
-        _put(body, self._told.split("."), turn.reply.text)
+        body = _put(body, self._told.split("."), turn.reply.text)
         await self._post(self._told_at, body)
         write_whole(self._last, str(turn.message.turn))
 
@@ -217,7 +218,7 @@ class Http(Agent):
             (self._search_by, message.query),
         ):
             if path:
-                _put(body, path.split("."), value)
+                body = _put(body, path.split("."), value)
         return body
 
     def _clean(self, text: str) -> str:
@@ -369,10 +370,17 @@ def _from_environment(headers: str) -> list[tuple[str, str]]:
     return found
 
 
-def _put(body: dict[str, Any], path: list[str], value: str) -> None:
-    for key in path[:-1]:
-        body = body.setdefault(key, {})
-    body[path[-1]] = value
+def _put(body: Any, path: list[str], value: Any) -> Any:
+    """Return a body with a value at a path; a number is a place in a list, or the next free one beyond its end."""
+    if not path:
+        return value
+    key, rest = path[0], path[1:]
+    if key.isdecimal() and not isinstance(body, dict):
+        items = list(body) if isinstance(body, list) else []
+        place = min(int(key), len(items))
+        return [*items[:place], _put(next(iter(items[place:]), None), rest, value), *items[place + 1 :]]
+    known = body if isinstance(body, dict) else {}
+    return known | {key: _put(known.get(key), rest, value)}
 
 
 def _get(content: Any, path: list[str]) -> Any:

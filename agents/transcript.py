@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 
-from ltm_bench import Agent, AgentError, CannotResume, Message, Reply, Turn
+from ltm_bench import Agent, CannotResume, Message, Reply, Turn
 from ltm_bench.adapters import json_of
 
 
@@ -38,18 +38,15 @@ class Transcript(Agent):
 
     async def restore(self, turns: Iterable[Turn]) -> None:
         """Skip the turns that have been played back."""
-        try:
-            for turn in turns:
-                self._next(turn.message.text)
-        except AgentError as error:
-            raise CannotResume(str(error)) from error
+        for turn in turns:
+            self._next(turn.message.text)
 
     def _next(self, said: str) -> str:
         if not self._left:
-            raise AgentError(f"{self._run} has ended, and there is no reply to {said[:80]!r}")
+            raise CannotResume(f"{self._run} has ended, and there is no reply to {said[:80]!r}")
         message, reply = self._left.popleft()
         if message != said:
-            raise AgentError(
+            raise CannotResume(
                 f"{self._run} was a different conversation: it continues with {message[:80]!r}, this one with "
                 f"{said[:80]!r}"
             )

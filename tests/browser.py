@@ -62,7 +62,7 @@ class Browser:
         event: dict[str, Any] = json.loads(message)
         return event
 
-    def _send(self, method: str, **parameters: Any) -> None:
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         self._calls += 1
         request = {"id": self._calls, "method": method, "params": parameters}
         if self._session:
@@ -70,9 +70,6 @@ class Browser:
         left = json.dumps(request).encode() + b"\0"
         while left:
             left = left[os.write(self._write, left) :]
-
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        self._send(method, **parameters)
         while (answer := self._next()).get("id") != self._calls:
             self.events.append(answer)
         if answer.get("error", {}).get("message") == "Inspected target navigated or closed":
@@ -132,7 +129,7 @@ class Browser:
 
     def close(self) -> None:
         self._session = ""
-        self._send("Browser.close")  # it may be gone before it has answered
+        self.call("Browser.close")
         os.close(self._write)
         while os.read(self._read, 1 << 16):
             pass

@@ -90,6 +90,7 @@ REVIEWED = {
         "ltm_bench/plugins/matchers.py :: _texts :: path.read_text",
         "ltm_bench/score/results/guessing.py :: _shipped :: FILE.read_text",
         "ltm_bench/cli/app.py :: line_of :: path.read_bytes",
+        "ltm_bench/core/extras.py :: pip :: *",  # what the installer wrote beside it
     ),
     "code of the user's, and what stands beside it": (
         "ltm_bench/plugins/files.py :: * :: *",

@@ -65,7 +65,8 @@ By module:
   `kept_folder`: a product's folder, and how it was after the last turns.
 - `operations`: `operating`, which reports how long a memory writes, retrieves and answers, and its usage.
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
-- `FunctionAgent`: a function or callable object as an agent.
+- `imported`: a user's module. `agent_of`: whatever can answer, as an agent; `FunctionAgent`: a function, a callable
+  object or its class as one.
 - `folder_journal`: a memory's files, and how every turn changed them.
 - `mcp_server`: an MCP server and its tools, and `McpRoles`: which of them stores, searches, lists and deletes.
 - `templates`: JSON requests to unknown tools, and their answers.
@@ -206,7 +207,9 @@ if TYPE_CHECKING:
     from ltm_bench.core.tokens import keep_table as keep_table
     from ltm_bench.plugins.agents import agent_class as agent_class
     from ltm_bench.plugins.agents import make_agent as make_agent
+    from ltm_bench.plugins.files import imported as imported
     from ltm_bench.plugins.functions import FunctionAgent as FunctionAgent
+    from ltm_bench.plugins.functions import agent_of as agent_of
 
     Found: TypeAlias = NearPassage
     Heard: TypeAlias = HeardTurn

@@ -104,6 +104,9 @@ class ResumeArguments(Conduct):
 async def arun(asked: RunArguments) -> Run:
     """Run one conversation with an agent, score it and write its page. Continues a run that was interrupted.
 
+    The agent may also be an object: an `Agent` or its class, or a function, a class or an object that takes a message
+    and returns the reply. One that cannot be imported by its name is asked in a new run, unless `name` says in which.
+
     Returns:
         The complete run.
 

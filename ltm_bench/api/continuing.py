@@ -20,7 +20,7 @@ from ltm_bench.core.keys import key_in, scrubbed
 from ltm_bench.log.asked import AskedFor, read_asked
 from ltm_bench.log.controls import parse_controls
 from ltm_bench.log.reader import read_manifest
-from ltm_bench.plan.agents import server_of, source_of
+from ltm_bench.plan.agents import server_of
 from ltm_bench.plan.declaring import arguments, spelled
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.planning import Plan, check_keys
@@ -143,7 +143,7 @@ def asking(plan: Plan, folder: Path, options: Options, *, together: bool = False
         asked = AskedFor(**given, forwards=_forwards(options), together=together)
     except ValidationError as error:
         raise ConfigError(f"an option cannot be kept, since it cannot be used: {error}") from error
-    agents = source_of(plan.manifest.agent, options.calls) if options.calls else plan.agents
+    agents = plan.agents.calling(options.calls) if options.calls else plan.agents
     return replace(plan, asked=asked, agents=agents)
 
 

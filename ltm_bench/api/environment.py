@@ -10,12 +10,17 @@
 With the extra, it is a `gymnasium.Env`, and `gymnasium.make("ltm_bench/Conversation-v0", span="2k")` makes one.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ltm_bench.core.errors import ConfigError, LogError, ManifestDiffers, ReplayDiverged
+from ltm_bench.core.agent import Agent
+from ltm_bench.core.errors import AgentError, ConfigError, LogError, ManifestDiffers, ReplayDiverged
 from ltm_bench.core.messages import Reply
 from ltm_bench.core.seeds import Seed, checked_seed, number_of, numbered
 from ltm_bench.log.differences import differences
@@ -24,7 +29,11 @@ from ltm_bench.log.manifest import AgentEntry
 from ltm_bench.log.reader import manifest_in
 from ltm_bench.plan.planning import make_plan, reseeded
 from ltm_bench.plan.request import Request
+from ltm_bench.plugins.agents import make_agent
 from ltm_bench.runner.episode import Episode, Rewarded
+from ltm_bench.runner.guarding import guarded
+
+T = TypeVar("T")
 
 try:
     import gymnasium
@@ -163,6 +172,50 @@ class Environment(_Env):
         if terminated:
             info["score"], info["out_of"] = episode.score, len(self._plan.manifest.suite.scenarios)
         return message, 0.0 if answer is None else answer.gain, terminated, False, info
+
+    def play(self, agent: object, *, home: Path | None = None, timeout: float = 300.0) -> dict[str, Any]:
+        """Have an agent play the open episode to its end, and return what is known then, as `step` does.
+
+        Args:
+            agent: An `Agent` or its class, or a function, a class or an object that takes a message and returns the
+                reply.
+            home: The agent's own folder; a temporary one if left out.
+            timeout: Seconds for each of its calls.
+
+        Raises:
+            ConfigError: It is no agent, or no episode is open.
+            AgentError: It failed, or took too long.
+        """
+        player, episode = make_agent(agent), self._opened()
+        with TemporaryDirectory(prefix="ltm-bench-") if home is None else nullcontext(home) as place:
+            return asyncio.run(self._played(player, episode, Path(place), timeout))
+
+    async def _played(self, agent: Agent, episode: Episode, home: Path, timeout: float) -> dict[str, Any]:
+        turn = None
+
+        async def within(call: Callable[[], Awaitable[T]]) -> T:
+            try:
+                async with asyncio.timeout(timeout):
+                    return await guarded(call, turn)
+            except TimeoutError:
+                where = "" if turn is None else f" at turn {turn}"
+                raise AgentError(
+                    f"the agent took more than {timeout:g} s{where}; raise it with timeout="
+                ) from None
+
+        _, info = self._seen(episode)
+        try:
+            await within(partial(agent.open, home))
+            while (asked := info["message"]) is not None:
+                for each in info["observed"]:
+                    turn = each.message.turn
+                    await within(partial(agent.observe, each))
+                turn = asked.turn
+                await within(agent.settle)
+                *_, info = self.step(await within(partial(agent.reply, asked)))
+        finally:
+            await guarded(agent.close)
+        return info
 
     def save(self) -> bytes:
         """Return the episode so far: the event log of a run, which `restore` continues.

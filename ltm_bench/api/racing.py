@@ -25,6 +25,7 @@ from ltm_bench.core.errors import (
 )
 from ltm_bench.core.seeds import seeds_from
 from ltm_bench.judge.judges import find_judges, find_reader
+from ltm_bench.plan.agents import named_apart
 from ltm_bench.plan.declaring import Given
 from ltm_bench.plan.request import Conduct, NewRun, Request
 from ltm_bench.report.publishing import replace_file
@@ -100,6 +101,9 @@ class RunningRace:
         if len(agents) < 2 or len(set(agents)) < len(agents):
             raise ConfigError(f"race {' '.join(agents)}: name two different agents, or more")
         self._request, self._options, self._new = quickly(request), options, new
+        self._named = {
+            str(each): each for each in agents
+        }  # a name may have an object, which a race does not keep
         jobs = self._jobs(agents, 0)
         options = self._options
         for job in jobs:
@@ -120,7 +124,7 @@ class RunningRace:
     def _jobs(self, agents: Sequence[str], number: int) -> Sequence[Job]:
         """Plan the runs of a round."""
         found = jobs_of(
-            Grid(agents=agents),
+            Grid(agents=[self._named[each] for each in agents]),
             replace(self._request, seed=seeds_from(self._request.seed, number + 1)[-1]),
             calls=self._options.calls,
             reports=self._options.reports,
@@ -191,7 +195,7 @@ class RunningRace:
 
 
 async def arace(
-    *agents: str,
+    *agents: Any,
     most: int = MOST,
     least: float | None = None,
     progress: Callable[[Race], None] | None = None,
@@ -202,7 +206,7 @@ async def arace(
     Every round is an ordinary run of each agent, with the next seed. Repeating the call continues.
 
     Args:
-        agents: Two agents or more.
+        agents: Two agents or more: names, functions, classes or objects.
         most: Maximum number of rounds.
         least: The smallest difference that matters, in points; a tenth of all points if left out.
         progress: Called with the race after every round.
@@ -221,7 +225,9 @@ async def arace(
         raise ConfigError(f"race({unknown[0]}=…): unknown{nearest(unknown[0], kinds)}")
     parts = {kind: {name: asked[name] for name in asked if kinds[name] is kind} for kind in kinds.values()}
     options = Options.of(Conduct(**parts[Conduct], said=Given(asked)))
-    course = RunningRace(agents, Request(**parts[Request]), options, NewRun(**parts[NewRun]), most, least)
+    course = RunningRace(
+        named_apart(agents), Request(**parts[Request]), options, NewRun(**parts[NewRun]), most, least
+    )
     async for race in course.rounds(lambda jobs, budget: nullcontext(Quiet(options.notify))):
         if progress is not None:
             progress(race)

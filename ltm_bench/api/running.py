@@ -52,6 +52,8 @@ async def start(request: Request, options: Options, *, name: str | None, fresh: 
         fresh: Start a new run beside one of the same name.
     """
     plan = make_plan(request, options.calls)
+    # what it answers from may be another object than last time, which no name tells
+    fresh = fresh or (name is None and plan.agents.at_hand)
     folder = run_folder(plan.name if name is None else name, fresh=fresh, reports=options.reports)
     return await execute(plan, folder, options)
 

@@ -3,6 +3,7 @@
 import atexit
 import gc
 import os
+import re
 import signal
 import sys
 import warnings
@@ -12,7 +13,7 @@ from typing import Any, TextIO
 
 from ltm_bench.cli.app import app
 from ltm_bench.cli.console import complain, show_everything
-from ltm_bench.core.errors import LtmBenchError, described
+from ltm_bench.core.errors import LtmBenchError, described, nearest
 
 _INTERRUPTED = 128 + signal.SIGINT
 """Typer's exit code for a KeyboardInterrupt, which shells expect."""
@@ -33,6 +34,8 @@ def _misused(error: Any) -> None:
         return
     where = error.ctx.command_path if getattr(error, "ctx", None) else "ltm-bench"
     said: str = error.format_message()
+    if typed := re.fullmatch(r"No such command '(.+)'\.", said):
+        said = said.removesuffix(".") + nearest(typed[1], error.ctx.command.list_commands(error.ctx))
     variable = getattr(getattr(error, "param", None), "envvar", None)
     # the parser omits the value of flags
     if isinstance(variable, str) and variable in os.environ and f"'{variable}'" in said:

@@ -1,6 +1,10 @@
 """Prints a run's scores, and what a reader must know before believing them."""
 
+import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 
 from rich import box
@@ -8,14 +12,22 @@ from rich.table import Table
 
 from ltm_bench.api import REFERENCES, Run
 from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.display import money
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
-from ltm_bench.report.words import cost
+from ltm_bench.plan.folders import REPORTS
+from ltm_bench.report.words import cost, plural
 from ltm_bench.score.results.controls import Controls
 from ltm_bench.score.results.headline import Leaks
 from ltm_bench.score.results.ladder import LadderResult
 from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import NOBODY, Results
+
+_NAMED = 3
+"""Scenarios that are named, and outcomes; more of the former are counted."""
+
+_WIDE = 0.1
+"""Width of an interval, as a share of all points, from which on more examples are advised."""
 
 
 def print_controls(found: Controls | None, whose: str = "") -> None:
@@ -30,7 +42,6 @@ def print_run(run: Run) -> None:
     out().print(_table(results))
     print_controls(results.controls)
     _print_ladder(results.ladder)
-    out().print(_verdict(results))
     if results.references:
         baseline, oracle = (results.references.get(name, 0.0) for name in REFERENCES)
         besides = [
@@ -40,7 +51,6 @@ def print_run(run: Run) -> None:
         out().print(f"{', '.join(known)}, chance {results.chance:.2f}")
     if results.mode != IN_LINE:
         out().print(f"mode: {results.mode}; compare this score only with scores in the same mode")
-    out().print(f"heard: {results.hearing}")
     if results.costs.gateway is not None:
         out().print(results.costs.gateway.words)
     if results.overruns and results.overruns <= len(results.examples) / 2:  # a remark covers most of them
@@ -62,27 +72,45 @@ def print_run(run: Run) -> None:
         print_figures([each])
     for line in _ingestion(results):
         out().print(line)
-    for note in results.judges:
-        out().print(safe(_false_accepts(note)))
-        if note.published:
-            out().print(
-                safe(
-                    f"judge {note.name} used the set's own prompts, which judge check does not calibrate: "
-                    "judge it by that rate"
-                )
-            )
-        elif not note.believed:
-            checked = "failed calibration" if note.sensitivity is not None else "was never calibrated"
-            out().print(f"judge {note.name} {checked}: ltm-bench judge check --judge {note.name}")
+    for line in chain.from_iterable(map(_about_judge, results.judges)):
+        out().print(safe(line))
     for audit in results.audits:
         out().print(safe(audit.headline))
     print_raters(results)
-    for remark in results.remarks:
-        out().print(f"note: {remark}")
     _print_in_all(results.in_all, free=run.manifest.agent.free)
     if results.overridden:
         out().print(f"verdicts by hand: {results.overridden}")
-    print_page(run.folder / "report.html")
+    for line in (*(f"note: {remark}" for remark in results.remarks), *_end(run)):
+        out().print(safe(line))
+
+
+def _end(run: Run) -> Iterator[str]:
+    """Say in at most six lines how good it was, what it did not know, what it took, and what to do next."""
+    results = run.results
+    asked = [(example.id, each) for example in results.examples for each in example.questions]
+    missed = [(name, each) for name, each in asked if each.counted != 1]
+    yield _verdict(results)
+    if missed:
+        outcomes = Counter(each.outcome.value for _, each in missed)
+        lowest = min(each.score_so_far or 0.0 for each in results.scenarios)
+        where = [each.name for each in results.scenarios if (each.score_so_far or 0.0) == lowest]
+        others = f" and {len(where) - _NAMED} others" if len(where) > _NAMED else ""
+        said = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common(_NAMED))
+        yield (
+            f"not right: {len(missed)} of {plural(len(asked), 'question')} ({said}); worst at "
+            f"{', '.join(where[:_NAMED])}{others} ({lowest:.2f})"
+        )
+    spent = Decimal(str(results.costs.dollars or 0))
+    paid = money(spent, free=run.manifest.agent.free, known=results.costs.dollars is not None)
+    yield f"heard: {results.hearing}; {plural(results.costs.calls, 'call')}, {paid}"
+    yield f"page: {run.folder / 'report.html'}"
+    if missed and results.complete:
+        place = shlex.quote(run.name if run.folder.parent == REPORTS else str(run.folder))
+        again = run.manifest.agent.free and results.ladder is None
+        yield f"why: ltm-bench {f'control {place} --ladder' if again else f'show {place} --example {missed[0][0]}'}"
+    interval = results.interval
+    if interval is None or interval.high - interval.low > _WIDE * results.out_of:
+        yield "more certain: the same command with more --examples, or with --repeats 3"
 
 
 def _print_in_all(spent: Mapping[str, float | None], *, free: bool) -> None:
@@ -108,11 +136,19 @@ def print_raters(results: Results) -> None:
             out().print(f"  they differ on {safe(places)}")
 
 
-def _false_accepts(note: JudgeNote) -> str:
-    """Return how a judge scores vague wrong answers, in words."""
+def _about_judge(note: JudgeNote) -> Iterator[str]:
+    """Say how a judge scores vague wrong answers, and whether it is calibrated."""
     if note.false_accepts is None:
-        return f"judge {note.name}: how many vague wrong answers it passes is unknown"
-    return f"judge {note.name} passes {note.false_accepts:.2f} of {note.vague} vague wrong answers"
+        yield f"judge {note.name}: how many vague wrong answers it passes is unknown"
+    else:
+        yield f"judge {note.name} passes {note.false_accepts:.2f} of {note.vague} vague wrong answers"
+    if note.published:
+        yield (
+            f"judge {note.name} used the set's own prompts, which judge check does not calibrate: judge it by that rate"
+        )
+    elif not note.believed:
+        checked = "failed calibration" if note.sensitivity is not None else "was never calibrated"
+        yield f"judge {note.name} {checked}: ltm-bench judge check --judge {note.name}"
 
 
 def _counted_apart(results: Results) -> Iterator[str]:
@@ -143,7 +179,9 @@ def _verdict(results: Results) -> str:
         return "incomplete: this is not a result yet"
     interval = results.interval
     between = "" if interval is None else f" ({interval.low:.2f} – {interval.high:.2f})"
-    return f"{results.score_so_far:.2f} of {results.out_of}{between}: {results.verdict}"
+    kept = results.controls and results.controls.kept
+    first = f"{kept.sentence.removeprefix('it ')}: " if kept and kept.percent else ""
+    return f"{first}{results.score_so_far:.2f} of {results.out_of}{between}: {results.verdict}"
 
 
 def _print_ladder(found: LadderResult | None) -> None:

@@ -43,7 +43,7 @@ def memory_run(
 ) -> Callable[..., "Run"]:
     """Run a conversation with an agent, and return the run; a failed test prints what was missed.
 
-    It takes the agent (a name as for `ltm-bench run`, an `Agent` or its class, or a function), and the arguments of
+    It takes the agent (a name as for `ltm-bench run`, or any object that `ltm_bench.run` takes), and the arguments of
     `ltm_bench.run`, or those of `ltm_bench.Environment` if the agent is an object. The marker `memory` has them too.
     """
     given: dict[str, Any] = {"span": "2k"}

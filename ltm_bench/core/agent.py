@@ -143,6 +143,9 @@ class Agent:
     False for classes that override `settle` and do not declare it: nobody knows how long their replies wait.
     """
 
+    left: str = ""
+    """What it left behind when it was closed, as a sentence: a run says so. Empty for nothing."""
+
     can_reopen: bool = False
     """Whether another instance can go on from what this one kept when it was closed (`reopen`)."""
 

@@ -1,6 +1,7 @@
 """Packages of this project's extras, imported when first needed."""
 
 import importlib
+import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,4 +53,21 @@ def dependency(error: ModuleNotFoundError) -> str:
 
 
 def _absent(package: str, name: str) -> str:
-    return f"{package} is not installed; get it with pip install 'ltm-bench[{name}]'"
+    return f"{package} is not installed; get it with {pip(name)}"
+
+
+def pip(name: str) -> str:
+    """Return what installs an extra: from where ltm-bench itself came, which need not be the index."""
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.request import url2pathname  # takes long to import, and only errors need it
+
+    try:
+        origin = json.loads(distribution("ltm-bench").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        origin = {}
+    url, checkout = origin.get("url", ""), origin.get("vcs_info")
+    if origin.get("dir_info", {}).get("editable"):
+        return f"pip install -e '{url2pathname(url.removeprefix('file://'))}[{name}]'"
+    if checkout:
+        url = f"{checkout['vcs']}+{url}@{checkout['commit_id']}"
+    return f"pip install 'ltm-bench[{name}]{f' @ {url}' if url else ''}'"

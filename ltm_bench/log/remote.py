@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from ltm_bench.core.errors import ConfigError, RunIncomplete
+from ltm_bench.core.extras import pip
 from ltm_bench.core.limits import BODY, FILE, Intake
 
 # Of 200 small runs, four times as much was 20 MB for manifests of 2 kB.
@@ -71,7 +72,7 @@ class Remote:
         try:
             import fsspec
         except ImportError as error:
-            raise ConfigError(f"{url}: this needs fsspec: pip install 'ltm-bench[ray]'") from error
+            raise ConfigError(f"{url}: this needs fsspec: {pip('ray')}") from error
         try:
             self._fs, root = fsspec.core.url_to_fs(url)
         except (ImportError, ValueError) as error:

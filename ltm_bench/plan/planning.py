@@ -39,7 +39,7 @@ from ltm_bench.log.manifest import (
     SuiteEntry,
 )
 from ltm_bench.log.reader import read_manifest
-from ltm_bench.plan.agents import AgentSource, Resolved, resolve_agent, source_of
+from ltm_bench.plan.agents import AgentSource, Resolved, named, resolve_agent, source_of
 from ltm_bench.plan.hiding import LEAST_SPAN, hidden
 from ltm_bench.plan.modes import check_lines, check_mode, lacks, mode_of
 from ltm_bench.plan.naming import run_name
@@ -96,7 +96,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
         CannotCombine: Its parts can be used, but not together.
         ConfigError: One of them cannot be used.
     """
-    request = replace(request, seed=checked_seed(request.seed))
+    request = replace(request, seed=checked_seed(request.seed), agent=named(request.agent))
     check_keys({"--agent": request.agent, "--suite": request.suite, "--filler": request.filler})
     suite = find_suite(request.suite, data=request.data, most=request.examples, seed=request.seed)
     if request.data is not None and not suite.public:
@@ -123,6 +123,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
     mode = mode_of(request.questions or each, request.acknowledge, quick=request.quick, filler=filled_by)
     mode = mode._replace(acknowledge="scripted") if observed else mode
     isolated = request.isolated or suite.isolated
+    _check_several(agent, several=isolated)
     filled_by = _filler_mode(filled_by, agent.entry, suite, isolated=isolated)
     entries = [_entry(name, suite, scenarios, request, span) for name in chosen]
     left_out = _unplayable(entries, suite, scenarios, request, agent)
@@ -233,6 +234,15 @@ def check_keys(given: Mapping[str, object]) -> None:
             raise ConfigError(
                 f"{option} holds what looks like a key (not shown here), which would be logged; leave it out"
             )
+
+
+def _check_several(agent: Resolved, *, several: bool) -> None:
+    """Raise ConfigError if several conversations each need an agent, and there is but one."""
+    if several and agent.source.single:
+        raise ConfigError(
+            f"{agent.entry.name} is one agent, for one conversation, and every example alone needs its own; pass its "
+            "class, or a function that makes it"
+        )
 
 
 def _asked(suite: Suite, sample: Agent) -> Questions:

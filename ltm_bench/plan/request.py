@@ -19,14 +19,12 @@ from ltm_bench.plan.declaring import Given, Option
 from ltm_bench.plan.folders import REPORTS
 from ltm_bench.plan.values import dollars, number, parse_parameters, parse_settings, parse_tags, seconds
 
-AgentName = Annotated[
-    str,
-    Option(
-        "A preset or an adapter (see list agents), PROVIDER:MODEL such as openai:gpt-6-luna, an adapter's file, or "
-        "python:MODULE:NAME.",
-        "NAME",
-    ),
-]
+_AGENT = Option(
+    "A preset or an adapter (see list agents), PROVIDER:MODEL such as openai:gpt-6-luna, an adapter's file, or "
+    "python:MODULE:NAME.",
+    "NAME",
+)
+AgentName = Annotated[str, _AGENT]
 Span = Annotated[
     str | int | None,
     Option(
@@ -161,7 +159,7 @@ Otel = Annotated[
 class Request:
     """What is run."""
 
-    agent: AgentName = "vector_memory"
+    agent: Annotated[Any, _AGENT] = "vector_memory"
     span: Span = None
     _: KW_ONLY
     suite: Suite = "standard"

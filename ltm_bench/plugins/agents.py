@@ -2,6 +2,8 @@
 
 import inspect
 from collections.abc import Callable, Container, Mapping
+from functools import wraps
+from types import MappingProxyType
 from typing import Any, get_args
 
 from ltm_bench.core.agent import REPLY, Agent
@@ -9,12 +11,17 @@ from ltm_bench.core.errors import ConfigError, LtmBenchError, PluginError, neare
 from ltm_bench.core.keys import key_in, looks_secret, scrubbed
 from ltm_bench.core.limits import BODY
 from ltm_bench.plugins.files import find, load
-from ltm_bench.plugins.functions import FunctionAgent
+from ltm_bench.plugins.functions import factory_of, name_of
 from ltm_bench.plugins.typed import annotations_of, mistyped
 
 
-def agent_class(name: str) -> Callable[..., Agent]:
-    """Return the factory in the adapter of this name or file: its Agent subclass, or its function `agent`."""
+def agent_class(name: object) -> Callable[..., Agent]:
+    """Return the factory in the adapter of this name or file: its Agent subclass, or what `agent` is there.
+
+    Of an object that is no name, return its own (`factory_of`).
+    """
+    if not isinstance(name, str):
+        return _factory(name)
     path = find("agents", name)
     module = load(path)
     classes = [
@@ -27,16 +34,24 @@ def agent_class(name: str) -> Callable[..., Agent]:
         raise PluginError(f"{path}: a file holds one adapter, but this one holds {len(classes)}: {names}")
     if classes:
         return classes[0]
-    function = getattr(module, "agent", None)
-    if callable(function):
+    if not callable(function := getattr(module, "agent", None)):
+        raise PluginError(f"{path}: it has no subclass of ltm_bench.Agent, and no function `agent`")
+    make = _factory(function, "the function")
 
-        def made() -> Agent:
-            agent = FunctionAgent(function)
-            agent.connections = path.stem
-            return agent
+    @wraps(make)
+    def made(**settings: Any) -> Agent:
+        agent = make(**settings)
+        agent.connections = path.stem
+        return agent
 
-        return made
-    raise PluginError(f"{path}: it has no subclass of ltm_bench.Agent, and no function `agent`")
+    return made
+
+
+def _factory(player: object, name: str = "") -> Callable[..., Agent]:
+    try:
+        return factory_of(player, name)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def adapter_of(provider: str, known: Container[str]) -> str | None:
@@ -44,9 +59,15 @@ def adapter_of(provider: str, known: Container[str]) -> str | None:
     return next((each for each in (provider, f"{provider}_chat") if each in known), None)
 
 
-def make_agent(adapter: str, settings: Mapping[str, Any]) -> Agent:
-    """Construct an agent. Raises ConfigError if a setting is unknown, missing, secret or of the wrong type."""
+def make_agent(adapter: object, settings: Mapping[str, Any] = MappingProxyType({})) -> Agent:
+    """Construct an agent. Raises ConfigError if a setting is unknown, missing, secret or of the wrong type.
+
+    Args:
+        adapter: An adapter's name or file; or a function, an object, a class, or an `Agent`.
+        settings: Its settings.
+    """
     make = agent_class(adapter)
+    adapter = adapter if isinstance(adapter, str) else name_of(adapter)
     parameters = inspect.signature(make).parameters
     known = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [name for name in known if parameters[name].default is inspect.Parameter.empty]

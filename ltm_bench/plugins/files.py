@@ -197,6 +197,19 @@ def _loaded(path: Path, name: str) -> ModuleType:
     return module
 
 
+def imported(name: str) -> ModuleType:
+    """Import a user's module. Raises PluginError, with its line, if it fails."""
+    try:
+        return importlib.import_module(name)
+    except (LtmBenchError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # a user's module may raise anything, or call exit()
+        line, said = line_of_user(error), described(error)
+        if isinstance(error, SyntaxError):
+            line, said = f"{error.filename}:{error.lineno}", f"{type(error).__name__}: {error.msg}"
+        raise PluginError(f"{name} cannot be imported: {said}{f' ({line})' if line else ''}") from error
+
+
 def may_read(name: str) -> bool:
     """Whether a scenario named by a log may be loaded: logs are untrusted, and must not choose what is executed.
 

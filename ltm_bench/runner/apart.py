@@ -3,20 +3,43 @@
 The runs of a sweep and isolated examples share a process, and so do their agents' modules.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from ltm_bench.core.agent import Agent, Finding
-from ltm_bench.core.errors import AgentError
+from ltm_bench.core.errors import AgentError, CannotResume, LtmBenchError
 from ltm_bench.core.messages import Message
-from ltm_bench.runner.guarding import placed
+from ltm_bench.runner.guarding import guarded, placed, unusable
+
+PATIENCE = 120.0
+"""Seconds that an agent gets for a reply, or for whatever else it is to do here."""
 
 _START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 _CODE = "4417-verbena"
 _TOLD = f"Please remember the code of my locker: it is {_CODE}."
 _ASKED = "What is the code of my locker?"
+
+
+T = TypeVar("T")
+
+
+async def in_time(done: Awaitable[T]) -> T:
+    """Return what an agent does. Raises AgentError if it takes too long."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await guarded(lambda: done)
+    except TimeoutError:  # one of its own would be an AgentError
+        raise AgentError(f"it has not answered within {PATIENCE:g} seconds") from None
+
+
+def said_of(error: Exception) -> str:
+    """Return what an agent's error says."""
+    said = str(error) if isinstance(error, LtmBenchError) else placed(error)
+    return said.removeprefix("the agent failed: ")
 
 
 async def second_conversation(make: Callable[[], Agent], folder: Path) -> Finding:
@@ -33,15 +56,18 @@ async def second_conversation(make: Callable[[], Agent], folder: Path) -> Findin
                 agent, home = make(), folder / f"conversation-{number}"
                 home.mkdir(parents=True)
                 opened.push_async_callback(agent.close)
-                await agent.open(home)
+                await in_time(agent.open(home))
                 for turn, text in enumerate(texts):
                     ideal = text if agent.told_ideal else None
-                    reply = await agent.reply(Message(text, _START + timedelta(minutes=turn), turn, ideal))
+                    message = Message(text, _START + timedelta(minutes=turn), turn, ideal)
+                    reply = await in_time(agent.reply(message))
+                    if problem := unusable(reply, agent.max_bytes):
+                        raise AgentError(f"reply() returned {problem}")
                 said.append(reply.text)
-    except AgentError as error:  # one that answers nothing but its own conversation, such as `transcript`
-        return Finding(True, f"two conversations could not be tried: {placed(error)}", lacks=True)
+    except CannotResume as error:  # one that answers nothing but its own conversation, such as `transcript`
+        return Finding(True, f"two conversations could not be tried: {error}", lacks=True)
     except Exception as error:  # it can raise anything
-        return Finding(False, f"failed in one of two conversations: {placed(error)}")
+        return Finding(False, f"failed in one of two conversations: {said_of(error)}")
     own, other = said
     if _CODE in other:
         return Finding(

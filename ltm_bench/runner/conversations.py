@@ -120,7 +120,11 @@ async def run_conversations(
                         conversation: Conversation = Retelling(plan, about, calls, recorder, forks, observer)
                     else:
                         conversation = Conversation(plan, about, calls, recorder, forks, observer, steps)
-                    await conversation.run()
+                    try:
+                        await conversation.run()
+                    finally:
+                        if calls.agent.left:
+                            notify(calls.agent.left)
             except AgentError as error:
                 if error.__cause__ is not None:
                     with (folder / TRACEBACKS).open("a", encoding="utf-8", errors="backslashreplace") as file:

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ltm_bench.core.errors import CannotCombine, ConfigError, nearest
 from ltm_bench.core.seeds import Seed, parse_seeds, seeds_from
+from ltm_bench.plan.agents import named_apart
 from ltm_bench.plan.declaring import arguments
 from ltm_bench.plan.folders import REPORTS, run_folder
 from ltm_bench.plan.planning import make_plan, plan_of
@@ -26,7 +27,7 @@ _ONE = arguments(Request)
 class Grid:
     """What the runs of a sweep differ in: all combinations of these are run. The rest of a request is for all."""
 
-    agents: Annotated[Sequence[str], _ONE["agent"].option] = ()
+    agents: Annotated[Sequence[Any], _ONE["agent"].option] = ()
     spans: Annotated[Sequence[str], _ONE["span"].option] = ()
     seeds: Annotated[Sequence[Seed], _ONE["seed"].option._replace(parse=parse_seeds)] = ()
     suites: Annotated[Sequence[str], _ONE["suite"].option] = ()
@@ -92,7 +93,7 @@ def jobs_of(
     """
     if not grid.agents:
         raise ConfigError("sweep: no agent is named; use --agent, or agents = […] in the file")
-    new = new or NewRun()
+    grid, new = replace(grid, agents=named_apart(grid.agents)), new or NewRun()
     prefix = "" if new.name is None else f"{new.name}-"
     jobs, skipped = [], {}
     requests = list(grid.requests(common or Request(), repeats))
@@ -107,7 +108,8 @@ def jobs_of(
             at = "" if request.span is None else f" at {request.span}"
             skipped[f"{request.suite}{at}, {request.agent}, seed {request.seed}"] = error
         else:
-            jobs.append(Job(plan, run_folder(prefix + plan.name, fresh=new.fresh, reports=reports)))
+            fresh = new.fresh or (new.name is None and plan.agents.at_hand)
+            jobs.append(Job(plan, run_folder(prefix + plan.name, fresh=fresh, reports=reports)))
     if not jobs:
         raise next(iter(skipped.values()))
     [(twice, times)] = Counter(job.folder for job in jobs).most_common(1)

@@ -1,5 +1,6 @@
 """A run's progress: one frozen value after every turn."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -33,7 +34,7 @@ class Progress:
     fraction: float
     """From 0 to 1; an estimate until the run is complete, and 1 only then."""
     score: float
-    """The headline so far."""
+    """The headline so far; what is still to be asked counts 0."""
     out_of: int
     spent: Decimal
     """US dollars."""
@@ -60,7 +61,8 @@ class Tracker:
         self._expected = max(1, len(examples) if self._isolated else length)
         self._messages = sum(map(len, plan.rehearsals.values())) if plan.rehearsals is not None else 0
         self._said = 0
-        self._out_of = len({example.scenario.name for example in examples})
+        self._planned = Counter(example.scenario.name for example in examples)
+        self._out_of = len(self._planned)
         self._turns = self._tokens = self._position = self._done = 0
         self._replaying = False
         self._asked: dict[str, list[tuple[str | None, str | None, float]]] = {}
@@ -85,7 +87,9 @@ class Tracker:
         of_example.append((asked.shows, asked.needs, verdict.score or 0.0))
         score = None if example.id in self._unscored else mean(counted(of_example))
         self._scores.setdefault(example.scenario.name, {})[example.id] = score
-        self._score = headline({name: of.values() for name, of in self._scores.items()})
+        # What is still to come counts 0: a mean of those that were asked could be higher than the run's in the end.
+        to_come = {name: [0.0] * (self._planned[name] - len(of)) for name, of in self._scores.items()}
+        self._score = headline({name: [*of.values(), *to_come[name]] for name, of in self._scores.items()})
 
     def ended(self, ended: Completed) -> None:
         """Count an example."""

@@ -1,6 +1,7 @@
 """What `doctor` learns from a provider: does the model exist, until when, how large is its window?"""
 
 import asyncio
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -10,7 +11,9 @@ import pytest
 
 from ltm_bench import Finding
 from ltm_bench.adapters.testing import Provider
+from ltm_bench.cli.commands import doctor
 from ltm_bench.plugins.agents import make_agent
+from ltm_bench.runner import apart
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -266,3 +269,92 @@ def test_doctor_names_the_line_of_an_exception_in_a_function(own: Path, command:
     done = command("doctor", "--agent", "python:failing_bot:broken")
     assert done.exit_code == 1
     assert f"{own / 'failing_bot.py'}:20)" in " ".join(done.out.split())
+
+
+EVERY = """
+import threading
+from ltm_bench import Agent, Reply
+
+released = threading.Event()
+
+def good(message): return "Okay."
+def none(message): return None
+def number(message): return 3
+def breaks(message): raise OSError("no power")
+def later(message): return "Okay." if "locker" in message else {}["x"]
+def leaves(message): raise SystemExit(0)
+
+def hangs(message):
+    released.wait()
+
+async def waits(message):
+    import asyncio
+    await asyncio.Event().wait()
+
+class Unmade:
+    def __init__(self): raise KeyError("MY_KEY")
+    def __call__(self, message): return "Okay."
+
+class Free(Agent):
+    free = True
+    async def reply(self, message): return Reply("Okay.")
+
+class Text(Free):
+    async def reply(self, message): return "Okay."
+
+class Nothing(Free):
+    async def reply(self, message): return Reply(None)
+
+class Stuck(Free):
+    async def open(self, home): await waits("")
+"""
+
+
+@pytest.mark.parametrize("name", ["good", "Free"])
+def test_doctor_passes_what_a_run_passes(own: Path, command: "Command", name: str) -> None:
+    (own / "every_bot.py").write_text(EVERY, "utf-8")
+    assert command("doctor", "--agent", f"python:every_bot:{name}").exit_code == 0
+    assert command(*TINY, "--agent", f"python:every_bot:{name}").exit_code == 0
+
+
+TINY = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "r")
+
+
+@pytest.mark.parametrize(
+    "name", ["none", "number", "breaks", "leaves", "hangs", "waits", "Unmade", "Text", "Nothing", "Stuck"]
+)
+def test_doctor_fails_on_what_a_run_fails_on_and_does_not_hang(
+    own: Path, command: "Command", name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (own / "every_bot.py").write_text(EVERY, "utf-8")
+    monkeypatch.setattr(apart, "PATIENCE", 0.1 if name in ("hangs", "waits", "Stuck") else 60.0)
+    done = command("doctor", "--agent", f"python:every_bot:{name}")
+    assert done.exit_code == 1, done.output
+    assert "FAIL " in done.out
+    limit = ("--run-timeout", "0.5") if name in ("hangs", "waits", "Stuck") else ()
+    assert command(*TINY, "--agent", f"python:every_bot:{name}", *limit).exit_code == 3
+    sys.modules.pop("every_bot").released.set()
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("print('Welcome!', flush=True); input()", "that is not JSON"),
+        ("print('{}', flush=True); input()", "answered without a reply"),
+        ("", "ended with code 0"),
+    ],
+)
+def test_doctor_fails_on_a_program_that_does_not_speak_as_a_run_expects(
+    own: Path, command: "Command", program: str, said: str
+) -> None:
+    (own / "bot.py").write_text(program, "utf-8")
+    done = command("doctor", "--agent", "command", "-A", f"command={sys.executable} bot.py")
+    assert done.exit_code == 1
+    assert said in " ".join(done.out.split())
+
+
+def test_the_size_that_doctor_names_is_that_of_a_run_with_a_store(own: Path, command: "Command") -> None:
+    asked = ("--span", "4k", "--agent", "vector_memory")
+    assert command("run", *asked, "--name", "r").exit_code == 0
+    taken = sum(each.stat().st_size for each in (own / "reports" / "r").rglob("*") if each.is_file())
+    assert taken / 2 <= doctor.bytes_of(4000) <= taken * 2

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench import run
 from ltm_bench.adapters.testing import Provider, provider
 from ltm_bench.core.errors import AgentError, ConfigError
 from ltm_bench.plugins.agents import make_agent
@@ -123,26 +122,6 @@ def test_a_core_keeps_notes_and_a_resumed_run_has_those_of_its_log(
     talk.restore(talk.turns[:1])
     assert talk.say("What is it called?").text == "I do not know."
     assert path.read_text() == ""
-
-
-def test_the_agent_of_goodais_paper_rewrites_takes_notes_and_sees_ten_passages(
-    thinker: Provider, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    monkeypatch.setenv("OPENAI_BASE_URL", thinker.openai_url)
-    done = run(agent="goodai_ltm", suite="paper", scenarios=["colours"], span="2k", reports=tmp_path)
-    assert done.complete
-    rewritten, noted, answered = (
-        [each.messages for each in thinker.chats if phrase in each.messages[-1]["content"]]
-        for phrase in ("Write up to three short search queries", "You keep notes", "# The new message")
-    )
-    assert len(rewritten) == len(noted) == len(answered) == len(thinker.chats) // 3
-    assert any("/embeddings" in each.path for each in thinker.requests)
-    passages = [
-        prompt[-1]["content"].partition("# From earlier")[2].partition("# The latest")[0]
-        for prompt in answered
-    ]
-    assert max(each.count("\n[") for each in passages) == 10
-    assert max(thinker.measure(prompt, "").prompt for prompt in answered) <= 16_384
 
 
 @pytest.mark.parametrize(

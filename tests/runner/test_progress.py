@@ -58,6 +58,25 @@ def test_the_score_so_far_ends_as_the_final_score(
     assert 0 < seen[-1].score < seen[-1].out_of
 
 
+def test_the_score_so_far_never_falls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mean of what has been asked would begin with all points if the first reply is right, and then fall."""
+    monkeypatch.chdir(tmp_path)
+    seen: list[Progress] = []
+
+    class Forgets:
+        def __init__(self) -> None:
+            self.right = ["It is red.", "It is green.", "It is blue.", "It is white.", "It is black."]
+
+        def __call__(self, message: str) -> str:
+            return self.right.pop() if "favourite" in message and self.right else "Okay."
+
+    for agent in ("vector_memory", Forgets):
+        run(agent=agent, span="2k", scenarios=["colours", "jokes"], examples=4, progress=seen.append)
+        scores = [each.score for each in seen]
+        assert all(a <= b for a, b in pairwise(scores))
+        seen.clear()
+
+
 def test_the_time_left_counts_from_what_was_done_before(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("ltm_bench.cli.display.time.monotonic", lambda: now)

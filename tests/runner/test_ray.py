@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm_bench.core.errors import ConfigError, RunIncomplete, RunLocked
+from ltm_bench.core.extras import pip
 from ltm_bench.core.messages import Message, Reply, Turn
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.planning import make_plan
@@ -167,10 +168,7 @@ def test_a_missing_ray_is_reported_with_what_to_install(
     monkeypatch.setitem(sys.modules, "ray", None)
     done = command("sweep", "--agent", "perfect", *SMALL, "--on", "ray")
     assert done.exit_code == 1
-    assert (
-        done.err
-        == "ltm-bench: --executor ray: ray is not installed; get it with pip install 'ltm-bench[ray]'\n"
-    )
+    assert done.err == f"ltm-bench: --executor ray: ray is not installed; get it with {pip('ray')}\n"
     assert not Path("reports").exists()
 
 

@@ -35,6 +35,7 @@ from ltm_bench.adapters.http.shared import proxies_from_environment, read
 from ltm_bench.adapters.routing import Family, PaidCall, Route
 from ltm_bench.core.budget import NOTHING, Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError
+from ltm_bench.core.extras import pip
 from ltm_bench.core.keys import cleaned_json, scrubbed
 from ltm_bench.core.limits import BODY, Intake, TooLarge, gathered
 from ltm_bench.log.journal import Journal
@@ -127,7 +128,7 @@ class Gateway:
             application = self._application()
         except ImportError as error:
             raise ConfigError(
-                "--gateway: its server is not installed; get it with pip install 'ltm-bench[gateway]'"
+                f"--gateway: its server is not installed; get it with {pip('gateway')}"
             ) from error
         with socket.socket() as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

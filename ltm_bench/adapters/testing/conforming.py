@@ -2,14 +2,15 @@
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ltm_bench.adapters.testing.rules import RULES, Rule
 from ltm_bench.adapters.testing.talk import Absent, Broken, Failing, Stage
-from ltm_bench.core.agent import Agent, Finding
+from ltm_bench.core.agent import Finding
 from ltm_bench.core.keys import scrubbed
+from ltm_bench.plugins.functions import factory_of
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,7 @@ def _mark(found: Finding) -> str:
     return "BROKEN" if not found.ok else "-     " if found.lacks else "kept  "
 
 
-def conformance(
-    make: Callable[[], Agent], *, server: Failing | None = None, within: float = 60.0
-) -> Conformance:
+def conformance(make: object, *, server: Failing | None = None, within: float = 60.0) -> Conformance:
     """Try every rule that an adapter must keep, in short conversations, and return the findings.
 
     The rules cover restoring, isolation of conversations, cancellation, bounded waiting, usage, keys, users, `forget`,
@@ -56,7 +55,7 @@ def conformance(
     About forty messages are sent in all, so use a model that costs nothing and always answers alike.
 
     Args:
-        make: Makes an agent as for a run; called for every conversation. A class will do.
+        make: Makes an agent as for a run; called for every conversation. A class, a function or an object will do.
         server: The server that the agent talks to, if it can fail on demand as `provider()` can. Without it, waiting is
             not tried, and keys are looked for only in files.
         within: Maximum seconds of any one call. With a `server`, give the agent a shorter timeout.
@@ -70,13 +69,12 @@ def conformance(
     return found
 
 
-def try_rule(
-    name: str, make: Callable[[], Agent], *, server: Failing | None = None, within: float = 60.0
-) -> Finding:
+def try_rule(name: str, make: object, *, server: Failing | None = None, within: float = 60.0) -> Finding:
     """Try one rule, by its name in `RULES`; the other arguments are those of `conformance`."""
     with tempfile.TemporaryDirectory(prefix="ltm-bench-") as folder:
         try:
-            return Finding(True, asyncio.run(_words(RULES[name], Stage(make, Path(folder), within, server))))
+            stage = Stage(factory_of(make), Path(folder), within, server)
+            return Finding(True, asyncio.run(_words(RULES[name], stage)))
         except Absent as absent:
             return Finding(True, str(absent), lacks=True)
         except Broken as broken:

@@ -20,6 +20,7 @@ from ltm_bench.cli.summary import print_controls
 from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.plan.declaring import Option
 from ltm_bench.report.paper_table import FORMS
+from ltm_bench.report.publishing import replace_file
 
 app = group()
 
@@ -32,7 +33,9 @@ app = group()
 )
 def compare(
     runs: Runs = None,
-    output: Annotated[Path | None, output_option("compare", "Write a page to this file.")] = None,
+    output: Annotated[
+        Path | None, output_option("compare", "Write a page, or --format's table, to this file.")
+    ] = None,
     as_json: Json = False,
     form: Annotated[
         str | None,
@@ -52,7 +55,7 @@ def compare(
     check_output(output)
     places = places_of(runs or ())
     comparison = api.compare(*places)
-    if output is not None:
+    if output is not None and form is None:
         write_comparison(comparison, places, output)
     if as_json:
         out().print(comparison.model_dump_json(indent=1))
@@ -60,7 +63,10 @@ def compare(
     for warning in comparison.warnings:
         err().print(f"warning: {safe(warning)}")
     if form is not None:
-        out().print(FORMS[form](comparison))
+        if output is None:
+            out().print(FORMS[form](comparison))
+        else:
+            replace_file(output, f"{FORMS[form](comparison)}\n".encode())
         return
     for span in comparison.spans:
         print_cells(comparison, span)

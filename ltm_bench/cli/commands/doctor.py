@@ -31,11 +31,10 @@ from ltm_bench.plan.request import AgentName, BaseUrl, Gateway, Settings, Span, 
 from ltm_bench.plan.suites import SPAN
 from ltm_bench.plan.values import parse_span
 from ltm_bench.plugins.functions import FunctionAgent
-from ltm_bench.runner.apart import second_conversation
-from ltm_bench.runner.guarding import placed
+from ltm_bench.runner.apart import in_time, said_of, second_conversation
 
-_BYTES_PER_TOKEN = 60
-"""Bytes of a run folder per token: log, transcript and the agent's store."""
+_EMPTY, _BYTES_PER_TOKEN = 4_500_000, 140
+"""Bytes of a run folder, and for each token: log, page, and a store such as Chroma's, which is most of it."""
 _ROUNDS = 3
 
 
@@ -53,12 +52,12 @@ def doctor(
 ) -> None:
     """Check that a run would work, before it costs anything. Asks the provider, but makes no paid call.
 
-    An agent that runs on this machine, or is a function of yours, is also told and asked something. With --gateway, any
-    agent is: the gateway forwards none of its calls, and says whether they arrive.
+    An agent that runs on this machine, or is code or a program of yours, is also told and asked something. With
+    --gateway, any agent is: the gateway forwards none of its calls, and says whether they arrive.
     """
     tokens = parse_span(span or SPAN)
     failed = False
-    for finding in _findings(agent, tokens, tokenizer, settings or {}, base_url):
+    for finding in _findings(agent, tokens, tokenizer, settings or {}, base_url, gateway=gateway):
         failed = failed or not finding.ok
         print_finding(finding)
     if gateway:
@@ -73,7 +72,13 @@ _RESUME = re.compile(r"[;,] then resume the run")
 
 
 def _findings(
-    agent: str, span: int, tokenizer: str, settings: Mapping[str, Any], base_url: str | None
+    agent: str,
+    span: int,
+    tokenizer: str,
+    settings: Mapping[str, Any],
+    base_url: str | None,
+    *,
+    gateway: bool,
 ) -> Iterator[Finding]:
     try:
         counter(tokenizer)
@@ -99,6 +104,8 @@ def _findings(
         yield Finding(
             True, f"its window of {window:,} tokens {fits} a whole conversation of about {needed:,}"
         )
+    if gateway and not made.metered:  # past the gateway, its calls would be paid for
+        return
     with TemporaryDirectory(prefix="ltm-bench-") as folder:
         found = asyncio.run(_examine(made, Path(folder) / "agent"))
         yours = made.free or isinstance(made, FunctionAgent)
@@ -121,8 +128,8 @@ async def _arriving(agent: str, settings: Mapping[str, Any], base_url: str | Non
         async with conversing(journal) as found:
             made = source()
             try:
-                await made.open(Path(folder))
-                await made.reply(hello)
+                await in_time(made.open(Path(folder)))
+                await in_time(made.reply(hello))
             except Exception as error:  # its call was refused, and an adapter can raise anything
                 said = f"; it says: {described(error)}"
             finally:
@@ -136,25 +143,26 @@ async def _examine(agent: Agent, home: Path) -> list[Finding]:
     home.mkdir()
     found: list[Finding] = []
     try:
-        await agent.open(home)
-        found += await agent.examine()
+        await in_time(agent.open(home))
+        found += await in_time(agent.examine())
     except Exception as error:  # an adapter can raise anything
-        found.append(_failed(error))
+        found.append(Finding(False, said_of(error)))
     try:
         await agent.close()
     except Exception as error:  # likewise
-        found.append(_failed(error))
+        found.append(Finding(False, said_of(error)))
     return found
 
 
-def _failed(error: Exception) -> Finding:
-    return Finding(False, str(error) if isinstance(error, LtmBenchError) else placed(error))
+def bytes_of(span: int) -> int:
+    """Return the bytes that a run of this span may take, with a store on this machine."""
+    return _EMPTY + _ROUNDS * span * _BYTES_PER_TOKEN
 
 
 def _disk(span: int) -> Finding:
     place = next(p for p in (REPORTS, Path()) if p.exists())
     free = shutil.disk_usage(place).free
-    needed = _ROUNDS * span * _BYTES_PER_TOKEN
+    needed = bytes_of(span)
     return Finding(free > needed, f"disk: {free / 1e9:.1f} GB free, a run may take {needed / 1e9:.2f} GB")
 
 

@@ -10,6 +10,7 @@ import typer
 from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.extras import pip
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
@@ -48,9 +49,7 @@ def view(
             raise ConfigError(f"{place}: there is no such folder; name one that holds runs, or a URL")
         site = application(where, secret)
     except ImportError as error:
-        raise ConfigError(
-            "view: the server is not installed; get it with pip install 'ltm-bench[view]'"
-        ) from error
+        raise ConfigError(f"view: the server is not installed; get it with {pip('view')}") from error
     if given is not None and len(given) < _SHORTEST:
         raise ConfigError(f"{TOKEN} has {len(given)} characters; use at least {_SHORTEST}")
     if port > _LAST_PORT:

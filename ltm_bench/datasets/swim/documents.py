@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ltm_bench.core.errors import described
+from ltm_bench.core.extras import pip
 from ltm_bench.core.limits import BODY, charset_of, content_of, json_of
 
 TEXTS = (".txt", ".md", ".markdown", ".rst", "")
@@ -24,8 +25,6 @@ MOST_DRAWN = 24 << 20
 
 MOST_TAGS = 1 << 19
 """Maximum tags and the like of a page of HTML: each takes a kilobyte of memory."""
-
-_EXTRA = "needs an extra: pip install 'ltm-bench[documents]'"
 
 
 class Document(NamedTuple):
@@ -110,7 +109,7 @@ def _pdf(path: Path) -> str:
     try:
         from pypdf import PdfReader
     except ImportError as error:
-        raise ValueError(f"{path}: a PDF {_EXTRA}") from error
+        raise ValueError(f"{path}: a PDF needs an extra: {pip('documents')}") from error
     try:
         found, left, drawn = list[str](), MOST_TEXT, 0
 
@@ -138,7 +137,7 @@ def _html(content: bytes, path: Path) -> str:
         from bs4.dammit import EncodingDetector
         from markdownify import MarkdownConverter
     except ImportError as error:
-        raise ValueError(f"{path}: HTML {_EXTRA}") from error
+        raise ValueError(f"{path}: HTML needs an extra: {pip('documents')}") from error
     try:
         declared = EncodingDetector.find_declared_encoding(content[:2048], is_html=True)
         soup = BeautifulSoup(_whole_tags(_decoded(content, path, declared)), "html.parser")
