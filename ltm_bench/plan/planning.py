@@ -140,7 +140,7 @@ def make_plan(request: Request, calls: Mapping[str, Any] | None = None) -> Plan:
             stagger=suite.stagger,
             opening=suite.opening,
             isolated=isolated,
-            decoys=(suite.decoys and not isolated and span >= LEAST_SPAN) or None,
+            decoys=_decoys(suite, span, isolated=isolated),
             left_out=left_out or None,
             scenarios=[entry for entry in entries if entry.name not in left_out],
         ),
@@ -185,6 +185,11 @@ def reseeded(plan: Plan, seed: Seed) -> Plan:
     examples = [*hidden(examples, manifest, plan.counter)]
     changed = replace(plan, manifest=manifest, examples=examples)
     return replace(changed, rehearsals=_rehearsed(changed)[0])
+
+
+def _decoys(suite: Suite, span: int, *, isolated: bool) -> bool | None:
+    """Return whether needles are hidden; None if not, so that the manifests of other runs stay what they were."""
+    return (suite.decoys and not isolated and span >= LEAST_SPAN) or None
 
 
 def _unplayable(
