@@ -84,6 +84,7 @@ REVIEWED = {
         "* :: * :: *resources.files('ltm_bench.*",
         "* :: * :: (bundled(*).read_text",
         "* :: * :: Path(__file__).with_name(*",
+        "agents/reference.py :: Reference.__init__ :: _LEARNT.read_text",
         "ltm_bench/core/tokens.py :: _shipped_table :: gzip.decompress",
         "ltm_bench/datasets/errata.py :: _file :: found.read_text",
         "ltm_bench/filler/kinds.py :: _texts :: path.read_text",
