@@ -35,7 +35,7 @@ def _load(target: str) -> Any:
     name, colon, attribute = target.partition(":")
     if not colon or not name or not attribute:
         raise ConfigError(
-            f"python:{target}: write it as package.module:name; an object of Python's is passed to run() again"
+            f"python:{target}: write it as python:package.module:name; if it was an object, pass it to run() again"
         )
     here = str(Path(os.curdir).resolve())
     if here not in sys.path:

@@ -73,7 +73,7 @@ CODES: Mapping[str, Mapping[str, tuple[str, ...]]] = CONTENT["pools"]["codes"]
     skills={"recall", "inference", "integration", "format"},
     topics={"spies"},
     forget=MESSAGES["forget"],
-    version=3,
+    version=4,
     decoys={},
 )
 def spy_meeting(

@@ -87,7 +87,12 @@ def print_run(run: Run) -> None:
 def _end(run: Run) -> Iterator[str]:
     """Say in at most six lines how good it was, what it did not know, what it took, and what to do next."""
     results = run.results
-    asked = [(example.id, each) for example in results.examples for each in example.questions]
+    asked = [
+        (example.id, each)
+        for example in results.examples
+        for each in example.questions
+        if not each.outcome.infrastructure  # what was not asked, or not judged, was not missed
+    ]
     missed = [(name, each) for name, each in asked if each.counted != 1]
     yield _verdict(results)
     if missed:
@@ -109,7 +114,7 @@ def _end(run: Run) -> Iterator[str]:
         again = run.manifest.agent.free and results.ladder is None
         yield f"why: ltm-bench {f'control {place} --ladder' if again else f'show {place} --example {missed[0][0]}'}"
     interval = results.interval
-    if interval is None or interval.high - interval.low > _WIDE * results.out_of:
+    if results.complete and (interval is None or interval.high - interval.low > _WIDE * results.out_of):
         yield "more certain: the same command with more --examples, or with --repeats 3"
 
 

@@ -115,5 +115,5 @@ def _work(jobs: _Jobs) -> None:
 def too_slow(name: str, seconds: float) -> AgentError:
     """Return the error for a call that took too long."""
     return AgentError(
-        f"{name} took more than {seconds:g} s for one call; if it needs longer, raise its timeout"
+        f"{name} took more than {seconds:g} s for one call; if it needs longer, raise --timeout"
     )

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 
 from ltm_bench.report.templating import templates
 from ltm_bench.report.words import cost, plural, signed
-from ltm_bench.score.comparison.racing import Duel, End, Race
+from ltm_bench.score.comparison.racing import Duel, End, Preference, Race
 
 
 def standing(duel: Duel) -> str:
     """Say where a pair stands: `a is better than b: +0.42 points (95 % +0.10 to +0.74)`."""
     if not duel.looks:
         return duel.verdict
-    low, high = duel.ends
-    line = (
-        f"{duel.verdict}: {signed(duel.looks[-1].difference)} points (95 % {signed(low)} to {signed(high)})"
-    )
+    difference, (low, high) = duel.looks[-1].difference, duel.ends[-1]
+    if duel.decision is Preference.SECOND:  # the sentence begins with the second agent
+        difference, low, high = -difference, -high, -low
+    line = f"{duel.verdict}: {signed(difference)} points (95 % {signed(low)} to {signed(high)})"
     if duel.readers:
         line += (
             f"; not decided, since they were read by different blind readers: {' and '.join(duel.readers)}"
@@ -56,8 +56,7 @@ def render_race(race: Race, reports: Mapping[str, str]) -> str:
         race: The race.
         reports: Paths of the runs' pages, relative to this page, by run.
     """
-    shown = [at.interval for duel in race.duels for at in duel.looks]
-    reach = max((max(-each.low, each.high) for each in shown), default=1.0)
+    reach = max((max(-low, high) for duel in race.duels for low, high in duel.ends), default=1.0)
     return (
         templates()
         .get_template("race.html.jinja")

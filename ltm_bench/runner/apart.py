@@ -22,6 +22,8 @@ _START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 _CODE = "4417-verbena"
 _TOLD = f"Please remember the code of my locker: it is {_CODE}."
 _ASKED = "What is the code of my locker?"
+_OTHERWISE = "Which number opens it, my locker?"
+"""What the second is asked: in other words, since a first's question that it repeats was not said to it either."""
 
 
 T = TypeVar("T")
@@ -52,7 +54,7 @@ async def second_conversation(make: Callable[[], Agent], folder: Path) -> Findin
     said: list[str] = []  # by the first and by the second, when they were asked
     try:
         async with AsyncExitStack() as opened:
-            for number, texts in enumerate(((_TOLD, _ASKED), (_ASKED,)), 1):
+            for number, texts in enumerate(((_TOLD, _ASKED), (_OTHERWISE,)), 1):
                 agent, home = make(), folder / f"conversation-{number}"
                 home.mkdir(parents=True)
                 opened.push_async_callback(agent.close)
@@ -69,10 +71,10 @@ async def second_conversation(make: Callable[[], Agent], folder: Path) -> Findin
     except Exception as error:  # it can raise anything
         return Finding(False, f"failed in one of two conversations: {said_of(error)}")
     own, other = said
-    if _CODE in other:
+    if _CODE in other or _ASKED in other:
         return Finding(
             False,
-            f"conversations are not apart: a second one was asked {_ASKED!r}, and knew what the first was told: "
+            f"conversations are not apart: a second one was asked {_OTHERWISE!r}, and knew what the first was told: "
             f"{other!r:.80}; keep what an agent remembers in its instance (python:module:Class), not in its module",
         )
     if _CODE not in own:

@@ -246,6 +246,26 @@ def test_doctor_says_whether_a_second_conversation_knows_the_first(own: Path, co
     assert "ok conversations are apart" in " ".join(done.out.split())
 
 
+QUOTES = '''
+HEARD = []
+
+
+def answer(message):
+    """Repeat what shares the most words with a message, of all that anybody ever said."""
+    wanted = set(message.lower().split())
+    best = max(HEARD, key=lambda each: len(wanted & set(each.lower().split())), default="Noted.")
+    HEARD.append(message)
+    return best
+'''
+
+
+def test_doctor_hears_a_first_conversation_also_in_its_question(own: Path, command: "Command") -> None:
+    (own / "quoting_bot.py").write_text(QUOTES, "utf-8")
+    done = command("doctor", "--agent", "python:quoting_bot:answer")
+    assert done.exit_code == 1
+    assert "FAIL conversations are not apart: a second one was asked" in " ".join(done.out.split())
+
+
 def test_check_says_whether_a_second_conversation_knows_the_first(own: Path, command: "Command") -> None:
     (own / "agents" / "shared.py").write_text('"""Shared."""' + BOT + "\n\nagent = answer\n", "utf-8")
     done = command("check", "agents/shared.py")

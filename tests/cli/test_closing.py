@@ -83,3 +83,15 @@ def test_an_incomplete_run_has_no_reasons_yet(
     assert "incomplete: this is not a result yet" in done.out
     assert "why: " not in done.out
     assert "The run can be resumed: ltm-bench resume" in done.err
+
+
+def test_what_was_not_asked_is_not_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    (tmp_path / "raising.py").write_text("def answer(message):\n    raise ValueError('no')\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    done = command("run", "--span", "2k", "--agent", "python:raising:answer")
+    assert done.exit_code == 3
+    assert "not right" not in done.out
+    assert "more certain" not in done.out, "an incomplete run is resumed first"

@@ -59,6 +59,15 @@ def logs(place: Path) -> dict[str, bytes]:
     return {path.parent.name: path.read_bytes() for path in sorted(place.glob("reports/*/events.jsonl"))}
 
 
+def test_the_sign_is_that_of_the_sentence(command: "Command", place: Path) -> None:
+    turned = [{"perfect": "goldfish", "goldfish": "perfect"}.get(each, each) for each in RACE]
+    done = command(*turned, "--most", "8")
+    assert "perfect is better than goldfish: +2.00 points" in done.out
+    page = (place / "reports" / "race.html").read_text("utf-8")
+    assert "perfect is better than goldfish: +2.00 points" in page
+    assert "<bdi>goldfish</bdi> minus <bdi>perfect</bdi>" in page
+
+
 def test_a_race_ends_when_one_is_better_and_says_what_it_saved(command: "Command", place: Path) -> None:
     done = command(*RACE, "--most", "8")
     assert done.exit_code == 0, done.output

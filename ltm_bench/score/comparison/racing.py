@@ -58,10 +58,12 @@ class Duel(BaseModel):
     """
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """The ends of the last interval, whatever the undecided replies are worth."""
-        last = [of[-1].interval for of in (self.looks, self.if_right)]
-        return min(each.low for each in last), max(each.high for each in last)
+    def ends(self) -> list[tuple[float, float]]:
+        """The ends of the interval after each round, whatever the undecided replies are worth."""
+        return [
+            (min(wrong.interval.low, right.interval.low), max(wrong.interval.high, right.interval.high))
+            for wrong, right in zip(self.looks, self.if_right, strict=True)
+        ]
 
     @property
     def verdict(self) -> str:
