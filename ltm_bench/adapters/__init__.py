@@ -40,6 +40,7 @@ By module:
   `declines`: whether an error says that a filter declined.
 - `overflow`: `is_too_long`, whether a provider's error says that the prompt is too long for the model.
 - `tools`: `Toolbox`, tools that a chat model may call while it replies, up to a limit.
+- `needles`: `likeness`, how much the words of a message are those of a needle, for an agent that filters.
 - `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold. `compaction`:
   `Compacted`, a reply with the provider's summary of everything before it. `prompt_cache`: `PromptCache`, where to tell
   a provider to cache, and which request goes first.

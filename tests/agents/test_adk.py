@@ -38,7 +38,7 @@ def test_a_missing_package_is_reported_in_one_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, "google.adk.memory", None)
     agent = make_agent("adk", {"core": "openai:some-model"})
-    with pytest.raises(ConfigError, match=r"^agent adk: .* is not installed; .* 'ltm-bench\[adk\]'$"):
+    with pytest.raises(ConfigError, match=r"^agent adk: .* is not installed; .*\[adk\]'$"):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 

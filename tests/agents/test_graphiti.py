@@ -51,9 +51,7 @@ def test_a_missing_package_is_reported_in_one_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, "graphiti_core", None)
     agent = make_agent("graphiti", {"model": "some-model", "embedder": "local"})
-    with pytest.raises(
-        ConfigError, match=r"^agent graphiti: .* is not installed; .* 'ltm-bench\[graphiti\]'$"
-    ):
+    with pytest.raises(ConfigError, match=r"^agent graphiti: .* is not installed; .*\[graphiti\]'$"):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 

@@ -127,9 +127,7 @@ def test_a_missing_package_is_reported_in_one_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, "hindsight_client", None)
     agent = make_agent("hindsight", {"core": "openai_chat:m", "base_url": "http://localhost:8888"})
-    with pytest.raises(
-        ConfigError, match=r"^agent hindsight: .* not installed; .* 'ltm-bench\[hindsight\]'$"
-    ):
+    with pytest.raises(ConfigError, match=r"^agent hindsight: .* not installed; .*\[hindsight\]'$"):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 

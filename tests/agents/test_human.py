@@ -318,7 +318,7 @@ def test_a_browser_opens_only_where_a_person_sits_before_a_screen(
 
 def test_without_the_extra_the_error_names_it_and_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    with pytest.raises(ConfigError, match=r"where=terminal.*ltm-bench\[view\]"):
+    with pytest.raises(ConfigError, match=r"where=terminal.*\[view\]"):
         make_agent("human", {})
     make_agent("human", {"where": "terminal"})
     with pytest.raises(ConfigError, match="port=70000: write a number from 0 to 65535"):

@@ -42,7 +42,7 @@ def test_a_missing_package_is_reported_in_one_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, "langmem", None)
     agent = make_agent("langmem", {"model": "some-model", "embedder": "local"})
-    with pytest.raises(ConfigError, match=r"^agent langmem: .* is not installed; .* 'ltm-bench\[langmem\]'$"):
+    with pytest.raises(ConfigError, match=r"^agent langmem: .* is not installed; .*\[langmem\]'$"):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 

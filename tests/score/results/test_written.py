@@ -195,7 +195,11 @@ def test_the_table_finds_the_rates_of_a_store_that_loses_keeps_invents_and_leaks
     (tmp_path / "agents" / "lossy.py").write_text(LOSSY, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     result = run(
-        agent="lossy", span="4k", scenarios=["colours", "never_told", "two_users", "forget_me"], examples=4
+        agent="lossy",
+        span="4k",
+        scenarios=["colours", "never_told", "two_users", "forget_me"],
+        examples=4,
+        parameters={"colours": {"several": False}},
     )
     done = json.loads((tmp_path / "done.json").read_text("utf-8"))
     found = result.results.writing
