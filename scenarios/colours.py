@@ -32,12 +32,13 @@ def colours(
 
     If there are `several`, each example is about the colour of something else.
     """
-    of = f"favourite colour for {dice.card('thing', THINGS)}" if several else "favourite colour"
+    thing = dice.card("thing", THINGS) if several else ""
+    of = f"favourite colour for {thing}" if several else "favourite colour"
     last = dice.card("colour", palette)
     told = [*dice.sample([colour for colour in palette if colour != last], changes - 1), last]
     for i, colour in enumerate(told):
         text = dice.choice(changed if i else first).replace("favourite colour", of)
-        fact = Fact(of, colour, words=("colour",))
+        fact = Fact(of, colour, words=("colour", thing) if several else ("colour",))
         yield Tell(text.format(colour=colour), at=i / changes, facts=(fact,))
     expect = names_only(last, among=palette, stale=told[:-1])
     yield Ask(dice.choice(MESSAGES["question"]).replace("favourite colour", of), expect=expect, at=1.0)

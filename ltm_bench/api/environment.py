@@ -29,7 +29,7 @@ from ltm_bench.log.manifest import AgentEntry
 from ltm_bench.log.reader import manifest_in
 from ltm_bench.plan.planning import make_plan, reseeded
 from ltm_bench.plan.request import Request
-from ltm_bench.plugins.agents import make_agent
+from ltm_bench.plugins.agents import player_of
 from ltm_bench.runner.episode import Episode, Rewarded
 from ltm_bench.runner.guarding import guarded
 
@@ -186,7 +186,7 @@ class Environment(_Env):
             ConfigError: It is no agent, or no episode is open.
             AgentError: It failed, or took too long.
         """
-        player, episode = make_agent(agent), self._opened()
+        player, episode = player_of(agent, timeout), self._opened()
         with TemporaryDirectory(prefix="ltm-bench-") if home is None else nullcontext(home) as place:
             return asyncio.run(self._played(player, episode, Path(place), timeout))
 

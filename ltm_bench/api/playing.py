@@ -7,7 +7,7 @@ from ltm_bench.api import load_run
 from ltm_bench.api.environment import Environment
 from ltm_bench.api.runs import Run
 from ltm_bench.core.seeds import Seed
-from ltm_bench.plugins.agents import make_agent
+from ltm_bench.plugins.agents import player_of
 
 
 def play(player: object, folder: Path, *, seed: Seed = 0, timeout: float = 300.0, **arguments: Any) -> Run:
@@ -24,7 +24,7 @@ def play(player: object, folder: Path, *, seed: Seed = 0, timeout: float = 300.0
         ConfigError: An argument is invalid, or it is no agent.
         AgentError: The agent failed.
     """
-    agent = make_agent(player)
+    agent = player_of(player, timeout)
     filler = {} if agent.observes else {"filler": "live"}  # it hears what it is asked alone
     environment = Environment(seed=seed, **{**filler, **arguments})
     environment.reset()

@@ -68,6 +68,11 @@ async def execute(plan: Plan, folder: Path, options: Options) -> Run:
     find_judges(options.judges)  # before anything is paid for
     find_reader(options.reader, plan.manifest.agent)
     kinds = again_for(plan, options)
+    if plan.agents.single and (kinds or (options.ladder and plan.agents.sample.forks == "no")):
+        raise ConfigError(  # now, since its one conversation may be a dear one
+            f"{plan.manifest.agent.name} is one agent, for one conversation, and what is asked again needs another; "
+            "pass its class, or a function that makes it"
+        )
     plan = asking(plan, folder, options)
     if not options.gateway:
         check_price(plan.agents.sample, options.budget.limit, plan.manifest.agent.name)

@@ -15,7 +15,7 @@ from ltm_bench.api.controlling import again_for
 from ltm_bench.api.publication import publish, publish_job
 from ltm_bench.cli.console import err, safe
 from ltm_bench.cli.verdicts import check_judged
-from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, RunIncomplete
+from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, RunIncomplete, RunLocked
 from ltm_bench.log.environment import environment_of, record_facts
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.sweep import Job, JobResult
@@ -125,6 +125,9 @@ async def _published(done: JobResult, options: Options) -> tuple[JobResult, Run]
         check_judged([run] if done.problem is None else [])
     except (BudgetReached, RunIncomplete) as error:
         return replace(done, problem=error), load_run(job.folder)
+    except RunLocked as error:  # somebody asks judges about it; its verdicts are shown as they are
+        run = await publish_job(job, done.verdicts, options, ask=False)
+        return replace(done, problem=RunIncomplete(str(error))), run
     except (ConfigError, OSError) as error:
         err().print(safe(f"{job.folder.name}: {error}"))
         return replace(done, problem=done.problem or RunIncomplete(str(error))), load_run(job.folder)

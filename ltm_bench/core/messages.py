@@ -298,6 +298,8 @@ class Tell:
     """The best reply, where that is more than an acknowledgement."""
     buried: tuple[Buried, ...] = ()
     """The needles in it, if the message itself is not one."""
+    inside: bool = False
+    """Whether it is one needle with filler around it, which no scenario wrote."""
     user: str | None = None
     """Who says it, if several users talk to the agent."""
     session: str | None = None

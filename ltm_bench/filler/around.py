@@ -53,7 +53,7 @@ class Around:
             return line
         message = Filler(shipped(), dice.child("filler"), self._counter, size).holding(text, size).text
         before = message.partition(text)[0]
-        return replace(line, text=message, buried=(Buried(text, count(before)),))
+        return replace(line, text=message, buried=(Buried(text, count(before)),), inside=True)
 
 
 def gap_between(room: int, events: int, needles: int, max_tokens: int) -> float:

@@ -59,6 +59,13 @@ def adapter_of(provider: str, known: Container[str]) -> str | None:
     return next((each for each in (provider, f"{provider}_chat") if each in known), None)
 
 
+def player_of(player: object, timeout: float) -> Agent:
+    """Construct an agent at hand, with so many seconds for one call if it is none of our `Agent` class."""
+    own = isinstance(player, str | Agent) or (isinstance(player, type) and issubclass(player, Agent))
+    timed = not own and "timeout" in inspect.signature(agent_class(player)).parameters
+    return make_agent(player, {"timeout": timeout} if timed else {})
+
+
 def make_agent(adapter: object, settings: Mapping[str, Any] = MappingProxyType({})) -> Agent:
     """Construct an agent. Raises ConfigError if a setting is unknown, missing, secret or of the wrong type.
 

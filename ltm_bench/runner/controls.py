@@ -206,6 +206,7 @@ def _control(kind: str, example: Example, said: Sequence[LoggedLine]) -> Asking:
     """Return how a control asks an example's questions."""
     if why := unfit(kind, said):
         return Asking(left_out={example.id: why})
+    said = list(map(_bare, said))
     stem = example.id.replace("/", "-")
     places = [place for place, each in enumerate(said) if isinstance(each.line, Ask)]
     if kind == "near":
@@ -222,6 +223,13 @@ def _control(kind: str, example: Example, said: Sequence[LoggedLine]) -> Asking:
             sent = replace(sent, message=in_hand(held, sent.message), search_by=None)
         found.append(AskedTalk(f"{stem}-{sent.turn}", example, [said[place]._replace(sent=sent)]))
     return Asking(found, left_out)
+
+
+def _bare(each: LoggedLine) -> LoggedLine:
+    """Return a line without the filler around its needle, which is no part of its example."""
+    if not (isinstance(each.line, Tell) and each.line.inside):
+        return each
+    return each._replace(sent=replace(each.sent, message=each.line.buried[0].text, buried=None))
 
 
 def check_controls(kinds: Sequence[str], *, isolated: bool) -> None:

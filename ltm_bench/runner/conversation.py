@@ -11,7 +11,7 @@ from functools import partial
 
 from ltm_bench.core.agent import SessionKey
 from ltm_bench.core.errors import BudgetReached, RunIncomplete
-from ltm_bench.core.messages import Ask, Line, Reply, Tell, Turn, Verdict
+from ltm_bench.core.messages import Ask, Line, Message, Reply, Tell, Turn, Verdict
 from ltm_bench.log import events
 from ltm_bench.log.events import Replied
 from ltm_bench.log.forks import ForkFile
@@ -77,6 +77,8 @@ class Conversation:
         self._traced: list[Callable[[], Awaitable[None]]] = []
         self._observer = observer
         self._scheduler = scheduler_of(plan, examples)
+        self._inside: dict[int, str] = {}
+        """The needles with filler around them, by turn."""
         self._store = StoreCheck(calls.agent, recorder.path, calls.clock, self._scheduler.rehearsals)
         self._events = Recording(recorder, self._scheduler)
         self._turns = 0
@@ -183,12 +185,19 @@ class Conversation:
         if isinstance(line, Ask) and verdict is not None:
             failed = self._judge(example, line, message.turn, verdict)
             if recalled is not None and failed is not None:
-                sought = needles_of(line, message, heard, example)
+                sought = needles_of(line, message, heard, example, self._inside)
                 await calls.tracing.trace(message, sought, recalled, failed=failed)
-        elif isinstance(line, Tell) and line.deletes:
-            await calls.delete(line.deletes, message, turns=self._turns)
+        elif isinstance(line, Tell):
+            await self._told_line(line, message)
         await self._check_store(example, line, message.turn)
         return said
+
+    async def _told_line(self, line: Tell, message: Message) -> None:
+        """Note what a needle that was told asks of the agent and of its diagnosis."""
+        if line.inside:
+            self._inside[message.turn] = line.buried[0].text
+        if line.deletes:
+            await self._calls.delete(line.deletes, message, turns=self._turns)
 
     async def _fork(self, step: Saying, fork: Fork) -> Exchanged:
         """Ask a question beside the conversation, unless its reply is known."""
@@ -205,7 +214,7 @@ class Conversation:
                 climb.judge(verdict)
             failed = self._judge(example, line, message.turn, verdict)
             if recalled is not None and failed is not None:
-                sought = needles_of(line, message, turns, example)
+                sought = needles_of(line, message, turns, example, self._inside)
                 self._traced.append(partial(calls.tracing.trace, message, sought, recalled, failed=failed))
 
         known = self._forks.known(forked)

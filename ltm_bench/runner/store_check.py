@@ -71,8 +71,8 @@ class StoreCheck:
         What a store never had is not "gone" when it is replaced, nor deleted.
         """
         changed = self._planted.setdefault(example, _Planted()).changed_by(line)
-        if not self._listable or not changed:
-            return
+        if not self._listable or not changed or type(self.agent).settle is not Agent.settle:
+            return  # one that has yet to settle may have stored what it cannot list
         try:
             found = held(changed, [memory async for memory in self.agent.memories()])
         except Exception:  # an adapter can raise anything, and this is evidence, not the run

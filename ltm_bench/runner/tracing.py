@@ -1,7 +1,7 @@
 """The trace of retrieval: at which rank each needle was found for a question, and what was found instead."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,15 +40,18 @@ class SoughtNeedle(NamedTuple):
     """A needle that retrieval is to find for a question."""
 
     turn: Turn
+    text: str
+    """Its own words, without the filler around it."""
     gives: frozenset[str]
-    """The words of the right answer that it gives; empty if it is known for none, such as an instruction."""
+    """The words of the right answer that it gives. If it gives none, such as an instruction: its own words if filler
+    stands around it, else none."""
 
     def came_to(self, memory: Memory) -> bool:
         """Whether a memory comes from it: by its turn if known, else by its text."""
         if memory.turn is not None:
             first = memory.turn if memory.since is None else memory.since
             return first <= self.turn.message.turn <= memory.turn
-        return " ".join(self.turn.message.text.split()) in " ".join(memory.text.split())
+        return " ".join(self.text.split()) in " ".join(memory.text.split())
 
     def is_in(self, memory: Memory) -> bool:
         """Whether a memory comes from it and has at least half of the answer's words that it gives.
@@ -60,17 +63,32 @@ class SoughtNeedle(NamedTuple):
         return 2 * len(self.gives & _said(memory.text)) >= len(self.gives)
 
 
-def needles_of(line: Ask, question: Message, heard: Sequence[Turn], example: Example) -> list[SoughtNeedle]:
+def needles_of(
+    line: Ask, question: Message, heard: Sequence[Turn], example: Example, inside: Mapping[int, str]
+) -> list[SoughtNeedle]:
     """Return what retrieval is to find for a question: the needles before it; of a record, those that hold its answer.
 
     Nothing if a record's set does not name these: most of a long history has nothing to do with a question.
+
+    Args:
+        line: The question.
+        question: Its message.
+        heard: The example's turns.
+        example: The example.
+        inside: The needles that stand inside longer messages, by turn.
     """
     spoken = [turn for turn in heard if turn.kind != "ask"]
     if not line.evidence and any(turn.session is not None for turn in spoken):
         return []
     told = [spoken[place] for place in holding(line, len(spoken), example)]
     answer = _said(ideal_reply(line)) - _said(question.query)
-    return [SoughtNeedle(turn, answer & _said(turn.message.text)) for turn in told if turn.kind == "tell"]
+    found = []
+    for turn in (each for each in told if each.kind == "tell"):
+        hidden = inside.get(turn.message.turn)
+        text = turn.message.text if hidden is None else hidden
+        gives = answer & _said(text)
+        found.append(SoughtNeedle(turn, text, gives if gives or hidden is None else _said(text)))
+    return found
 
 
 def _said(text: str) -> frozenset[str]:
@@ -158,7 +176,7 @@ class Tracing:
         """Return what asking the agent's retrieval for a needle's own words gives; None if retrieval fails."""
         number = needle.turn.message.turn
         if number not in self._found:
-            found = await self._recall(needle.turn.message.text, number)
+            found = await self._recall(needle.text, number)
             if found is None:
                 return None
             own = [memory for memory in found if needle.came_to(memory)]

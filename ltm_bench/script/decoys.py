@@ -61,7 +61,17 @@ def decoys(examples: Sequence[Example], counter: Counter) -> Iterator[str]:
         examples: What is played.
         counter: Counts tokens.
     """
-    last = {each.scenario.name: each for each in examples}
+    rows: dict[object, set[str]] = {}
+    for each in examples:
+        rows.setdefault(each.scenario.build, set()).add(each.scenario.name)
+    # Two rows of one scenario deal from decks of their own, so the decoys of one could answer the other; and those of
+    # an example without a subject could be about any.
+    last = {
+        each.scenario.name: each
+        for each in examples
+        if len(rows[each.scenario.build]) == 1
+        and all(each.parameters.get(name) == value for name, value in (each.scenario.decoys or {}).items())
+    }
     spares = [found for each in last.values() if (found := spare(each, counter))]
     order = Dice(f"{examples[0].seed}/decoys")
     for turn in count() if spares else ():

@@ -317,7 +317,10 @@ def test_needles_are_looked_for_again_only_after_the_agent_has_heard_something(b
     async def looked(number: int) -> bool:
         agent.heard.clear()
         await bench.calls.tracing.trace(
-            message(number), [SoughtNeedle(turn(0), frozenset())], Found([], [], None), failed=True
+            message(number),
+            [SoughtNeedle(turn(0), turn(0).message.text, frozenset())],
+            Found([], [], None),
+            failed=True,
         )
         return bool(agent.heard)
 

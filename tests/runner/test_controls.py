@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ltm_bench import load_run, resume, run
+from ltm_bench import Agent, Message, Reply, load_run, resume, run
 from ltm_bench.core.errors import BudgetReached, CannotCombine, ConfigError, ReplayDiverged
-from ltm_bench.core.messages import Usage
+from ltm_bench.core.messages import Tell, Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import Sent
 from ltm_bench.log.reader import read_events
 from ltm_bench.plan.folders import all_runs, find_run
-from ltm_bench.plan.planning import Plan, plan_of
-from ltm_bench.runner.controls import said_in
+from ltm_bench.plan.planning import Plan, make_plan, plan_of
+from ltm_bench.plan.request import Request
+from ltm_bench.runner.controls import _control, rehearsed, said_in
 
 if TYPE_CHECKING:
     from tests import zygote
@@ -381,3 +382,29 @@ def test_what_is_asked_again_is_derived_from_the_log_once_for_all_controls_and_r
     assert done.results.ladder is not None
     assert len(list(done.folder.glob("rungs/*/scope.json"))) == 4
     assert read == [done.folder]
+
+
+def test_near_and_evidence_say_a_needle_without_the_filler_around_it() -> None:
+    plan = make_plan(Request(agent="perfect", suite="standard", span="8k", scenarios=["colours"]))
+    said = rehearsed(plan.examples[0], plan)
+    inside = [each.line for each in said if isinstance(each.line, Tell) and each.line.inside]
+    assert inside, "this seed hides some"
+    for kind in ("near", "evidence"):
+        asked = _control(kind, plan.examples[0], said)
+        told = "\n".join(each.sent.message for talk in asked.talks for each in talk.said)
+        assert all(line.buried[0].text in told and str(line.text) not in told for line in inside)
+
+
+def test_one_agent_object_cannot_be_asked_again_which_is_said_before_its_conversation(tmp_path: Path) -> None:
+    class Mine(Agent):
+        free = True
+        heard = 0
+
+        async def reply(self, message: Message) -> Reply:
+            Mine.heard += 1
+            return Reply("Noted.")
+
+    for more in ({"controls": ["blind"]}, {"ladder": True}):
+        with pytest.raises(ConfigError, match="one agent, for one conversation, and what is asked again"):
+            run(Mine(), span="2k", scenarios=["colours"], reports=tmp_path, **more)
+    assert Mine.heard == 0

@@ -1,13 +1,15 @@
 """Decoys are what other examples would tell: the same form, another subject, and never an answer to what is asked."""
 
+from dataclasses import replace
 from itertools import islice
 
 import pytest
 
-from ltm_bench import Ask, Dice, Script, Tell, names_only, scenario
+from ltm_bench import Ask, Dice, Memory, Script, Tell, names_only, scenario
 from ltm_bench.core.tokens import counter
 from ltm_bench.plugins import scenarios as plugins
 from ltm_bench.plugins.files import catalogue
+from ltm_bench.score.results.written import held
 from ltm_bench.script.clashes import second_answers
 from ltm_bench.script.decoys import decoys, spare, told
 from ltm_bench.script.rehearsal import rehearse
@@ -107,3 +109,30 @@ def test_decoys_name_parameters_that_the_scenario_has() -> None:
         def odd(dice: Dice, *, several: bool = False) -> Script:
             """Have a decoy of a parameter that is not there."""
             yield Tell("…")
+
+
+def test_two_rows_of_one_scenario_have_no_decoys_since_each_deals_from_its_own_decks() -> None:
+    other = replace(pets, name="more")
+    assert list(islice(decoys([*played(pets), *played(other)], COUNT), 1)) == []
+
+
+def test_examples_without_the_subject_that_decoys_have_get_none() -> None:
+    colours = plugins.scenario("colours")
+    plain = [Example(colours, index, 0, {}) for index in range(3)]
+    assert list(islice(decoys(plain, COUNT), 1)) == []
+    assert list(islice(decoys(played(colours), COUNT), 1)) != []
+
+
+@pytest.mark.parametrize("name", WITH_DECOYS)
+def test_no_decoy_and_no_other_example_states_a_fact_that_is_looked_for_in_a_store(name: str) -> None:
+    examples = played(plugins.scenario(name))
+    steps = {each.id: [step.line for step in rehearse(each, COUNT)] for each in examples}
+    facts = {
+        of: [fact for line in lines if isinstance(line, Tell) for fact in line.facts]
+        for of, lines in steps.items()
+    }
+    said = list(islice(decoys(examples, COUNT), 100)) if any(facts.values()) else []
+    for of, wanted in facts.items():
+        others = [str(line.text) for each, lines in steps.items() if each != of for line in lines]
+        found = held(wanted, [Memory(text) for text in (*said, *others)])
+        assert not any(found.values()), found
