@@ -1,5 +1,6 @@
 """The pages of a sweep: written while other runs go on, in a process of their own if runs make calls."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -7,11 +8,16 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ltm_bench.adapters.testing import provider, quote
+from ltm_bench.api import Options
+from ltm_bench.cli import publishing
+from ltm_bench.core.errors import RunIncomplete, RunLocked
+from ltm_bench.runner.sweep import JobResult
 from ltm_bench.score.results.stored import DERIVED
 
 if TYPE_CHECKING:
@@ -116,3 +122,23 @@ def test_the_other_process_outlives_ctrl_c_but_not_the_sweep(tmp_path: Path, *, 
             return
         time.sleep(0.1)
     pytest.fail("it is still there")
+
+
+def test_a_run_about_which_somebody_else_asks_judges_is_published_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    async def publish_job(*_: object, ask: bool) -> str:
+        asked.append(ask)
+        if ask:
+            raise RunLocked("reports/r: another process is working on this run; wait for it")
+        return "the run"
+
+    monkeypatch.setattr(publishing, "publish_job", publish_job)
+    job: Any = SimpleNamespace(folder=Path("reports/r"))
+    done, run = asyncio.run(publishing._published(JobResult(job), Options()))
+    assert asked == [True, False]
+    assert str(run) == "the run"
+    assert isinstance(done.problem, RunIncomplete)
+    assert "another process is working on this run" in str(done.problem)
