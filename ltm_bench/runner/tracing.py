@@ -173,17 +173,26 @@ class Tracing:
         self._journal.put(record)
 
     async def _found_by_itself(self, needle: SoughtNeedle) -> Sequence[Memory] | None:
-        """Return what asking the agent's retrieval for a needle's own words gives; None if retrieval fails."""
+        """Return what of a needle its own words find, or else the agent lists; None if retrieval fails."""
         number = needle.turn.message.turn
         if number not in self._found:
             found = await self._recall(needle.text, number)
             if found is None:
                 return None
             own = [memory for memory in found if needle.came_to(memory)]
+            if not any(map(needle.is_in, own)):
+                own += await self._listed(needle)  # many messages of its form may be nearer to its words
             if not own:  # it may be indexed a while later
                 return own
             self._found[number] = own
         return self._found[number]
+
+    async def _listed(self, needle: SoughtNeedle) -> list[Memory]:
+        """Return the memories of a needle among all that the agent lists; none if it lists nothing."""
+        try:
+            return [memory async for memory in self.agent.memories() if needle.came_to(memory)]
+        except Exception:  # an adapter can raise anything, and this is evidence, not the run
+            return []
 
 
 def _rank(needle: SoughtNeedle, memories: Sequence[Memory]) -> int | None:

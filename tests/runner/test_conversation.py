@@ -4,7 +4,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -406,6 +406,31 @@ def test_a_memory_of_the_turn_without_the_answer_is_not_the_answer_stored(place:
         )
     page = (place / "reports" / "r" / "report.html").read_text("utf-8")
     assert "a memory of that turn exists, without the answer" in page
+
+
+class Lists(ltm_bench.Agent):
+    """Finds nothing, and lists all that it was told."""
+
+    free = True
+
+    def __init__(self) -> None:
+        self.told: list[ltm_bench.Message] = []
+
+    async def reply(self, message: ltm_bench.Message) -> ltm_bench.Reply:
+        self.told.append(message)
+        return ltm_bench.Reply("I do not know.")
+
+    async def recall(self, query: str, limit: int) -> Sequence[ltm_bench.Memory]:
+        return []
+
+    async def memories(self) -> AsyncIterator[ltm_bench.Memory]:
+        for each in self.told:
+            yield ltm_bench.Memory(each.text, turn=each.turn)
+
+
+def test_what_an_agent_lists_is_stored_whatever_its_search_finds(tmp_path: Path) -> None:
+    found = ltm_bench.run(Lists, span="2k", scenarios=["colours", "counting_stars"], reports=tmp_path).results
+    assert set(found.lost) == {"not retrieved"}
 
 
 def test_what_lies_beyond_the_memories_that_the_agent_uses_is_not_retrieved(place: Path, run: Run) -> None:
