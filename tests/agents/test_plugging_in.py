@@ -97,7 +97,7 @@ def test_a_function_can_say_which_tokens_it_used(place: Path, command: "Command"
 @pytest.mark.parametrize(
     ("target", "complaint"),
     [
-        ("my_notes", "write it as package.module:name"),
+        ("my_notes", "write it as python:package.module:name"),
         ("my_nots:Notes", "my_nots cannot be imported"),
         ("my_notes:Note", "it has no 'Note'"),
         ("my_notes:number", "int cannot be called"),

@@ -428,6 +428,7 @@ class Lists(ltm_bench.Agent):
             yield ltm_bench.Memory(each.text, turn=each.turn)
 
 
+@pytest.mark.unkept  # what stands behind an object of this file is more than a proof knows
 def test_what_an_agent_lists_is_stored_whatever_its_search_finds(tmp_path: Path) -> None:
     found = ltm_bench.run(Lists, span="2k", scenarios=["colours", "counting_stars"], reports=tmp_path).results
     assert set(found.lost) == {"not retrieved"}
