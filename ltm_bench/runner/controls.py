@@ -304,4 +304,10 @@ def rungs_in(
         return [], {"again": why}
     nameless = "its set does not name what holds the answer"
     whole = nameless if unnamed(said, said[0]._replace(line=line)) else unfit("evidence", said)
-    return rungs_of(example, line, asked, heard, whole=whole)
+    # By text: what is rehearsed has numbers of its own.
+    bare = {each.sent.message: _bare(each).sent.message for each in said}
+    told = [
+        replace(turn, message=replace(turn.message, text=bare.get(turn.message.text, turn.message.text)))
+        for turn in heard
+    ]
+    return rungs_of(example, line, asked, told, whole=whole)

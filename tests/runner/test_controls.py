@@ -8,20 +8,20 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from ltm_bench import Agent, Message, Reply, load_run, resume, run
 from ltm_bench.core.errors import BudgetReached, CannotCombine, ConfigError, ReplayDiverged
-from ltm_bench.core.messages import Tell, Usage
+from ltm_bench.core.messages import Ask, Tell, Turn, Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.events import Sent
 from ltm_bench.log.reader import read_events
 from ltm_bench.plan.folders import all_runs, find_run
 from ltm_bench.plan.planning import Plan, make_plan, plan_of
 from ltm_bench.plan.request import Request
-from ltm_bench.runner.controls import _control, rehearsed, said_in
+from ltm_bench.runner.controls import _control, rehearsed, rungs_in, said_in
 
 if TYPE_CHECKING:
     from tests import zygote
@@ -384,7 +384,7 @@ def test_what_is_asked_again_is_derived_from_the_log_once_for_all_controls_and_r
     assert read == [done.folder]
 
 
-def test_near_and_evidence_say_a_needle_without_the_filler_around_it() -> None:
+def test_controls_and_rungs_say_a_needle_without_the_filler_around_it() -> None:
     plan = make_plan(Request(agent="perfect", suite="standard", span="8k", scenarios=["colours"]))
     said = rehearsed(plan.examples[0], plan)
     inside = [each.line for each in said if isinstance(each.line, Tell) and each.line.inside]
@@ -393,6 +393,12 @@ def test_near_and_evidence_say_a_needle_without_the_filler_around_it() -> None:
         asked = _control(kind, plan.examples[0], said)
         told = "\n".join(each.sent.message for talk in asked.talks for each in talk.said)
         assert all(line.buried[0].text in told and str(line.text) not in told for line in inside)
+    *before, last = said
+    heard = [Turn(each.sent.said, each.reply, "tell", plan.examples[0].id) for each in before]
+    rungs, _ = rungs_in(said, plan.examples[0], cast(Ask, last.line), last.sent.said, heard)
+    texts = {rung.name: rung.message.text for rung in rungs}
+    assert all(line.buried[0].text in texts["retold"] for line in inside)
+    assert not any(str(line.text) in text for line in inside for text in texts.values())
 
 
 def test_one_agent_object_cannot_be_asked_again_which_is_said_before_its_conversation(tmp_path: Path) -> None:
