@@ -60,7 +60,7 @@ def draw(
         Path, typer.Argument(metavar="BUNDLE", help="Any run of the submitted agent, as a bundle.")
     ],
 ) -> None:
-    """DrawnSeed a seed for a bundle's agent, and record it beside the bundle for `build`."""
+    """Draw a seed for a bundle's agent, and record it beside the bundle for `build`."""
     import secrets
     import tempfile
     from datetime import UTC, datetime
