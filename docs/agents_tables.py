@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
+import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.servers import KINDS, KNOWN, rows
@@ -45,6 +49,32 @@ def tried() -> str:
         for name, known in driven().items()
     ]
     return _table(head, *rows)
+
+
+def seen() -> str:
+    """Return what products really do: a row for each property, and what was seen, read, or is not known."""
+    known = tomllib.loads((Path(__file__).parent / "seen.toml").read_text("utf-8"))
+    products: dict[str, Any] = known["product"]
+    ways: Counter[str] = Counter()
+
+    def cell(product: Mapping[str, Any], column: str) -> str:
+        if column in product.get("seen", {}):
+            ways["seen"] += 1
+            return str(product["seen"][column])
+        if column in product.get("read", {}):
+            ways["read"] += 1
+            text, source = product["read"][column]
+            return f"{text} (read: `{source}`)"
+        ways["unknown"] += 1
+        return "unknown"
+
+    rows = [
+        (name, *(cell(product, column) for product in products.values()))
+        for column, name in known["columns"].items()
+    ]
+    head = ("", *(f"`{name}` {product['version']}" for name, product in products.items()))
+    counts = ", ".join(f"{count} {way}" for way, count in ways.items())
+    return f"{_table(head, *rows)}\n\nOf {ways.total()} cells: {counts}."
 
 
 def servers() -> str:
@@ -169,6 +199,7 @@ def _arguments(docstring: str) -> Iterator[tuple[str, str]]:
 TEXTS: Mapping[str, Callable[[], str]] = {
     "adapters": adapters,
     "tried": tried,
+    "seen": seen,
     "abilities": abilities,
     "products": products,
     "starting": starting,
