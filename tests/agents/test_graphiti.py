@@ -56,6 +56,18 @@ def test_a_missing_package_is_reported_in_one_line(
     asyncio.run(agent.close())
 
 
+def test_nothing_is_written_into_the_users_home(
+    open_in: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users = tmp_path / "user"
+    users.mkdir()
+    monkeypatch.setenv("HOME", str(users))
+    talk = open_in()
+    talk.say(0, "My boat is called Zebedee.")
+    talk.close()
+    assert [path.relative_to(users) for path in users.rglob("*")] == []
+
+
 def test_it_answers_from_the_facts_of_its_graph(open_in: Open, server: Provider, key: str) -> None:
     talk = open_in(recent=0, embedder="some-embedder")
     talk.observe(*(turn(n, text) for n, text in enumerate(TOLD)))
