@@ -309,9 +309,9 @@ if __name__ == "__main__":
 
 GONE = (
     *("Sheet", "AnswerMark", "FileFigures", "said_in_run", "compare_files", "file_figures"),
-    *("ControlFigure", "RungFigure", "AspectRate"),
+    *("ControlFigure", "RungFigure", "AspectRate", "Tallied", "SwimFigure"),
 )
-"""Names of the time when prediction files, controls, rungs and aspects had marks, sheets and figures of their own."""
+"""Names of the time when prediction files, controls, rungs, aspects and SWiM had figures of their own."""
 
 
 @pytest.mark.parametrize("name", GONE)
