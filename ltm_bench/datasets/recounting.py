@@ -14,11 +14,9 @@ from typing import Any, NamedTuple
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.datasets.answers import has_answer
 from ltm_bench.datasets.longmemeval.files import TYPES
-from ltm_bench.datasets.shapes import SHAPES, Shape, retrieved, shape_of
-from ltm_bench.datasets.shapes import Known as Known  # so that this file is the door of that one
-from ltm_bench.datasets.shapes import Record as Record
-from ltm_bench.datasets.shapes import RowCount as RowCount
+from ltm_bench.datasets.shapes import SHAPES, Known, Record, RowCount, Shape, retrieved, shape_of
 from ltm_bench.datasets.streaming import AGAIN, text_in, values_in
+from ltm_bench.datasets.values import wrong_with
 
 AVERAGED = TYPES
 """The groups of rows over whose means a published figure is a mean: types of LongMemEval's questions."""
@@ -134,8 +132,4 @@ def counts_of(file: PublishedFile, known: Known) -> Iterator[RowCount]:
             file.shape.check(row)
             yield file.shape.count(row, known)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            # Python's words name no key.
-            said = "one of its values has another type than in files of this kind"
-            if isinstance(error, ValueError | KeyError):
-                said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-            raise ConfigError(f"{file.path}: row {number}: {said}") from error
+            raise ConfigError(f"{file.path}: row {number}: {wrong_with(error)}") from error

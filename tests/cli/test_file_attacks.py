@@ -284,11 +284,14 @@ COUNTS = [{"answer": "[1, 2]", "reference_counting_results": [1, 2], "context_si
 PASSKEYS = [{"id": n, "prediction": "71432", "ground_truth": ["71432"]} for n in range(3)]
 GOODAI = {
     "definitions/2k/Colours/0.def.json": {
-        "script": ["a", "b?"], "is_question": [False, True], "expected_responses": ["x"]
+        "script": ["I like red.", "What do I like?"], "is_question": [False, True], "expected_responses": ["Red"]
     },
     "results-2k.jsonl": {
-        "benchmark": "2k", "agent": "x", "scenario": "Colours", "example": "0", "expected": ["x"], "score": 1,
-        "turns": [["User", "2026-01-01", "a"], ["Agent", "2026-01-01", "b"]] * 2,
+        "benchmark": "2k", "agent": "x", "scenario": "Colours", "example": "0", "expected": ["Red"], "score": 1,
+        "turns": [
+            [("User", "Agent")[n % 2], "2026-01-01", text]
+            for n, text in enumerate(("I like red.", "Fine.", "What do I like?", "Red."))
+        ],
     },
 }  # fmt: skip
 MARKED = ("--told", "0", "--asked", "1", "--right", "Ghent", "--wrong", "Lima")

@@ -19,6 +19,7 @@ from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.datasets.dates import in_utc
 from ltm_bench.datasets.streaming import OnBad as OnBad
 from ltm_bench.datasets.streaming import read_elements
+from ltm_bench.datasets.values import wrong_with
 
 NAMES = {
     "Colours": "colours",
@@ -93,7 +94,7 @@ def span_of(benchmark: str) -> int:
 
 
 def _named(path: Path | str, error: Exception) -> str:
-    return f"{path}: cannot be read as GoodAI's: {type(error).__name__}: {error}"
+    return f"{path}: cannot be read as GoodAI's: {wrong_with(error)}"
 
 
 _WRONG = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError)

@@ -25,6 +25,7 @@ from ltm_bench.datasets.goodai.files import (
 )
 from ltm_bench.datasets.goodai.matcher import Published
 from ltm_bench.datasets.imported import manifest_of, run_name
+from ltm_bench.datasets.values import wrong_with
 from ltm_bench.log import events
 from ltm_bench.log.events import Ended, Event, Finished, Replied, Sent
 from ltm_bench.log.manifest import Manifest
@@ -76,7 +77,7 @@ def log_of(
             readable.append((each, definition, _asked(each, definition, known)))
         except (LookupError, ValueError, TypeError) as error:
             where = f"{each.benchmark}, {each.agent}, {each.scenario} {each.example}"
-            on_bad(f"{where}: left out: {type(error).__name__}: {error}")
+            on_bad(f"{where}: left out: {wrong_with(error)}")
     if not readable:
         return
     names: dict[tuple[str, str], str] = {}
@@ -121,7 +122,7 @@ def _asked(
     published: Performance, definition: Definition | None, known: Sequence[Definition]
 ) -> dict[int, Matcher]:
     if definition is None:
-        raise LookupError("there is no definition of it")
+        raise ValueError("there is no definition of it")
     if published.scenario == "restaurant":
         return {_last_of_the_play(published): Published(published.score)}
     return dict(expectations(published, definition, known))
