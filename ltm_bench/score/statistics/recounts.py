@@ -6,7 +6,8 @@ from operator import add
 
 from pydantic import BaseModel
 
-from ltm_bench.datasets.recounting import AVERAGED, Known, PublishedFile, Record, RowCount, counts_of
+from ltm_bench.datasets.recounting import AVERAGED, PublishedFile, counts_of
+from ltm_bench.datasets.shapes import Known, Record, RowCount
 from ltm_bench.score.statistics.figures import Figure
 
 
