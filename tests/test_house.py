@@ -218,7 +218,7 @@ MIRRORS = {"adapters": {"adapters", "agents"}}
 def test_the_inside_of_a_room_is_known_to_its_mirror_alone() -> None:
     told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
     inside = {each: of["allowed_importers"] for of in told for each in of.get("protected_modules", ())}
-    assert len(inside) > 80
+    assert len(inside) > 70
     found = []
     for path in (ROOT / "tests").rglob("test_*.py"):
         place = path.relative_to(ROOT / "tests")

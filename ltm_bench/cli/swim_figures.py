@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from ltm_bench.adapters.embeddings import embedder_of
+from ltm_bench.adapters import embedder_of
 from ltm_bench.api import load_run
 from ltm_bench.cli.console import out, safe, table_of
 from ltm_bench.core.errors import ConfigError
