@@ -11,12 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import ConfigError, wrong_with
 from ltm_bench.datasets.answers import has_answer
 from ltm_bench.datasets.longmemeval.files import TYPES
 from ltm_bench.datasets.shapes import SHAPES, Known, Record, RowCount, Shape, retrieved, shape_of
 from ltm_bench.datasets.streaming import AGAIN, text_in, values_in
-from ltm_bench.datasets.values import wrong_with
 
 AVERAGED = TYPES
 """The groups of rows over whose means a published figure is a mean: types of LongMemEval's questions."""

@@ -39,12 +39,3 @@ def golds_of(value: Any) -> tuple[str, ...]:
     if not golds:
         raise ValueError(f"its answer is {json.dumps(value)[:60]}; there must be one")
     return golds
-
-
-def wrong_with(error: Exception) -> str:
-    """Return what is wrong with a record of others, by the error of reading it; Python's own words name no key."""
-    if isinstance(error, KeyError):
-        return f"{error.args[0]!r} is missing"
-    if isinstance(error, ValueError | OSError):
-        return str(error)
-    return "one of its values has another type than in files of this kind, or is missing"

@@ -14,12 +14,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import ConfigError, wrong_with
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.datasets.dates import in_utc
 from ltm_bench.datasets.streaming import OnBad as OnBad
 from ltm_bench.datasets.streaming import read_elements
-from ltm_bench.datasets.values import wrong_with
 
 NAMES = {
     "Colours": "colours",

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import ConfigError, wrong_with
 from ltm_bench.core.messages import Finish, Matcher
 from ltm_bench.core.tokens import Counter
 from ltm_bench.datasets.goodai.expectations import expectations
@@ -25,7 +25,6 @@ from ltm_bench.datasets.goodai.files import (
 )
 from ltm_bench.datasets.goodai.matcher import Published
 from ltm_bench.datasets.imported import manifest_of, run_name
-from ltm_bench.datasets.values import wrong_with
 from ltm_bench.log import events
 from ltm_bench.log.events import Ended, Event, Finished, Replied, Sent
 from ltm_bench.log.manifest import Manifest
