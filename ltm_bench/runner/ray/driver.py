@@ -160,7 +160,12 @@ def shares(
 
 
 async def sweep_on(
-    ray: Any, jobs: Sequence[Job], budget: Budget, observer: ClusterObserver, terms: Terms
+    ray: Any,
+    jobs: Sequence[Job],
+    budget: Budget,
+    observer: ClusterObserver,
+    terms: Terms,
+    besides: Decimal = Decimal(),
 ) -> list[LtmBenchError | None]:
     """Execute all runs of a sweep on the cluster. When it returns, their folders hold the logs.
 
@@ -170,11 +175,12 @@ async def sweep_on(
         budget: The budget of all runs together.
         observer: Told about the sweep's progress.
         terms: How runs are handed over.
+        besides: What was spent beside the runs, on asking their questions again.
 
     Returns:
         The error that stopped each run, or None.
     """
-    driver = _Driver(ray, jobs, budget, observer, terms)
+    driver = _Driver(ray, jobs, budget, observer, terms, besides)
     try:
         return await driver.all()
     finally:
@@ -183,7 +189,13 @@ async def sweep_on(
 
 class _Driver:
     def __init__(
-        self, ray: Any, jobs: Sequence[Job], budget: Budget, observer: ClusterObserver, terms: Terms
+        self,
+        ray: Any,
+        jobs: Sequence[Job],
+        budget: Budget,
+        observer: ClusterObserver,
+        terms: Terms,
+        besides: Decimal,
     ) -> None:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -193,7 +205,7 @@ class _Driver:
         self._server = (
             ray.remote(BudgetServer)
             .options(num_cpus=0, scheduling_strategy=here)
-            .remote(budget.limit, _costs_before(jobs, budget, terms.url))
+            .remote(budget.limit, [*_costs_before(jobs, budget, terms.url), Cost(charged=besides)])
         )
         try:
             ray.get(self._server.look.remote(), timeout=120)
@@ -213,7 +225,9 @@ class _Driver:
     async def all(self) -> list[LtmBenchError | None]:
         watching = asyncio.create_task(self._watch())
         try:
-            return list(await asyncio.gather(*(self._one(n, job) for n, job in enumerate(self._jobs))))
+            ended = list(await asyncio.gather(*(self._one(n, job) for n, job in enumerate(self._jobs))))
+            await self._look()  # what runs have cost that were finished before counts for what comes after
+            return ended
         finally:
             watching.cancel()
 
