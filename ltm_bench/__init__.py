@@ -7,37 +7,13 @@ The names here are everything that a scenario or an adapter needs, and the funct
     result = run(agent="vector_memory", span="32k", scenarios=["colours"], examples=20)
     result.score, result.interval, result.verdict
 
-What `_LATE` names is public, and so is every matcher that `ltm_bench.plugins.matchers` finds: no list names them.
+All of them are below, and each is imported on its first use: the program catches Ctrl-C as soon as this is read.
 """
-
-_LATE = {
-    **dict.fromkeys(("Agent", "Finding", "Memory"), "ltm_bench.core.agent"),
-    **dict.fromkeys(("Worded", "spoken_duration"), "ltm_bench.core.clock"),
-    "Dice": "ltm_bench.core.dice",
-    **dict.fromkeys(("AgentError", "CannotResume"), "ltm_bench.core.errors"),
-    **dict.fromkeys(
-        "Ask Buried Chat Fact Finish Matcher Message Outcome Reply ReplyForm Tell Turn Usage Verdict".split(),
-        "ltm_bench.core.messages",
-    ),
-    **dict.fromkeys(("Piece", "bury", "deliver"), "ltm_bench.script.deliveries"),
-    **dict.fromkeys(("Script", "content", "scenario"), "ltm_bench.script.scenario"),
-    **dict.fromkeys(("Run", "compare", "frame", "load_run", "plot"), "ltm_bench.api"),
-    **dict.fromkeys(("aresume", "arun", "resume", "run"), "ltm_bench.api.calling"),
-    **dict.fromkeys(("arace", "race"), "ltm_bench.api.racing"),
-    "Comparison": "ltm_bench.score.comparison.runs",
-    "Environment": "ltm_bench.api.environment",
-    "Progress": "ltm_bench.runner.progress",
-    "Race": "ltm_bench.score.comparison.racing",
-    "Results": "ltm_bench.score.results.run",
-    "make_agent": "ltm_bench.plugins.agents",
-    "ordered": "ltm_bench.matchers.orders",  # no matcher, but scenarios of 0.1.0 steer their script by it
-}
-"""Whatever is imported on first use, besides the matchers: all, since the program catches Ctrl-C once this is read."""
 
 TYPE_CHECKING = False  # which type checkers take for true; importing `typing` takes longer than all else here
 
 if TYPE_CHECKING:
-    # What is imported late, for type checkers alone: written by `python -m tests.test_house`.
+    # What is public; `python -m tests.test_house` adds the matchers that `ltm_bench.plugins.matchers` finds.
     from ltm_bench.api import Run as Run
     from ltm_bench.api import compare as compare
     from ltm_bench.api import frame as frame
@@ -117,30 +93,18 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        """Import a name on first use (PEP 562); `__all__`, which few ask for, imports every matcher."""
+        """Import a name on first use (PEP 562)."""
         from importlib import import_module
 
+        from ltm_bench.core.late import modules_of
+
         if name == "__all__":
-            return _public()
-        if name in _LATE:
-            return getattr(import_module(_LATE[name]), name)
-        if not (name.startswith("_") or _is_room(name)):
-            from ltm_bench.plugins.matchers import short_name
-
-            if (found := short_name(name)) is not None:
-                return found
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-    def _public() -> list[str]:
-        from ltm_bench.plugins.matchers import short_names
-
-        return sorted({*_LATE, *short_names()})
-
-    def _is_room(name: str) -> bool:
-        """Whether a name is a module of this package, to be imported instead of searched for among the matchers."""
-        from pathlib import Path
-
-        return any((Path(place) / each).exists() for place in __path__ for each in (name, f"{name}.py"))
+            return sorted(modules_of(__name__))
+        if name.startswith("_") or (module := modules_of(__name__).get(name)) is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(module), name)
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_public()} - {"TYPE_CHECKING"})
+        from ltm_bench.core.late import modules_of
+
+        return sorted({*globals(), *modules_of(__name__)} - {"TYPE_CHECKING"})
