@@ -178,7 +178,9 @@ def _patterns_in(text: str, *, random: bool) -> list[Key]:
     return found
 
 
-_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})|&#x([0-9a-fA-F]{1,4});")
+_ESCAPED = re.compile(
+    r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})|&#[xX]([0-9a-fA-F]{1,5});|&#(\d{1,6});"
+)
 """A character as JSON, Python, URLs and HTML write it by its number."""
 
 
@@ -191,7 +193,7 @@ def _unescaped(text: str) -> tuple[str, Callable[[int], int]]:
 
 
 def _decoded(text: str) -> str:
-    return _ESCAPED.sub(lambda each: chr(int(each[each.lastindex or 0], 16)), text)
+    return _ESCAPED.sub(lambda each: chr(int(each[each.lastindex or 0], 10 if each[5] else 16)), text)
 
 
 def scrubbed(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> str:
@@ -235,7 +237,7 @@ def cleaned_json(content: bytes, secrets: Collection[str]) -> bytes:
 
 def _holds(text: str, forms: Sequence[str]) -> bool:
     """Look a window at a time: one search through all of a large text would hold up every other thread."""
-    more = 8 * max(map(len, forms), default=0)  # the most that one character's number takes
+    more = 9 * max(map(len, forms), default=0)  # the most that one character's number takes
     windows = (text[at : at + _WINDOW + more] for at in range(0, len(text), _WINDOW))
     return any(form in each for one in windows for each in (one, _decoded(one)) for form in forms)
 
