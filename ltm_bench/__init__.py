@@ -93,16 +93,9 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        """Import a name on first use (PEP 562)."""
-        from importlib import import_module
+        from ltm_bench.core.late import given
 
-        from ltm_bench.core.late import modules_of
-
-        if name == "__all__":
-            return sorted(modules_of(__name__))
-        if name.startswith("_") or (module := modules_of(__name__).get(name)) is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(module), name)
+        return given(__name__, name)
 
     def __dir__() -> list[str]:
         from ltm_bench.core.late import modules_of

@@ -10,8 +10,8 @@ def main() -> None:
         import signal
 
         heard = signal.getsignal(signal.SIGINT)
-        if heard is signal.default_int_handler:  # and not ignored, as in the background of a shell
-            signal.signal(signal.SIGINT, _leave)
+        # It can be ignored, as in the background of a shell.
+        signal.signal(signal.SIGINT, _leave if heard is signal.default_int_handler else heard)
         from ltm_bench.cli.main import main as run
 
         signal.signal(signal.SIGINT, heard)

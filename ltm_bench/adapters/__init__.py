@@ -80,10 +80,9 @@ The names below can be imported from here. Each is loaded on first use, so that 
 needs.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
-from ltm_bench.core.late import modules_of
+from ltm_bench.core.late import given, modules_of
 
 if TYPE_CHECKING:
     from ltm_bench.adapters import extractive as extractive
@@ -230,15 +229,7 @@ else:
     """Names until 0.2.0, by which adapters may still import these."""
 
     def __getattr__(name: str) -> object:
-        """Import a name when it is first asked for (PEP 562)."""
-        if name == "__all__":
-            return sorted(modules_of(__name__))
-        name = _FORMER.get(name, name)
-        if name.startswith("_") or (module := modules_of(__name__).get(name)) is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return (
-            import_module(f"{module}.{name}") if module == __name__ else getattr(import_module(module), name)
-        )
+        return given(__name__, _FORMER.get(name, name))
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *modules_of(__name__)})

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ltm_bench.adapters.gateway.protocols import Meter, data_of, refusal
@@ -120,10 +121,8 @@ def stream(
     async def events() -> AsyncIterator[bytes]:
         try:
             async for event, separator in events_in(answer.aiter_bytes()):
-                if len(event) < LARGE:
-                    passing = ready(event, separator)
-                else:
-                    passing = await asyncio.to_thread(ready, event, separator)
+                read = partial(ready, event, separator)
+                passing = read() if len(event) < LARGE else await asyncio.to_thread(read)
                 if meter.ended:  # before the agent has its end, and goes on
                     passage.end(meter.usage, answer.status_code, streamed=True)
                 for each in passing:

@@ -201,12 +201,10 @@ class Gateway:
         except TooLarge as error:
             await discarded(request)
             return refused(413, family, "invalid_request_error", str(error), connection="close")
-        upstream, again = self._served[family], request.headers.get("x-stainless-retry-count")
-        asked, content = None, content if asks else b""
+        upstream, asked = self._served[family], None
         try:
             if asks:  # whatever is done with a large body is done beside the loop
-                read = asyncio.to_thread(self._asked, PROTOCOLS[path], content, again, upstream)
-                asked, content = await read
+                asked, content = await asyncio.to_thread(self._asked, request, PROTOCOLS[path], content)
         except ValueError as error:
             return refused(400, family, "invalid_request_error", f"the request is not JSON: {error}")
         try:
@@ -215,7 +213,7 @@ class Gateway:
                 f"{upstream.url}{'/v1' if anthropic else ''}{path}",
                 params=request.query_params,
                 headers=headers_for(request, family, upstream),
-                content=content,
+                content=content if asks else b"",
             )
         except (ValueError, httpx2.InvalidURL) as error:
             what = f"a header or the path cannot be sent on: {error!s:.200}"
@@ -253,12 +251,11 @@ class Gateway:
             return unreachable(sent, family, error)
         return await asyncio.to_thread(returned, answer, sent, family, self.secret)
 
-    def _asked(
-        self, protocol: Protocol, content: bytes, again: str | None, upstream: Upstream
-    ) -> tuple[ModelRequest, bytes]:
+    def _asked(self, request: Request, protocol: Protocol, content: bytes) -> tuple[ModelRequest, bytes]:
         """Read a request, and make of it what is sent. Raises ValueError."""
-        asked = ModelRequest.of(protocol, content, again).measured()
-        asked = asked if self._budget.limit is None else asked.limited(upstream.provider)
+        asked = ModelRequest.of(protocol, content, request.headers.get("x-stainless-retry-count")).measured()
+        provider = self._served[protocol.family].provider
+        asked = asked if self._budget.limit is None else asked.limited(provider)
         return asked, asked.content
 
     def _known(self, sent: httpx2.Request) -> tuple[str | None, bytes | None]:

@@ -208,11 +208,10 @@ def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping
     for option, value in for_cluster.items():
         if value is not None and executor is None:
             raise ConfigError(f"{option} {value}: this only applies to a cluster; add --executor ray")
-    place = for_cluster["--shared"] or ""
-    if is_url(place) and (conduct.controls or conduct.ladder):
+    if is_url(for_cluster["--shared"] or "") and (conduct.controls or conduct.ladder):
         raise ConfigError(
-            f"--shared {place}: --control and --ladder are asked from this machine, of runs in a folder that it sees; "
-            "run `ltm-bench control RUN` on the runs once they have ended"
+            f"--shared {for_cluster['--shared']}: --control and --ladder are asked from this machine, of runs in a "
+            "folder that it sees; run `ltm-bench control RUN` on the runs once they have ended"
         )
     if executor is not None and (conduct.cache or conduct.gateway):
         raise ConfigError(
@@ -256,7 +255,6 @@ def _raise_if_unfinished(ended: Sequence[JobResult], limit: Decimal | None) -> N
 
 def _elsewhere(jobs: Sequence[Job], options: Options, terms: clusters.Terms) -> list[JobResult]:
     """Carry the runs out on the cluster, and ask controls and ladder of those in a folder from here, at the end."""
-    budget = options.budget
     if terms.url is not None and any(job.plan.controls for job in jobs):
         err().print(
             "controls of suites are not asked of runs at a URL; `ltm-bench control RUN` asks them afterwards"
@@ -267,11 +265,12 @@ def _elsewhere(jobs: Sequence[Job], options: Options, terms: clusters.Terms) -> 
         nodes = sum(bool(node["Alive"]) for node in ray.nodes())
         err().print(f"{plural(len(jobs), 'run')}, on a Ray cluster of {plural(nodes, 'node')}")
         jobs = _foresee(jobs)
-        before = Decimal() if terms.url is not None else _foresee_again(jobs, options)
+        if terms.url is None:
+            terms = replace(terms, besides=_foresee_again(jobs, options))
         for line in clusters.too_large(jobs, terms, ray):
             err().print(line)
-        with SweepDisplay(jobs, budget) as display:
-            problems = asyncio.run(clusters.sweep_on(ray, jobs, budget, display, terms, before))
+        with SweepDisplay(jobs, options.budget) as display:
+            problems = asyncio.run(clusters.sweep_on(ray, jobs, options.budget, display, terms))
     ended = [JobResult(job, problem) for job, problem in zip(jobs, problems, strict=True)]
     with equipped(options):
         return _asked_again(ended, options) if terms.url is None else ended

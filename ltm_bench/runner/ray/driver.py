@@ -68,6 +68,8 @@ class Terms:
     retries: int | None = None
     """How often a run that fails is continued; None: only one whose worker is lost."""
     tags: Mapping[str, str] | None = None
+    besides: Decimal = Decimal()
+    """What was spent beside the runs, on asking their questions again."""
 
     def of(self, job: Job) -> Resources:
         """Return a job's resources."""
@@ -160,12 +162,7 @@ def shares(
 
 
 async def sweep_on(
-    ray: Any,
-    jobs: Sequence[Job],
-    budget: Budget,
-    observer: ClusterObserver,
-    terms: Terms,
-    besides: Decimal = Decimal(),
+    ray: Any, jobs: Sequence[Job], budget: Budget, observer: ClusterObserver, terms: Terms
 ) -> list[LtmBenchError | None]:
     """Execute all runs of a sweep on the cluster. When it returns, their folders hold the logs.
 
@@ -175,12 +172,11 @@ async def sweep_on(
         budget: The budget of all runs together.
         observer: Told about the sweep's progress.
         terms: How runs are handed over.
-        besides: What was spent beside the runs, on asking their questions again.
 
     Returns:
         The error that stopped each run, or None.
     """
-    driver = _Driver(ray, jobs, budget, observer, terms, besides)
+    driver = _Driver(ray, jobs, budget, observer, terms)
     try:
         return await driver.all()
     finally:
@@ -189,13 +185,7 @@ async def sweep_on(
 
 class _Driver:
     def __init__(
-        self,
-        ray: Any,
-        jobs: Sequence[Job],
-        budget: Budget,
-        observer: ClusterObserver,
-        terms: Terms,
-        besides: Decimal,
+        self, ray: Any, jobs: Sequence[Job], budget: Budget, observer: ClusterObserver, terms: Terms
     ) -> None:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -205,7 +195,7 @@ class _Driver:
         self._server = (
             ray.remote(BudgetServer)
             .options(num_cpus=0, scheduling_strategy=here)
-            .remote(budget.limit, [*_costs_before(jobs, budget, terms.url), Cost(charged=besides)])
+            .remote(budget.limit, [*_costs_before(jobs, budget, terms.url), Cost(charged=terms.besides)])
         )
         try:
             ray.get(self._server.look.remote(), timeout=120)
