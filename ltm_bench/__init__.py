@@ -7,56 +7,13 @@ The names here are everything that a scenario or an adapter needs, and the funct
     result = run(agent="vector_memory", span="32k", scenarios=["colours"], examples=20)
     result.score, result.interval, result.verdict
 
-What is imported here is public, and so is every matcher that `ltm_bench.plugins.matchers` finds: no list names them.
+All of them are below, and each is imported on its first use: the program catches Ctrl-C as soon as this is read.
 """
 
-import typing
+TYPE_CHECKING = False  # which type checkers take for true; importing `typing` takes longer than all else here
 
-from ltm_bench.core.agent import Agent as Agent
-from ltm_bench.core.agent import Finding as Finding
-from ltm_bench.core.agent import Memory as Memory
-from ltm_bench.core.clock import Worded as Worded
-from ltm_bench.core.clock import spoken_duration as spoken_duration
-from ltm_bench.core.dice import Dice as Dice
-from ltm_bench.core.errors import AgentError as AgentError
-from ltm_bench.core.errors import CannotResume as CannotResume
-from ltm_bench.core.messages import Ask as Ask
-from ltm_bench.core.messages import Buried as Buried
-from ltm_bench.core.messages import Chat as Chat
-from ltm_bench.core.messages import Fact as Fact
-from ltm_bench.core.messages import Finish as Finish
-from ltm_bench.core.messages import Matcher as Matcher
-from ltm_bench.core.messages import Message as Message
-from ltm_bench.core.messages import Outcome as Outcome
-from ltm_bench.core.messages import Reply as Reply
-from ltm_bench.core.messages import ReplyForm as ReplyForm
-from ltm_bench.core.messages import Tell as Tell
-from ltm_bench.core.messages import Turn as Turn
-from ltm_bench.core.messages import Usage as Usage
-from ltm_bench.core.messages import Verdict as Verdict
-from ltm_bench.script.deliveries import Piece as Piece
-from ltm_bench.script.deliveries import bury as bury
-from ltm_bench.script.deliveries import deliver as deliver
-from ltm_bench.script.scenario import Script as Script
-from ltm_bench.script.scenario import content as content
-from ltm_bench.script.scenario import scenario as scenario
-
-_LATE = {
-    **dict.fromkeys(("Run", "compare", "frame", "load_run", "plot"), "ltm_bench.api"),
-    **dict.fromkeys(("aresume", "arun", "resume", "run"), "ltm_bench.api.calling"),
-    **dict.fromkeys(("arace", "race"), "ltm_bench.api.racing"),
-    "Comparison": "ltm_bench.score.comparison.runs",
-    "Environment": "ltm_bench.api.environment",
-    "Progress": "ltm_bench.runner.progress",
-    "Race": "ltm_bench.score.comparison.racing",
-    "Results": "ltm_bench.score.results.run",
-    "make_agent": "ltm_bench.plugins.agents",
-    "ordered": "ltm_bench.matchers.orders",  # no matcher, but scenarios of 0.1.0 steer their script by it
-}
-"""Large things that are imported on first use, besides the matchers."""
-
-if typing.TYPE_CHECKING:
-    # What is imported late, for type checkers alone: written by `python -m tests.test_house`.
+if TYPE_CHECKING:
+    # What is public; `python -m tests.test_house` adds the matchers that `ltm_bench.plugins.matchers` finds.
     from ltm_bench.api import Run as Run
     from ltm_bench.api import compare as compare
     from ltm_bench.api import frame as frame
@@ -69,6 +26,28 @@ if typing.TYPE_CHECKING:
     from ltm_bench.api.environment import Environment as Environment
     from ltm_bench.api.racing import arace as arace
     from ltm_bench.api.racing import race as race
+    from ltm_bench.core.agent import Agent as Agent
+    from ltm_bench.core.agent import Finding as Finding
+    from ltm_bench.core.agent import Memory as Memory
+    from ltm_bench.core.clock import Worded as Worded
+    from ltm_bench.core.clock import spoken_duration as spoken_duration
+    from ltm_bench.core.dice import Dice as Dice
+    from ltm_bench.core.errors import AgentError as AgentError
+    from ltm_bench.core.errors import CannotResume as CannotResume
+    from ltm_bench.core.messages import Ask as Ask
+    from ltm_bench.core.messages import Buried as Buried
+    from ltm_bench.core.messages import Chat as Chat
+    from ltm_bench.core.messages import Fact as Fact
+    from ltm_bench.core.messages import Finish as Finish
+    from ltm_bench.core.messages import Matcher as Matcher
+    from ltm_bench.core.messages import Message as Message
+    from ltm_bench.core.messages import Outcome as Outcome
+    from ltm_bench.core.messages import Reply as Reply
+    from ltm_bench.core.messages import ReplyForm as ReplyForm
+    from ltm_bench.core.messages import Tell as Tell
+    from ltm_bench.core.messages import Turn as Turn
+    from ltm_bench.core.messages import Usage as Usage
+    from ltm_bench.core.messages import Verdict as Verdict
     from ltm_bench.datasets.beam.matcher import meets as meets
     from ltm_bench.datasets.counting_stars.matcher import star_counts as star_counts
     from ltm_bench.datasets.counting_stars.matcher import star_sum as star_sum
@@ -105,36 +84,20 @@ if typing.TYPE_CHECKING:
     from ltm_bench.score.comparison.racing import Race as Race
     from ltm_bench.score.comparison.runs import Comparison as Comparison
     from ltm_bench.score.results.run import Results as Results
+    from ltm_bench.script.deliveries import Piece as Piece
+    from ltm_bench.script.deliveries import bury as bury
+    from ltm_bench.script.deliveries import deliver as deliver
+    from ltm_bench.script.scenario import Script as Script
+    from ltm_bench.script.scenario import content as content
+    from ltm_bench.script.scenario import scenario as scenario
 else:
 
     def __getattr__(name: str) -> object:
-        """Import large things on first use (PEP 562); `__all__`, which few ask for, imports every matcher."""
-        from importlib import import_module
+        from ltm_bench.core.late import given
 
-        if name == "__all__":
-            return _public()
-        if name in _LATE:
-            return getattr(import_module(_LATE[name]), name)
-        if not (name.startswith("_") or _is_room(name)):
-            from ltm_bench.plugins.matchers import short_name
-
-            if (found := short_name(name)) is not None:
-                return found
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-    def _public() -> list[str]:
-        from inspect import ismodule
-
-        from ltm_bench.plugins.matchers import short_names
-
-        imported = [name for name, each in globals().items() if not (name.startswith("_") or ismodule(each))]
-        return sorted({*imported, *_LATE, *short_names()})
-
-    def _is_room(name: str) -> bool:
-        """Whether a name is a module of this package, to be imported instead of searched for among the matchers."""
-        from pathlib import Path
-
-        return any((Path(place) / each).exists() for place in __path__ for each in (name, f"{name}.py"))
+        return given(__name__, name)
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_public()})
+        from ltm_bench.core.late import modules_of
+
+        return sorted({*globals(), *modules_of(__name__)} - {"TYPE_CHECKING"})

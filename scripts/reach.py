@@ -137,8 +137,8 @@ def _closure(start: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
             continue
         inside.add(module)
         waiting.append(module.rpartition(".")[0])
-        if module == PRODUCT:  # what it imports late, its users have named
-            waiting += [str(n.module) for n in _tree(file_of(module)).body if isinstance(n, ast.ImportFrom)]
+        if module == PRODUCT:  # what it imports, all of it late, its users have named
+            waiting.append(f"{PRODUCT}.core.late")
             continue
         waiting += graph().find_modules_directly_imported_by(module)
         if pattern := FOUND_BY_FOLDER.get(module):

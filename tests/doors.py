@@ -94,7 +94,7 @@ def serving(size: int) -> Iterator[str]:
 
 
 @contextmanager
-def gateway(upstream: str) -> Iterator[str]:
+def gateway(upstream: str, cache: Path | None = None) -> Iterator[str]:
     """Run a gateway before an address; yield its own."""
     from ltm_bench.adapters.gateway.server import Gateway
     from ltm_bench.adapters.gateway.upstreams import Upstream
@@ -111,7 +111,7 @@ def gateway(upstream: str) -> Iterator[str]:
             return routes.setdefault(name, known)
 
         place = Upstream(upstream, "openai", "sk-real-0123456789abcdefghij")
-        here = Gateway({"openai": place, "anthropic": place}, budget, adopt=adopt, key=KEY)
+        here = Gateway({"openai": place, "anthropic": place}, budget, adopt=adopt, key=KEY, cache=cache)
         with here.listening():
             yield here.url
         journal.close()

@@ -16,6 +16,7 @@ import pytest
 import ltm_bench
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.core import errors
+from ltm_bench.core.late import modules_of
 from ltm_bench.plan.suites import presets
 from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.files import Kind, catalogue, summary
@@ -27,15 +28,18 @@ DOORS = ("scenarios", "agents", "configs")
 
 
 PACKAGE = ROOT / "ltm_bench" / "__init__.py"
-LATE = re.compile(r"(?<=`python -m tests\.test_house`\.\n)(?:    from .+\n)*")
-"""What the package imports late, as lines for type checkers."""
+LATE = re.compile(r"(?<=`ltm_bench\.plugins\.matchers` finds\.\n)(?:    from .+\n)*")
+"""What the package imports late, as lines of its file."""
 
 
 def late_imports() -> str:
-    """Return those lines, from what is imported late: the matchers that are found, and all that runs the benchmark."""
-    places: dict[str, str] = {**vars(ltm_bench)["_LATE"]}
-    places |= {name: function.__module__ for name, function in short_names().items()}
-    lines = sorted((place, name) for name, place in places.items())
+    """Return those lines: those that stand there and name no matcher, and the matchers that are found."""
+    found = {name: function.__module__ for name, function in short_names().items()}
+    kept = {name: place for name, place in modules_of("ltm_bench").items() if place not in found.values()}
+    ordered = {
+        "ordered": "ltm_bench.matchers.orders"
+    }  # no matcher, but scenarios of 0.1.0 steer their script by it
+    lines = sorted((place, name) for name, place in {**kept, **ordered, **found}.items())
     return "".join(f"    from {place} import {name} as {name}\n" for place, name in lines)
 
 

@@ -42,7 +42,6 @@ REVIEWED = {
         "* :: * :: calls.open",
         "* :: * :: toml.read",
         "* :: * :: layout.read",
-        "* :: * :: meter.read",
         "* :: * :: each.read",
         "* :: * :: folder.read",
         "* :: * :: self._folder(message.user).read",

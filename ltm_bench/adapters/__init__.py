@@ -78,9 +78,9 @@ The names below can be imported from here. Each is loaded on first use, so that 
 needs.
 """
 
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
+
+from ltm_bench.core.late import given, modules_of
 
 if TYPE_CHECKING:
     from ltm_bench.adapters import extractive as extractive
@@ -226,26 +226,8 @@ else:
     }
     """Names until 0.2.0, by which adapters may still import these."""
 
-    @cache
-    def _modules() -> dict[str, str]:
-        """Return the module of every name: the imports above are for type checkers, and read here as text."""
-        from ast import ImportFrom, parse, walk
-        from inspect import getsource
-        from sys import modules
-
-        imports = (each for each in walk(parse(getsource(modules[__name__]))) if isinstance(each, ImportFrom))
-        return {name.asname: each.module for each in imports for name in each.names if name.asname}
-
     def __getattr__(name: str) -> object:
-        """Import a name when it is first asked for (PEP 562)."""
-        if name == "__all__":
-            return sorted(_modules())
-        name = _FORMER.get(name, name)
-        if name.startswith("_") or (module := _modules().get(name)) is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return (
-            import_module(f"{module}.{name}") if module == __name__ else getattr(import_module(module), name)
-        )
+        return given(__name__, _FORMER.get(name, name))
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_modules()})
+        return sorted({*globals(), *modules_of(__name__)})

@@ -66,11 +66,6 @@ class SentTurn:
     def _messages(self) -> Sequence[Mapping[str, object]]:
         return [_said("user", self.message), *(self.said or [_said("assistant", self.reply)])]
 
-    @property
-    def rendered(self) -> bool:
-        """Whether `json` is held in memory."""
-        return "json" in self.__dict__
-
     def release(self) -> None:
         """Free the memory of `json`, for an exchange that no further request contains."""
         self.__dict__.pop("json", None)

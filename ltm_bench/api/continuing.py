@@ -61,10 +61,12 @@ def continued(options: Options, folder: Path, *, several: bool = False) -> Optio
         budget.limit = whole if budget.limit is None else min(whole, budget.limit)
     now, of_all = replace(options, **taken), " for several runs, which the same command continues" * shared
     unlimited = kept.max_cost is not None and budget.limit is None
+    # a server of no known provider is kept as one of `None`, and, said alone, is for both protocols: so it comes first
+    places = [each.removeprefix("None=") for each in sorted({*kept.forwards.values()})]
     less = {
         f"max-cost {kept.max_cost}{of_all}": unlimited or (shared and limit is not None),
         "gateway": kept.gateway and not now.gateway,
-        f"upstream {' '.join(kept.forwards.values())}": kept.forwards.items() - _forwards(now).items(),
+        f"upstream {' --upstream '.join(places)}": kept.forwards.items() - _forwards(now).items(),
     }
     for was, weaker in less.items():
         if weaker:
@@ -151,7 +153,8 @@ def resuming(folder: Path, options: Options, failure: BaseException | None = Non
     """Return the command that continues a run; if its limit stopped it, with another one. No key is in it."""
     said, limit = options.beside, (read_asked(folder) or AskedFor()).max_cost
     if isinstance(failure, BudgetReached) and limit is not None:
-        said += " --without max-cost" if options.budget.unknown else f" --max-cost {limit * 2 or 1:f}"
+        least = max(limit, options.budget.spent)  # which a limit that is said later can be below
+        said += " --without max-cost" if options.budget.unknown else f" --max-cost {least * 2 or 1:f}"
     return f"ltm-bench resume {shlex.quote(folder.name if folder.parent == REPORTS else str(folder))}{said}"
 
 

@@ -120,6 +120,9 @@ def main() -> None:
         if isinstance(error.__context__, BrokenPipeError):  # Typer and Rich make a SystemExit of it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
+        if isinstance(error.__context__, KeyboardInterrupt):  # in the middle of a class, before Python 3.12
+            complain("interrupted")
+            sys.exit(_INTERRUPTED)
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # of the parser's own
             _misused(error)
             sys.exit(1)

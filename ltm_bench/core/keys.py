@@ -178,7 +178,9 @@ def _patterns_in(text: str, *, random: bool) -> list[Key]:
     return found
 
 
-_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})|&#x([0-9a-fA-F]{1,4});")
+_ESCAPED = re.compile(
+    r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})|&#[xX]([0-9a-fA-F]{1,5});|&#(\d{1,6});"
+)
 """A character as JSON, Python, URLs and HTML write it by its number."""
 
 
@@ -187,8 +189,11 @@ def _unescaped(text: str) -> tuple[str, Callable[[int], int]]:
     escapes = list(_ESCAPED.finditer(text))
     longer = [0, *accumulate(len(each[0]) - 1 for each in escapes)]
     places = [each.start() - more for each, more in zip(escapes, longer, strict=False)]
-    plain = _ESCAPED.sub(lambda each: chr(int(each[each.lastindex or 0], 16)), text)
-    return plain, lambda place: place + longer[bisect_left(places, place)]
+    return _decoded(text), lambda place: place + longer[bisect_left(places, place)]
+
+
+def _decoded(text: str) -> str:
+    return _ESCAPED.sub(lambda each: chr(int(each[each.lastindex or 0], 10 if each[5] else 16)), text)
 
 
 def scrubbed(text: str, secrets: Iterable[str] = (), *, random: bool = True) -> str:
@@ -226,12 +231,18 @@ def cleaned_json(content: bytes, secrets: Collection[str]) -> bytes:
     try:
         text = json.dumps(_without(forms, json_of(content)))
     except ValueError:
-        text = _without(forms, _unescaped(text)[0])
+        text = _without(forms, _decoded(text))
     return (json.dumps(REMOVED) if _holds(text, forms) else text).encode("utf-8", "surrogateescape")
 
 
 def _holds(text: str, forms: Sequence[str]) -> bool:
-    return any(form in each for each in (text, _unescaped(text)[0]) for form in forms)
+    """Look a window at a time: one search through all of a large text would hold up every other thread."""
+    more = 9 * max(map(len, forms), default=0)  # the most that one character's number takes
+    windows = (text[at : at + _WINDOW + more] for at in range(0, len(text), _WINDOW))
+    return any(form in each for one in windows for each in (one, _decoded(one)) for form in forms)
+
+
+_WINDOW = 1 << 18
 
 
 def _without(forms: Sequence[str], value: Any) -> Any:

@@ -134,12 +134,13 @@ async def gathered(pieces: AsyncIterable[bytes], into: Intake) -> bytes:
 
     async for piece in pieces:
         into.take(piece)
-        if len(piece) >= _LARGE:  # unpacking yields many in a row, without waiting for anything
+        if len(piece) >= LARGE:  # unpacking yields many in a row, without waiting for anything
             await sleep(0)
     return into.whole()
 
 
-_LARGE = 1 << 16
+LARGE = 1 << 16
+"""Bytes whose reading may take a while."""
 
 
 _BETWEEN = re.compile(rb"\r?\n\r?\n")
@@ -183,13 +184,19 @@ def json_of(text: bytes | str) -> Any:
         if not _HALF.search(content):
             raise
         value = _with_surrogates(content)
-    if content.count(b"[") + content.count(b"{") > JSON_DEPTH or _LONG.search(content):
+    if content.count(b"[") + content.count(b"{") > JSON_DEPTH or _has_long_number(content):
         _measure(value)
     return value
 
 
 _HALF = re.compile(rb"\\u[dD]|\xed[\xa0-\xbf]")
 _LONG = re.compile(rb"\d{300}")
+
+
+def _has_long_number(text: bytes) -> bool:
+    """Whether as many digits stand in a row as fit between two places that are looked at."""
+    places = (DIGITS * each.start() for each in re.finditer(rb"\d", text[::DIGITS]))
+    return any(_LONG.search(text, max(0, at - DIGITS), at + DIGITS) for at in places)
 
 
 def _with_surrogates(text: bytes) -> Any:
@@ -208,7 +215,7 @@ def _measure(value: Any) -> None:
     depth = -1
     while level:
         below = [each for held in level for each in (held.values() if type(held) is dict else held)]
-        if any(type(each) is int and not -_LARGEST < each < _LARGEST for each in below):
+        if any(type(each) is int and not -LARGEST < each < LARGEST for each in below):
             raise ValueError(f"it has a number of more than {DIGITS} digits")
         # Of containers alone: most of a large file is texts and numbers, which have no depth.
         level, depth = [each for each in below if type(each) in (dict, list)], depth + 1
@@ -216,7 +223,7 @@ def _measure(value: Any) -> None:
             raise ValueError(f"it has more than {JSON_DEPTH} levels")
 
 
-_LARGEST = 10**DIGITS
+LARGEST = 10**DIGITS
 
 
 def toml_in(path: Path) -> dict[str, Any]:

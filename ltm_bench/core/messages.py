@@ -7,11 +7,11 @@ together are a `Turn`. A matcher looks at the reply to an `Ask` and returns a `V
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 Kind = Literal["tell", "ask", "chat", "fill"]
 """What a turn is to the benchmark. The agent is never told."""
@@ -369,6 +369,3 @@ class Chat:
 
 Line = Tell | Ask | Chat
 """What a script yields."""
-
-Fields = Mapping[str, Any]
-"""The JSON form of a value."""

@@ -70,15 +70,6 @@ def examples() -> Mapping[str, tuple[Matcher, ...]]:
     return {name: tuple(each for each in given if type(each) is kind) for name, kind in built_in().items()}
 
 
-def short_name(name: str) -> Callable[..., Matcher] | None:
-    """Return the function of this name that makes a built-in matcher; None if there is none.
-
-    Imports only modules that define such a function.
-    """
-    places = (import_module(module) for module, text in _texts().items() if f"\ndef {name}(" in text)
-    return next((found[name] for module in places if name in (found := _functions(module))), None)
-
-
 def short_names() -> Mapping[str, Callable[..., Matcher]]:
     """Return, by name, the functions that make built-in matchers; `ltm_bench` exports them."""
     return {name: function for module in modules() for name, function in _functions(module).items()}

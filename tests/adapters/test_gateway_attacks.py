@@ -602,6 +602,8 @@ WAYS = {
     "as it is": KEY,
     "as JSON": json.dumps(KEY)[1:-1].replace("/", "\\/"),
     "by number": "".join(f"\\u{ord(each):04x}" for each in KEY),
+    "as HTML": "".join(f"&#X{ord(each):05x};" for each in KEY),
+    "as HTML, by tens": "".join(f"&#{ord(each)};" for each in KEY),
     "in a URL": KEY.replace("/", "%2F"),
     "with Bearer": f"Bearer {KEY}",
 }

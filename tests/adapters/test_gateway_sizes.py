@@ -2,7 +2,12 @@
 
 import json
 import socket
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import httpx2
 import pytest
@@ -88,3 +93,72 @@ def test_odd_headers_and_paths_are_answered_in_a_providers_form(
     assert answer.status_code != 500
     if answer.status_code >= 400:
         assert answer.json()["error"]["message"]
+
+
+SIZE = 1 << 19
+"""Of what is large here."""
+CARRIES = {"_serve", "_forward", "_known", "events", "gathered", "take", "whole", "read"}
+"""Functions that hand on what is large, and look at nothing of it."""
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers with much: what, the path says."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.do_POST()
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("content-length") or 0))
+        kind = self.path.split("/")[1]
+        said: Any = {"model": "m", "usage": {"prompt_tokens": 3, "completion_tokens": 1}}
+        said |= {"choices": [{"message": {"content": "a boat\u00e9 " * (SIZE // 8)}}]}
+        if kind == "vectors":
+            said = {"data": [{"embedding": [0.123456789] * 1000} for _ in range(SIZE // 10000)]}
+        content = json.dumps(said).encode()
+        content = b"data: %b\n\ndata: [DONE]\n\n" % content if kind == "events" else content
+        self.send_response(400 if kind == "error" else 200)
+        self.send_header("content-type", "text/event-stream" if kind == "events" else "application/json")
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.mark.parametrize("kind", ["plain", "vectors", "error", "events", "request"])
+def test_nothing_large_is_looked_at_where_others_wait(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    seen = set()
+
+    def watch(frame: FrameType, event: str, given: object) -> None:
+        name = str(frame.f_globals.get("__name__"))
+        if threading.current_thread().name != "gateway" or not name.startswith(("ltm_bench.", "json")):
+            return
+        values = {"call": [*frame.f_locals.values()], "return": [given]}.get(event, [])
+        if any(isinstance(each, str | bytes) and len(each) > SIZE // 2 for each in values):
+            seen.add(frame.f_code.co_name)
+
+    text = "h" * (SIZE if kind == "request" else 1)
+    said = {"model": "m", "messages": [{"role": "user", "content": text}]}
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    threading.setprofile(watch)  # of threads that begin from here on
+    try:
+        with gateway(f"http://127.0.0.1:{server.server_port}/{kind}", tmp_path / "answers.sqlite") as place:
+            for path in ("chat/completions", "chat/completions", "embeddings", "messages", "models"):
+                method = "GET" if path == "models" else "POST"
+                answer = httpx2.request(method, f"{place}/v1/{path}", json=said, headers=HEADERS, timeout=60)
+                assert answer.status_code == (400 if kind == "error" else 200)
+                assert (len(answer.content) > SIZE) == (kind != "error")
+    finally:
+        threading.setprofile(None)
+        server.shutdown()
+        server.server_close()
+    assert seen <= CARRIES
+    if kind == "error":
+        assert "bytes, more than an error is given to say" in answer.json()["error"]["message"]

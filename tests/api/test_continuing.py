@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import ltm_bench
 from ltm_bench.api import Options, running
 from ltm_bench.api.continuing import KEPT, asking, continued, resuming
-from ltm_bench.core.errors import ConfigError, LogError, RunIncomplete
+from ltm_bench.core.errors import BudgetReached, ConfigError, LogError, RunIncomplete
 from ltm_bench.log import lines
 from ltm_bench.log.asked import ASKED, AskedFor, read_asked, write_asked
 from ltm_bench.log.calls import read_calls
@@ -563,6 +563,46 @@ def test_no_key_is_kept_and_whoever_resumes_says_it_again(tmp_path: Path, url: s
     assert told(again) == told(options)
     assert SECRET not in f"{error.value} {resuming(folder, options)}"
     assert KEY not in f"{error.value} {resuming(folder, options)}"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("http://127.0.0.1:9/v1",),
+        ("http://127.0.0.1:9/v1", "anthropic=http://127.0.0.1:8"),
+        ("anthropic=http://127.0.0.1:8",),
+        (),
+    ],
+)
+def test_the_upstream_that_a_refusal_names_can_be_said(
+    tmp_path: Path, given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789abcdef")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:7/v1")
+    folder = tmp_path / "r"
+    begin(folder, Options(gateway=True, upstream=given))
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    other = Options(upstream=("http://127.0.0.1:6/v1",), said=Given(["upstream"]))
+    with pytest.raises(ConfigError) as refused:
+        continued(other, folder)
+    named = re.search(r"--upstream (\S.*): say it", str(refused.value))
+    assert named is not None
+    places = tuple(named[1].split(" --upstream "))
+    assert "None" not in named[1]
+    assert continued(replace(other, upstream=places), folder).upstream == places
+
+
+@given(limit=st.decimals(0, 100, places=3), spent=st.decimals(0, 200, places=4))
+def test_a_larger_limit_that_is_proposed_is_above_what_was_spent(
+    tmp_path_factory: pytest.TempPathFactory, limit: Decimal, spent: Decimal
+) -> None:
+    folder = tmp_path_factory.mktemp("r")
+    write_asked(folder, AskedFor(max_cost=limit))
+    options = Options()
+    options.budget.count(spent)
+    said = resuming(folder, options, BudgetReached("that is all"))
+    assert Decimal(said.rpartition(" --max-cost ")[2]) > max(limit, spent)
 
 
 @pytest.mark.parametrize("flags", [("--judge", f"openai:{KEY}"), ("--reader", f"openai:{KEY}")])

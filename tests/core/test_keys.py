@@ -286,3 +286,14 @@ def test_a_short_key_is_found_as_a_word_and_not_inside_others(short: str) -> Non
     assert not betrays("A", f"the mon{short}s and don{short}", [short])
     assert betrays("A", short, [short])
     assert betrays("A", f"Bearer {short}", [short])
+
+
+@pytest.mark.parametrize("written", ["plain", "numbers"])
+@pytest.mark.parametrize("at", [0, 1, 262_100, 262_120, 262_140, 262_144, 262_145, 500_000])
+def test_a_key_is_found_where_one_window_of_a_large_text_meets_the_next(at: int, written: str) -> None:
+    key = "sk-real-0123456789abcdefghij"
+    said = key if written == "plain" else "".join(f"\\u{ord(each):04x}" for each in key)
+    content = f'"{"é" * at}{said}{"x" * 300_000}"'.encode()
+    cleaned = cleaned_json(content, [key])
+    assert key not in json.loads(cleaned)
+    assert "[removed]" in json.loads(cleaned)

@@ -307,3 +307,14 @@ def test_a_line_may_be_just_as_long_as_the_limit() -> None:
     with pytest.raises(TooLarge, match="line 3 has more than 9 characters, the most that is read"):
         list(lines_of(BytesIO(text), 9))
     assert list(lines_of(StringIO("ä\nb"), 2)) == ["ä\n", "b"]
+
+
+@pytest.mark.parametrize("before", [0, 1, 150, 299, 300, 301, 599, 1000])
+@pytest.mark.parametrize("digits", [299, 300, 301, 4000])
+def test_a_long_number_is_seen_wherever_it_stands(before: int, digits: int) -> None:
+    text = f'{{"{"a" * before}": {"7" * digits}, "b": 12}}'
+    if digits <= 300:
+        assert len(str(max(json_of(text).values()))) == digits
+    else:
+        with pytest.raises(ValueError, match="a number of more than 300 digits"):
+            json_of(text)

@@ -281,8 +281,10 @@ def test_what_cannot_be_asked_is_an_error_before_anything_is(command: "Command")
         run(agent="goldfish", **SMALL, isolated=True, controls=["near"])
     assert not Path("reports/r").exists()
     assert command("control", "r").exit_code == 1
-    swept = command("sweep", "--agent", "goldfish", "--control", "blind", "--executor", "ray")
-    assert (swept.exit_code, "is asked from this machine" in " ".join(swept.err.split())) == (1, True)
+    swept = command(
+        "sweep", "--agent", "goldfish", "--control", "blind", "--executor", "ray", "--shared", "s3://b/r"
+    )
+    assert (swept.exit_code, "are asked from this machine" in " ".join(swept.err.split())) == (1, True)
     Path("reports/r").mkdir(parents=True)
     run(agent="goldfish", **SMALL)
     log = Path("reports/r/events.jsonl")

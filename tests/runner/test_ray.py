@@ -734,6 +734,30 @@ def test_a_run_that_fails_stops_no_other_and_a_shared_folder_holds_everything(
 
 
 @needs_ray
+def test_controls_and_ladder_are_asked_once_the_cluster_is_done_and_within_its_budget(
+    tmp_path: Path, cluster: str
+) -> None:
+    cent = "Usage(output=1000, model='gpt-4o', provider='openai')"
+    alone, far = door(tmp_path / "alone", usage=cent), door(tmp_path / "far", usage=cent)
+    calls = tmp_path / "calls"
+    words = ["--agent", "diary", "-A", f"calls={calls}", "--seed", "0..1", "--control", "blind", "--ladder"]
+    code, said = finish(sweep(alone, *words))
+    assert code == 0, said
+    made = len(calls.read_text().splitlines())
+    calls.unlink()
+    for limit in (f"{made / 100 - 0.2:.2f}", f"{made / 100:.2f}"):  # the first ends among what is asked again
+        code, said = finish(sweep(far, *words, "--max-cost", limit, address=cluster))
+        assert len(calls.read_text().splitlines()) <= float(limit) * 100 + 0.1
+        assert code == (0 if limit == f"{made / 100:.2f}" else 4), said
+    kept = [
+        {path.relative_to(place): path.read_bytes() for path in place.rglob("reports/**/events.jsonl")}
+        for place in (alone, far)
+    ]
+    assert kept[0] == kept[1]
+    assert {path.parent.name for path in kept[0]} >= {"blind", "again"}
+
+
+@needs_ray
 def test_the_budget_is_one_for_all_workers_and_never_exceeded(tmp_path: Path, cluster: str) -> None:
     # A cent a call, by the price of gpt-4o.
     place = door(tmp_path / "place", usage="Usage(output=1000, model='gpt-4o', provider='openai')")

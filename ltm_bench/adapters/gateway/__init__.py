@@ -4,14 +4,3 @@
 - `routing.conversing` gives a conversation its route.
 - `upstreams`: where it forwards to.
 """
-
-import typing
-
-
-def __getattr__(name: str) -> typing.Any:
-    """Import the endpoint on first use: it needs the extra `gateway`."""
-    if name != "Gateway":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ltm_bench.adapters.gateway import server
-
-    return server.Gateway

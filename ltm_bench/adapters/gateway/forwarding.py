@@ -6,13 +6,14 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ltm_bench.adapters.gateway.protocols import Meter, data_of, refusal
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.routing import Family, PaidCall
 from ltm_bench.core.keys import SHORTEST, cleaned, cleaned_json, forms_of, scrubbed
-from ltm_bench.core.limits import TooLarge, events_in, json_of
+from ltm_bench.core.limits import LARGE, TooLarge, events_in, json_of
 from ltm_bench.core.servers import says
 
 if TYPE_CHECKING:
@@ -112,14 +113,19 @@ def stream(
 
     cleaner = Cleaner(secrets)
 
+    def ready(event: bytes, separator: bytes) -> list[bytes]:
+        clean = cleaner.event(event)
+        hidden = meter.event(clean) and unasked
+        return [] if hidden and separator else cleaner.passing(clean)
+
     async def events() -> AsyncIterator[bytes]:
         try:
             async for event, separator in events_in(answer.aiter_bytes()):
-                clean = cleaner.event(event)
-                hidden = meter.event(clean) and unasked
+                read = partial(ready, event, separator)
+                passing = read() if len(event) < LARGE else await asyncio.to_thread(read)
                 if meter.ended:  # before the agent has its end, and goes on
                     passage.end(meter.usage, answer.status_code, streamed=True)
-                for each in [] if hidden and separator else cleaner.passing(clean):
+                for each in passing:
                     yield each + (separator or b"\n\n")
             for each in cleaner.waiting:
                 yield each + b"\n\n"
@@ -190,7 +196,12 @@ def returned(
     """
     from starlette.responses import Response
 
-    status = answer.status_code
+    status, size = answer.status_code, len(answer.content)
+    if not answer.is_success and size > LARGE:  # to look for keys in it would take seconds
+        text = (
+            f"{sent.url.host} answered HTTP {status} with {size:,} bytes, more than an error is given to say"
+        )
+        return refused(status, family, "api_error", text)
     vain = {"x-should-retry": "false"} if status >= 400 and says("money", answer.text) else {}
     if status in (401, 403):
         why = "says that the account has no credit left" if vain else "did not accept the gateway's key"

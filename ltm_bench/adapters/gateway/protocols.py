@@ -149,7 +149,7 @@ class ModelRequest:
         # Other servers may not know OpenAI's newer name, and what they do not know does not limit them.
         return replace(self, body={**self.body, names[0 if provider == "openai" else -1]: MOST_OUTPUT})
 
-    @property
+    @cached_property
     def unlisted(self) -> str:
         """What it asks for that may be billed otherwise than by the tokens that it limits; empty if nothing."""
         body = self.body

@@ -28,7 +28,7 @@ from ltm_bench.adapters.gateway.forwarding import (
     stream,
     unreachable,
 )
-from ltm_bench.adapters.gateway.protocols import PROTOCOLS, Meter, ModelRequest
+from ltm_bench.adapters.gateway.protocols import PROTOCOLS, Meter, ModelRequest, Protocol
 from ltm_bench.adapters.gateway.upstreams import Upstream
 from ltm_bench.adapters.http.answers import AnswerCache, identity
 from ltm_bench.adapters.http.shared import proxies_from_environment, read
@@ -203,12 +203,8 @@ class Gateway:
             return refused(413, family, "invalid_request_error", str(error), connection="close")
         upstream, asked = self._served[family], None
         try:
-            if asks:
-                again = request.headers.get("x-stainless-retry-count")
-                # Beside the loop: a large body takes a while.
-                asked = (await asyncio.to_thread(ModelRequest.of, PROTOCOLS[path], content, again)).measured()
-                asked = asked if self._budget.limit is None else asked.limited(upstream.provider)
-            content = b"" if asked is None else asked.content
+            if asks:  # whatever is done with a large body is done beside the loop
+                asked, content = await asyncio.to_thread(self._asked, request, PROTOCOLS[path], content)
         except ValueError as error:
             return refused(400, family, "invalid_request_error", f"the request is not JSON: {error}")
         try:
@@ -217,7 +213,7 @@ class Gateway:
                 f"{upstream.url}{'/v1' if anthropic else ''}{path}",
                 params=request.query_params,
                 headers=headers_for(request, family, upstream),
-                content=content,
+                content=content if asks else b"",
             )
         except (ValueError, httpx2.InvalidURL) as error:
             what = f"a header or the path cannot be sent on: {error!s:.200}"
@@ -253,7 +249,20 @@ class Gateway:
             answer = await read(await self._client.send(sent, stream=True))
         except httpx2.HTTPError as error:
             return unreachable(sent, family, error)
-        return returned(answer, sent, family, self.secret)
+        return await asyncio.to_thread(returned, answer, sent, family, self.secret)
+
+    def _asked(self, request: Request, protocol: Protocol, content: bytes) -> tuple[ModelRequest, bytes]:
+        """Read a request, and make of it what is sent. Raises ValueError."""
+        asked = ModelRequest.of(protocol, content, request.headers.get("x-stainless-retry-count")).measured()
+        provider = self._served[protocol.family].provider
+        asked = asked if self._budget.limit is None else asked.limited(provider)
+        return asked, asked.content
+
+    def _known(self, sent: httpx2.Request) -> tuple[str | None, bytes | None]:
+        """Return a request's name in the cache, and the answer there, which nobody may have cleaned."""
+        kept = None if self._answers is None else identity(sent)
+        found = None if self._answers is None or kept is None else self._answers.get(kept)
+        return kept, None if found is None else cleaned_json(found, self.secret)
 
     async def _call(
         self, request: Request, sent: httpx2.Request, route: Route, asked: ModelRequest, upstream: Upstream
@@ -262,9 +271,8 @@ class Gateway:
         from starlette.responses import Response
 
         family = asked.protocol.family
-        kept = None if self._answers is None else identity(sent)
-        most = asked.most(upstream.provider)
-        known = None if self._answers is None or kept is None else self._answers.get(kept)
+        most = await asyncio.to_thread(asked.most, upstream.provider)
+        kept, known = await asyncio.to_thread(self._known, sent)
         about = {"server": scrubbed(upstream.url), **asked.record}
         if self._budget.limit is not None and most is None and known is None:
             what = asked.unlisted or f"{asked.model!r:.80} at {scrubbed(upstream.url)}"
@@ -274,8 +282,7 @@ class Gateway:
         try:
             if known is not None:
                 route.begin(NOTHING, **about).cost_nothing(200, cached=True)
-                content = cleaned_json(known, self.secret)  # who kept it may not have cleaned it
-                return Response(content, 200, media_type="application/json")
+                return Response(known, 200, media_type="application/json")
             passage = await self._afforded(request, route, about, most)
         except BudgetReached as error:
             status, kind = (402, "billing_error") if family == "anthropic" else (429, "insufficient_quota")
@@ -323,15 +330,15 @@ class Gateway:
             if streams:
                 return stream(answer, passage, meter, self.secret, unasked=unasked)
             answer = await read(answer)
-            content = cleaned_json(answer.content, self.secret)
+            back = await asyncio.to_thread(returned, answer, sent, family, self.secret)
             if answer.is_success:
-                meter.read(content)
+                await asyncio.to_thread(meter.read, bytes(back.body))
                 passage.end(meter.usage, answer.status_code)
                 if self._answers is not None and kept is not None:
-                    self._answers.keep({kept: content})
+                    await asyncio.to_thread(self._answers.keep, {kept: bytes(back.body)})
             else:
                 passage.cost_nothing(answer.status_code)
-            return returned(answer, sent, family, self.secret)
+            return back
         except httpx2.HTTPError as error:
             name = type(error).__name__
             (passage.cost_nothing if name in _UNSENT else passage.lose)(0, error=name)

@@ -10,13 +10,11 @@
 
 from importlib import import_module
 
-_PLACES = ("traffic", "answers", "retries", "shared")
-
 
 def __getattr__(name: str) -> object:
     """Find a name in its module once it is asked for (PEP 562): most runs need to count traffic, and nothing else."""
     name = "AnswerCache" if name == "Answers" else name  # its name until 0.2.0
-    for module in (import_module(f"{__name__}.{place}") for place in _PLACES if not name.startswith("_")):
-        if name in vars(module):
-            return vars(module)[name]
+    for place in () if name.startswith("_") else ("traffic", "answers", "retries", "shared"):
+        if name in (found := vars(import_module(f"{__name__}.{place}"))):
+            return found[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

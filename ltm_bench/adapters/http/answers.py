@@ -35,7 +35,7 @@ class AnswerCache:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            self._database = sqlite3.connect(path, timeout=30, isolation_level=None)
+            self._database = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
             self._database.execute("PRAGMA journal_mode=WAL")
             self._database.execute("CREATE TABLE IF NOT EXISTS answers (request TEXT PRIMARY KEY, body BLOB)")
         except sqlite3.Error as error:

@@ -26,7 +26,6 @@ from ltm_bench.cli.ending import saying_when_it_ends
 from ltm_bench.cli.forecasting import sweep_lines
 from ltm_bench.cli.options import LogLevel, Quiet, check_output, output_option
 from ltm_bench.cli.publishing import Press, publish_all
-from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError, LtmBenchError, ManifestDiffers, RunIncomplete
 from ltm_bench.core.grouping import grouped
 from ltm_bench.judge.judges import find_judges, find_reader
@@ -155,9 +154,7 @@ def sweep(
                 err().print(f"{plural(len(jobs), 'run')}, {connections} calls at a time to each provider")
                 with equipped(options):
                     jobs = _foresee(jobs)
-                    _foresee_again(jobs, options)
-                    for job in jobs:  # count all of them before any spends more
-                        budget.count(spent_before(job.plan, job.folder, options))
+                    budget.count(_foresee_again(jobs, options))
                     with SweepDisplay(jobs, budget) as display, closing(Press(options)) as press:
                         ended = asyncio.run(
                             run_all(
@@ -184,7 +181,7 @@ def sweep(
                     retries=retries,
                     tags=options.tags,
                 )
-                ended = _elsewhere(jobs, budget, terms)
+                ended = _elsewhere(jobs, options, terms)
             bring = None if url is None else partial(_bring_pages, url)
             ended, runs = publish_all(ended, options, bring)
         except KeyboardInterrupt:
@@ -211,10 +208,10 @@ def _check_executor(executor: str | None, conduct: Conduct, for_cluster: Mapping
     for option, value in for_cluster.items():
         if value is not None and executor is None:
             raise ConfigError(f"{option} {value}: this only applies to a cluster; add --executor ray")
-    if executor is not None and (conduct.controls or conduct.ladder):
+    if is_url(for_cluster["--shared"] or "") and (conduct.controls or conduct.ladder):
         raise ConfigError(
-            f"--executor {executor}: --control or --ladder is asked from this machine; run `ltm-bench control RUN` on "
-            "the runs once they have ended"
+            f"--shared {for_cluster['--shared']}: --control and --ladder are asked from this machine, of runs in a "
+            "folder that it sees; run `ltm-bench control RUN` on the runs once they have ended"
         )
     if executor is not None and (conduct.cache or conduct.gateway):
         raise ConfigError(
@@ -256,10 +253,11 @@ def _raise_if_unfinished(ended: Sequence[JobResult], limit: Decimal | None) -> N
     raise RunIncomplete(what)
 
 
-def _elsewhere(jobs: Sequence[Job], budget: Budget, terms: clusters.Terms) -> list[JobResult]:
-    if any(job.plan.controls for job in jobs):
+def _elsewhere(jobs: Sequence[Job], options: Options, terms: clusters.Terms) -> list[JobResult]:
+    """Carry the runs out on the cluster, and ask controls and ladder of those in a folder from here, at the end."""
+    if terms.url is not None and any(job.plan.controls for job in jobs):
         err().print(
-            "controls of suites are not asked on a cluster; `ltm-bench control RUN` asks them afterwards"
+            "controls of suites are not asked of runs at a URL; `ltm-bench control RUN` asks them afterwards"
         )
     for job in jobs[:1]:
         terms.shared(job)  # an unusable URL is an error of the command, not of every run
@@ -267,11 +265,15 @@ def _elsewhere(jobs: Sequence[Job], budget: Budget, terms: clusters.Terms) -> li
         nodes = sum(bool(node["Alive"]) for node in ray.nodes())
         err().print(f"{plural(len(jobs), 'run')}, on a Ray cluster of {plural(nodes, 'node')}")
         jobs = _foresee(jobs)
+        if terms.url is None:
+            terms = replace(terms, besides=_foresee_again(jobs, options))
         for line in clusters.too_large(jobs, terms, ray):
             err().print(line)
-        with SweepDisplay(jobs, budget) as display:
-            problems = asyncio.run(clusters.sweep_on(ray, jobs, budget, display, terms))
-    return [JobResult(job, problem) for job, problem in zip(jobs, problems, strict=True)]
+        with SweepDisplay(jobs, options.budget) as display:
+            problems = asyncio.run(clusters.sweep_on(ray, jobs, options.budget, display, terms))
+    ended = [JobResult(job, problem) for job, problem in zip(jobs, problems, strict=True)]
+    with equipped(options):
+        return _asked_again(ended, options) if terms.url is None else ended
 
 
 def _bring_pages(url: str, job: Job) -> None:
@@ -339,8 +341,11 @@ def _foresee(jobs: Sequence[Job]) -> list[Job]:
     return [replace(job, outlook=foretold.get(job.folder, "")) for job in jobs]
 
 
-def _foresee_again(jobs: Sequence[Job], options: Options) -> None:
-    """Print what is left of controls and ladder, once for all runs that differ only in the seed."""
+def _foresee_again(jobs: Sequence[Job], options: Options) -> Decimal:
+    """Print what is left of controls and ladder, once for all runs that differ only in the seed.
+
+    Returns what they have cost so far, which counts before anything else is spent.
+    """
     alike = grouped(
         ((_but_for_the_seed(job), *left_to_ask(job.plan, job.folder, options)), job) for job in jobs
     )
@@ -349,6 +354,7 @@ def _foresee_again(jobs: Sequence[Job], options: Options) -> None:
         for line in asyncio.run(again_lines(plan, left)):
             name = f"{plan.manifest.agent.name} at {spell_span(plan.manifest.span)}"
             err().print(safe(f"{name}: {line}{each}"))
+    return sum((spent_before(job.plan, job.folder, options) for job in jobs), Decimal())
 
 
 def _but_for_the_seed(job: Job) -> str:

@@ -68,6 +68,8 @@ class Terms:
     retries: int | None = None
     """How often a run that fails is continued; None: only one whose worker is lost."""
     tags: Mapping[str, str] | None = None
+    besides: Decimal = Decimal()
+    """What was spent beside the runs, on asking their questions again."""
 
     def of(self, job: Job) -> Resources:
         """Return a job's resources."""
@@ -193,7 +195,7 @@ class _Driver:
         self._server = (
             ray.remote(BudgetServer)
             .options(num_cpus=0, scheduling_strategy=here)
-            .remote(budget.limit, _costs_before(jobs, budget, terms.url))
+            .remote(budget.limit, [*_costs_before(jobs, budget, terms.url), Cost(charged=terms.besides)])
         )
         try:
             ray.get(self._server.look.remote(), timeout=120)
@@ -213,7 +215,9 @@ class _Driver:
     async def all(self) -> list[LtmBenchError | None]:
         watching = asyncio.create_task(self._watch())
         try:
-            return list(await asyncio.gather(*(self._one(n, job) for n, job in enumerate(self._jobs))))
+            ended = list(await asyncio.gather(*(self._one(n, job) for n, job in enumerate(self._jobs))))
+            await self._look()  # what runs have cost that were finished before counts for what comes after
+            return ended
         finally:
             watching.cancel()
 
