@@ -1,11 +1,11 @@
-"""Passages and vectors in Chroma, where Chroma's own client finds them, its full text search included.
+"""Passages and vectors in Chroma, where Chroma's own client finds them.
 
 Chroma keeps them and `vector_store` ranks them, because Chroma's index is approximate and different each time that it
 is built. Chroma has no collection without an index, so this one has the cheapest, which nothing here asks.
 
-`chromadb_rust_bindings` is the part of the package `chromadb` that works on a folder, and that its client calls. It is
-used without the client, whose import takes 1.6 CPU seconds (OpenTelemetry, gRPC, HTTP): a third of a run of 32k. So
-there is no telemetry either.
+Texts are metadata, not documents, of which Chroma keeps an index of all sequences of three letters: that took three
+fifths of the time of writing. The client runs in a process of its own (`chroma_worker`), which is started once for all
+stores of this process, and ended when it does not answer.
 
 `ChromaIndex` holds passages in Chroma, found by its own index: a neighbour graph (HNSW), by cosine.
 
@@ -16,15 +16,26 @@ passages disagreed on one query of 241.
 
 from __future__ import annotations
 
-import json
+import atexit
+import os
+import pickle
+import shutil
+import sqlite3
+import subprocess
+import sys
 from bisect import bisect_left
 from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ltm_bench.adapters.passages import Passage
 from ltm_bench.adapters.vector_store import NearPassage, Stored, StoreSnapshot, VectorStore
+from ltm_bench.core.errors import AgentError
 
 if TYPE_CHECKING:
     from ltm_bench.adapters.hashing import Vectors
@@ -32,19 +43,78 @@ if TYPE_CHECKING:
 
 _NAME = "passages"
 
-_MOST_OPEN = 20
-"""Folders open at once, one per user: each takes ten files and six threads. The others open when they are needed."""
+_PATIENCE = 60.0
+"""Seconds for one request: a batch is written, or a page read, in less than one."""
 
-_open: list[ChromaStore] = []
+_ROOM = 1 << 24
+"""Bytes of a disk that is as good as full: SQLite needs them to write a batch."""
+
+
+class ChromaFailed(Exception):
+    """Chroma could not do what it was asked."""
+
+
+class _Worker:
+    """The process in which Chroma runs."""
+
+    _now: ClassVar[_Worker | None] = None
+
+    def __init__(self) -> None:
+        file = Path(__file__).with_name("chroma_worker.py")
+        # -P: beside this file are modules with names of Python's own. A typed Control-C is for this process alone.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", str(file)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._owner = os.getpid()
+        atexit.register(self.end)
+
+    @classmethod
+    def now(cls) -> _Worker:
+        """Return the one of this process, which may have to start; a process that was forked has another."""
+        if cls._now is None or cls._now._owner != os.getpid() or cls._now._process.poll() is not None:
+            cls._now = cls()
+        return cls._now
+
+    def ask(self, *request: object) -> Any:
+        """Return the answer to a request. Whoever cannot wait for it ends the process."""
+        answered = Future[Any]()
+        Thread(target=self._exchange, args=(request, answered), daemon=True).start()
+        try:
+            return answered.result(_PATIENCE)
+        except BaseException:
+            self.end()
+            raise
+
+    def _exchange(self, request: object, answered: Future[Any]) -> None:
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            pickle.dump(request, process.stdin)
+            process.stdin.flush()
+            answered.set_result(pickle.load(process.stdout))
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:  # it has ended
+            answered.set_exception(ChromaFailed(f"its process ended ({type(error).__name__})"))
+
+    def end(self) -> None:
+        """End it; what it has answered is done."""
+        if self._owner == os.getpid():
+            self._process.kill()
+            self._process.wait()
 
 
 class ChromaStore(VectorStore):
-    """Passages in a Chroma collection, ranked exactly."""
+    """Passages in Chroma's collections, ranked exactly."""
 
     place = "chroma"
-    unreadable = (Exception,)  # Chroma has no base class for what its core raises
-    # More take longer each: Chroma's indexes grow once per batch, and are saved every 1,000 passages.
-    batch = 500
+    unreadable = (ChromaFailed,)
+    batch = 1000  # as many as Chroma saves an index after: it reads all that was not saved with every batch
+    full = 4000
+    """Passages of a collection after which another is begun, so that the index of the first can go."""
     index: ClassVar[dict[str, str | int]] = {
         "space": "ip",
         "max_neighbors": 4,
@@ -52,76 +122,111 @@ class ChromaStore(VectorStore):
         "num_threads": 1,  # a run may be one of many
     }
 
-    _opened: tuple[Any, str] | None = None
-
     def open(self, home: Path) -> None:
         """Set the folder; it is opened or created on first use."""
         super().open(home)
-        import chromadb_rust_bindings  # noqa: F401  # if it is missing, say so now
+        self._failure: Exception | None = None
+        if find_spec("chromadb") is None:
+            raise ModuleNotFoundError("No module named 'chromadb'", name="chromadb")
+        _Worker.now()  # it takes a second to start
 
-    def connect(self) -> tuple[Any, str]:
-        """Return Chroma's core with the folder open, and the id of the collection."""
-        if self._opened is None:
-            import chromadb_rust_bindings as chroma
+    def connect(self) -> list[str]:
+        """Return the names of its collections, in their order."""
+        names: list[str] = self._ask("names")
+        return names
 
-            while len(_open) >= _MOST_OPEN:
-                _open[0]._disconnect()
-            self.path.mkdir(exist_ok=True)
-            file = chroma.SqliteDBConfig(
-                url=str(self.path / "chroma.sqlite3"),
-                hash_type=chroma.MigrationHash.MD5,
-                migration_mode=chroma.MigrationMode.Apply,
+    def _ask(self, method: str, **given: Any) -> Any:
+        """Return what a method of `chroma_worker.Folder` returns. After a failure, nothing else is asked."""
+        if self._failure is not None:
+            raise self._failure
+        self.path.mkdir(exist_ok=True)
+        about = {"embedder": self.embedder, "space": self.index["space"]}
+        settings = str(self.path), _NAME, about, self.index, self.full
+        try:
+            answer, failed = _Worker.now().ask(settings, method, given)
+            if failed:
+                raise ChromaFailed(failed)
+        except BaseException as error:
+            self._failure = self._explained(error)
+            if isinstance(error, Exception):
+                raise self._failure from error
+            raise
+        return answer
+
+    def _explained(self, error: BaseException) -> Exception:
+        """Return what to say about a failure: a disk, or another program, is seldom named by it."""
+        if shutil.disk_usage(self.path).free < _ROOM:
+            return AgentError(
+                f"the disk of the vector store {self.path} is full; make room, and resume the run"
             )
-            core = chroma.Bindings(
-                allow_reset=False, sqlite_db_config=file, persist_path=str(self.path), hnsw_cache_size=1
-            )
-            about = {"embedder": self.embedder, "space": self.index["space"]}
-            for known in core.list_collections():
-                if known.name == _NAME and known.metadata != about:
-                    core.delete_collection(_NAME)
-            settings = json.dumps({"hnsw": self.index, "spann": None, "embedding_function": None})
-            collection = core.create_collection(_NAME, settings, None, about, True)
-            self._opened = core, str(collection.id)
-            _open.append(self)
-        return self._opened
+        try:
+            with closing(sqlite3.connect(self.path / "chroma.sqlite3", timeout=0)) as file:
+                file.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as locked:
+            if "locked" in str(locked):
+                return AgentError(
+                    f"the vector store {self.path} is in use by another program; end that, and resume the run"
+                )
+        except sqlite3.DatabaseError:  # it is damaged, which the failure says too
+            pass
+        if isinstance(error, ChromaFailed):
+            return error
+        return AgentError(
+            f"the vector store {self.path} did not answer within {_PATIENCE:g} s; resume the run"
+        )
 
     def _read(self) -> dict[str, Stored]:
         import numpy as np
 
         stored: dict[str, Stored] = {}
-        core, collection = self.connect()
         fields = ["documents", "metadatas", "embeddings"]
-        for offset in range(0, core.count(collection), self.batch):
-            page = core.get(collection, limit=self.batch, offset=offset, include=fields)
-            vectors = np.array(page.embeddings, dtype=np.float32)
-            rows = zip(page.ids, page.documents, page.metadatas, vectors, strict=True)
-            stored.update(
-                (key, Stored(text, f"{about.get('at')} {about.get('speaker')}", vector))
-                for key, text, about, vector in rows
-            )
+        for name in self.connect():
+            offset = 0
+            while offset % self.batch == 0:
+                page = self._ask("get", collection=name, limit=self.batch, offset=offset, include=fields)
+                if not page["ids"]:
+                    break
+                offset += len(page["ids"])
+                vectors = np.array(page["embeddings"], dtype=np.float32)
+                rows = zip(page["ids"], page["documents"], page["metadatas"], vectors, strict=True)
+                stored.update(
+                    # Until version 0.4, texts were documents.
+                    (
+                        key,
+                        Stored(
+                            about.get("text", document), f"{about.get('at')} {about.get('speaker')}", vector
+                        ),
+                    )
+                    for key, document, about, vector in rows
+                )
+            self._disconnect()  # so that Chroma lets go of the index
         return stored
 
     def _delete(self, keys: Sequence[str]) -> None:
-        core, collection = self.connect()
         for start in range(0, len(keys), self.batch):
-            core.delete(collection, list(keys[start : start + self.batch]))
+            self._ask("delete", ids=list(keys[start : start + self.batch]))
 
     def _write(self, rows: Sequence[tuple[Passage, Any]]) -> None:
-        core, collection = self.connect()
-        for start in range(0, len(rows), self.batch):
-            passages, vectors = zip(*rows[start : start + self.batch], strict=True)
-            core.upsert(
-                collection,
-                [each.key for each in passages],
-                [vector.tolist() for vector in vectors],
-                [{"speaker": p.speaker, "turn": p.turn, "at": p.at.isoformat()} for p in passages],
-                [each.text for each in passages],
-            )
+        import numpy as np
+
+        most = 2 * self.batch  # a turn's passages can be more than fill one, and are not written apart
+        for start in range(0, len(rows), most):
+            passages, vectors = zip(*rows[start : start + most], strict=True)
+            about = [
+                {"speaker": p.speaker, "turn": p.turn, "at": p.at.isoformat(), "text": p.text}
+                for p in passages
+            ]
+            keys = [each.key for each in passages]
+            self._ask("upsert", ids=keys, embeddings=np.array(vectors), metadatas=about)
+
+    def close(self) -> None:
+        """Write pending passages, and close; after a failure, resuming tells them again."""
+        if self._failure is None:
+            super().close()
 
     def _disconnect(self) -> None:
-        if self._opened is not None:
-            self._opened = None
-            _open.remove(self)
+        if self._failure is None:
+            self._ask("close")
 
 
 _DIGITS = 6
@@ -151,6 +256,7 @@ class Indexed(StoreSnapshot):
 class ChromaIndex(ChromaStore):
     """Passages in a Chroma collection, ranked by its index."""
 
+    full = sys.maxsize  # one index finds them all
     index = {  # noqa: RUF012  # as in the class above
         "space": "cosine",
         # Larger than the defaults, so that little is missed.
@@ -167,10 +273,12 @@ class ChromaIndex(ChromaStore):
     def ask(self, query: Any, limit: int, *, until: int | None = None) -> list[tuple[str, float]]:
         """Return keys and distances of the passages nearest to a vector, from turns up to `until` if given."""
         self.write()  # the index knows only what is written
-        where = None if until is None else json.dumps({"turn": {"$lte": until}})
-        core, collection = self.connect()
-        answer = core.query(collection, None, [query.tolist()], limit, where, None, ["distances"])
-        return list(zip(answer.ids[0], answer.distances[0], strict=True))
+        where = None if until is None else {"turn": {"$lte": until}}
+        vectors = query[None]
+        answer = self._ask(
+            "query", query_embeddings=vectors, n_results=limit, where=where, include=["distances"]
+        )
+        return list(zip(answer["ids"][0], answer["distances"][0], strict=True))
 
     def _append(self, passages: Sequence[Passage], vectors: Vectors) -> None:
         self.passages += passages  # the index holds the vectors

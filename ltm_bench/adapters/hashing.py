@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -102,18 +103,17 @@ def embed(texts: Sequence[str]) -> Vectors:
     """Return one vector per text; a text without words gets the zero vector, which is near nothing."""
     import numpy as np
 
-    vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
+    exact = np.zeros((len(texts), DIMENSIONS))
     for row, text in enumerate(texts):
-        counts: dict[str, int] = {}
         # A text of stop words alone is better described by them than by nothing.
-        for word in content_words(text) or map(stem, words(text)):
-            counts[word] = counts.get(word, 0) + 1
-        exact = np.zeros((1, DIMENSIONS))
-        for word, times in counts.items():
-            places, amounts = _features(word)
-            np.add.at(exact[0], places, amounts * times**0.5)
-        vectors[row] = whole(exact)[0]
-    return vectors
+        counts = Counter(content_words(text) or map(stem, words(text)))
+        if counts:
+            found = [_features(word) for word in counts]
+            times = np.repeat(np.sqrt([*counts.values()]), [len(places) for places, _ in found])
+            amounts = np.concatenate([amounts for _, amounts in found]) * times
+            places = np.concatenate([places for places, _ in found])
+            exact[row] = np.bincount(places, amounts, DIMENSIONS)  # which adds in order
+    return whole(exact)
 
 
 def whole(rows: ArrayLike) -> Vectors:
