@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Whole = NDArray[int16]
     """Vectors times `GRAIN`."""
 
-_BLOCK = 1024
+_BLOCK = 512
 """Passages whose vectors are in one array."""
 
 
@@ -84,7 +84,8 @@ class Scanned(StoreSnapshot):
         # A question has few words, and so few numbers that are not 0: only these are looked at.
         used = np.flatnonzero(query)
         asked = query[used] / np.float32(GRAIN)
-        scores = np.concatenate([asked @ block[used].astype(np.float32) for block in self.blocks])[:count]
+        some = (np.take(block, used, axis=0).astype(np.float32) for block in self.blocks)
+        scores = np.concatenate([asked @ block for block in some])[:count]
         best = np.arange(count)
         if limit < count:  # keep everything that ties with the last one that fits
             best = np.flatnonzero(scores >= np.partition(scores, count - limit)[count - limit])
