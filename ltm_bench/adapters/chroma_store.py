@@ -25,12 +25,14 @@ import subprocess
 import sys
 from bisect import bisect_left
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
-from threading import Thread
+from subprocess import SubprocessError
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ltm_bench.adapters.passages import Passage
@@ -50,70 +52,52 @@ _ROOM = 1 << 24
 """Bytes of a disk that is as good as full: SQLite needs them to write a batch."""
 
 
-class ChromaFailed(Exception):
-    """Chroma could not do what it was asked."""
-
-
 class _Worker:
     """The process in which Chroma runs."""
 
-    _now: ClassVar[_Worker | None] = None
-
     def __init__(self) -> None:
-        file = Path(__file__).with_name("chroma_worker.py")
-        # -P: beside this file are modules with names of Python's own. A typed Control-C is for this process alone.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", str(file)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            # Its threads would each get memory of their own, of which little is ever given back.
-            env={**os.environ, "MALLOC_ARENA_MAX": "1"},
-            start_new_session=True,
-        )
-        self._owner = os.getpid()
+        # -P: beside the file are modules with names of Python's own.
+        command = [sys.executable, "-P", str(Path(__file__).with_name("chroma_worker.py"))]
+        # Its threads would each get memory of their own, of which little is ever given back.
+        told: dict[str, Any] = {"env": {**os.environ, "MALLOC_ARENA_MAX": "1"}, "stderr": subprocess.DEVNULL}
+        # A typed Control-C is for this process alone.
+        self._process: Any = subprocess.Popen(command, stdin=-1, stdout=-1, start_new_session=True, **told)
+        self._thread, self._owner = ThreadPoolExecutor(1), os.getpid()
         atexit.register(self.end)
 
-    @classmethod
-    def now(cls) -> _Worker:
-        """Return the one of this process, which may have to start; a process that was forked has another."""
-        if cls._now is None or cls._now._owner != os.getpid() or cls._now._process.poll() is not None:
-            cls._now = cls()
-        return cls._now
-
-    def ask(self, *request: object) -> Any:
-        """Return the answer to a request. Whoever cannot wait for it ends the process."""
-        answered = Future[Any]()
-        Thread(target=self._exchange, args=(request, answered), daemon=True).start()
+    def ask(self, *request: object) -> tuple[Any, str]:
+        """Return the answer to a request, and what failed. Whoever cannot wait for it ends the process."""
         try:
-            return answered.result(_PATIENCE)
+            answer: tuple[Any, str] = self._thread.submit(self._exchange, request).result(_PATIENCE)
         except BaseException:
             self.end()
             raise
+        return answer
 
-    def _exchange(self, request: object, answered: Future[Any]) -> None:
-        process = self._process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            pickle.dump(request, process.stdin)
-            process.stdin.flush()
-            answered.set_result(pickle.load(process.stdout))
-        except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:  # it has ended
-            answered.set_exception(ChromaFailed(f"its process ended ({type(error).__name__})"))
+    def _exchange(self, request: object) -> Any:
+        pickle.dump(request, self._process.stdin)
+        self._process.stdin.flush()
+        return pickle.load(self._process.stdout)
 
     def end(self) -> None:
         """End it; what it has answered is done."""
-        if self._owner == os.getpid():
+        if self._owner == os.getpid():  # and not a copy in a process that was forked
             self._process.kill()
             self._process.wait()
+            _worker.cache_clear()
+
+
+@cache
+def _worker(process: int) -> _Worker:
+    """Return the worker of this process, by its number."""
+    return _Worker()
 
 
 class ChromaStore(VectorStore):
     """Passages in Chroma's collections, ranked exactly."""
 
     place = "chroma"
-    unreadable = (ChromaFailed,)
+    unreadable = (SubprocessError,)
     batch = 1000  # as many as Chroma saves an index after: it reads all that was not saved with every batch
     full = 4000
     """Passages of a collection after which another is begun, so that the index of the first can go."""
@@ -130,7 +114,7 @@ class ChromaStore(VectorStore):
         self._failure: Exception | None = None
         if find_spec("chromadb") is None:
             raise ModuleNotFoundError("No module named 'chromadb'", name="chromadb")
-        _Worker.now()  # it takes a second to start
+        _worker(os.getpid())  # it takes a second to start
 
     def connect(self) -> list[str]:
         """Return the names of its collections, in their order."""
@@ -145,37 +129,30 @@ class ChromaStore(VectorStore):
         about = {"embedder": self.embedder, "space": self.index["space"]}
         settings = str(self.path), _NAME, about, self.index, self.full
         try:
-            answer, failed = _Worker.now().ask(settings, method, given)
+            answer, failed = _worker(os.getpid()).ask(settings, method, given)
             if failed:
-                raise ChromaFailed(failed)
+                raise SubprocessError(failed)
         except BaseException as error:
             self._failure = self._explained(error)
-            if isinstance(error, Exception):
-                raise self._failure from error
-            raise
+            raise (self._failure if isinstance(error, Exception) else error) from error
         return answer
 
     def _explained(self, error: BaseException) -> Exception:
         """Return what to say about a failure: a disk, or another program, is seldom named by it."""
-        if shutil.disk_usage(self.path).free < _ROOM:
-            return AgentError(
-                f"the disk of the vector store {self.path} is full; make room, and resume the run"
-            )
+        what, hint = f"did not answer within {_PATIENCE:g} s", "see whether its disk works"
+        locked = ""
         try:
             with closing(sqlite3.connect(self.path / "chroma.sqlite3", timeout=0)) as file:
                 file.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as locked:
-            if "locked" in str(locked):
-                return AgentError(
-                    f"the vector store {self.path} is in use by another program; end that, and resume the run"
-                )
-        except sqlite3.DatabaseError:  # it is damaged, which the failure says too
-            pass
-        if isinstance(error, ChromaFailed):
-            return error
-        return AgentError(
-            f"the vector store {self.path} did not answer within {_PATIENCE:g} s; resume the run"
-        )
+        except sqlite3.DatabaseError as refused:
+            locked = str(refused)
+        if shutil.disk_usage(self.path).free < _ROOM:
+            what, hint = "has no room on its disk", "make some"
+        elif "locked" in locked:
+            what, hint = "is in use by another program", "end that"
+        elif not isinstance(error, TimeoutError):
+            return SubprocessError(str(error) or "its process ended")
+        return AgentError(f"the vector store {self.path} {what}; {hint}, and resume the run")
 
     def _read(self) -> dict[str, Stored]:
         import numpy as np
@@ -183,24 +160,15 @@ class ChromaStore(VectorStore):
         stored: dict[str, Stored] = {}
         fields = ["documents", "metadatas", "embeddings"]
         for name in self.connect():
-            offset = 0
-            while offset % self.batch == 0:
+            for offset in count(0, self.batch):
                 page = self._ask("get", collection=name, limit=self.batch, offset=offset, include=fields)
-                if not page["ids"]:
-                    break
-                offset += len(page["ids"])
                 vectors = np.array(page["embeddings"], dtype=np.float32)
                 rows = zip(page["ids"], page["documents"], page["metadatas"], vectors, strict=True)
-                stored.update(
-                    # Until version 0.4, texts were documents.
-                    (
-                        key,
-                        Stored(
-                            about.get("text", document), f"{about.get('at')} {about.get('speaker')}", vector
-                        ),
-                    )
-                    for key, document, about, vector in rows
-                )
+                for key, document, about, vector in rows:
+                    text = about.get("text", document)  # until version 0.4, texts were documents
+                    stored[key] = Stored(text, f"{about.get('at')} {about.get('speaker')}", vector)
+                if len(page["ids"]) < self.batch:
+                    break
             self._disconnect()  # so that Chroma lets go of the index
         return stored
 
@@ -215,11 +183,11 @@ class ChromaStore(VectorStore):
         for start in range(0, len(rows), most):
             passages, vectors = zip(*rows[start : start + most], strict=True)
             about = [
-                {"speaker": p.speaker, "turn": p.turn, "at": p.at.isoformat(), "text": p.text}
+                {"turn": p.turn, "at": p.at.isoformat(), "speaker": p.speaker, "text": p.text}
                 for p in passages
             ]
-            keys = [each.key for each in passages]
-            self._ask("upsert", ids=keys, embeddings=np.array(vectors), metadatas=about)
+            ids = [each.key for each in passages]
+            self._ask("upsert", ids=ids, embeddings=np.array(vectors), metadatas=about)
 
     def close(self) -> None:
         """Write pending passages, and close; after a failure, resuming tells them again."""

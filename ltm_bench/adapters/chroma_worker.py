@@ -15,6 +15,7 @@ from typing import Any
 import chromadb
 from chromadb.config import Settings
 
+_SETTINGS = Settings(anonymized_telemetry=False)
 _MOST_OPEN = 20
 """Folders open at once, one per user: each takes ten files and six threads. The others open when they are needed."""
 
@@ -33,15 +34,14 @@ class Folder:
             full: The rows of a collection after which another is begun.
         """
         self._path, self._name, self._about, self._full = path, name, about, full
-        self._how: Any = {"hnsw": index}
+        self._how: Any = {"configuration": {"hnsw": index}, "embedding_function": None, "metadata": about}
         self._client: Any = None
-        self._known: dict[str, Any] = {}
 
     def close(self) -> None:
         """Close it, if it is open."""
         if self._client is not None:
             self._client.close()
-        self._client, self._known = None, {}
+            self._client = None
 
     def names(self) -> list[str]:
         """Return the names of the collections, in their order."""
@@ -72,39 +72,36 @@ class Folder:
         return list(self._collections().values())[-1]
 
     def _collections(self, *new: str) -> dict[str, Any]:
-        if not self._known:
-            settings = Settings(anonymized_telemetry=False)
-            self._client = client = chromadb.PersistentClient(self._path, settings)
-            names = [*new]
-            for each in client.list_collections():
-                if each.metadata == self._about:
-                    names.append(each.name)
-                else:
+        if self._client is None:
+            self._client = client = chromadb.PersistentClient(self._path, _SETTINGS)
+            there = client.list_collections()
+            for each in there:
+                if each.metadata != self._about:
                     client.delete_collection(each.name)
-            for name in sorted(names) or [self._name]:
-                self._known[name] = client.get_or_create_collection(
-                    name, configuration=self._how, metadata=self._about, embedding_function=None
-                )
+            names = sorted([*new, *(each.name for each in there if each.metadata == self._about)])
+            self._known = {
+                name: client.get_or_create_collection(name, **self._how) for name in names or [self._name]
+            }
         return self._known
 
 
 def serve() -> None:
     """Carry out requests until there are no more."""
     requests, answers, sys.stdout = sys.stdin.buffer, sys.stdout.buffer, sys.stderr
-    folders: dict[tuple[Any, ...], Folder] = {}
+    folders: dict[str, Folder] = {}
     while True:
         try:
             settings, method, given = pickle.load(requests)
         except EOFError:
             return
-        folder = folders.pop(settings[:1], None) or Folder(*settings)
-        folders[settings[:1]] = folder  # the last, since it is used now
+        path, *_ = settings
         try:
+            folders[path] = folder = folders.pop(path, None) or Folder(
+                *settings
+            )  # the last, since it is used now
             while len(folders) > _MOST_OPEN:
                 folders.pop(next(iter(folders))).close()
             answer = getattr(folder, method)(**given), ""
-            if method == "close":
-                del folders[settings[:1]]
         except BaseException as error:  # Chroma's core panics with what is no Exception
             answer = None, f"{type(error).__name__}: {error}"
         pickle.dump(answer, answers)

@@ -15,11 +15,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from numpy import float32, float64, intp
+    from numpy import float32, float64, int16, intp
     from numpy.typing import ArrayLike, NDArray
 
     Vectors = NDArray[float32]
     """One row per text, of length 1."""
+    Whole = NDArray[int16]
+    """Vectors times `GRAIN`."""
 
 NAME = "local-1"
 """Version of everything below: raise it when the same text gets a different vector."""
@@ -110,9 +112,8 @@ def embed(texts: Sequence[str]) -> Vectors:
         if counts:
             found = [_features(word) for word in counts]
             times = np.repeat(np.sqrt([*counts.values()]), [len(places) for places, _ in found])
-            amounts = np.concatenate([amounts for _, amounts in found]) * times
-            places = np.concatenate([places for places, _ in found])
-            exact[row] = np.bincount(places, amounts, DIMENSIONS)  # which adds in order
+            places, amounts = map(np.concatenate, zip(*found, strict=True))
+            exact[row] = np.bincount(places, amounts * times, DIMENSIONS)  # which adds in order
     return whole(exact)
 
 

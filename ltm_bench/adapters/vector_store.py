@@ -20,13 +20,7 @@ from ltm_bench.adapters.passages import Passage
 from ltm_bench.core.errors import CannotResume
 
 if TYPE_CHECKING:
-    from numpy import int16
-    from numpy.typing import NDArray
-
-    from ltm_bench.adapters.hashing import Vectors
-
-    Whole = NDArray[int16]
-    """Vectors times `GRAIN`."""
+    from ltm_bench.adapters.hashing import Vectors, Whole
 
 _BLOCK = 512
 """Passages whose vectors are in one array."""
@@ -84,8 +78,8 @@ class Scanned(StoreSnapshot):
         # A question has few words, and so few numbers that are not 0: only these are looked at.
         used = np.flatnonzero(query)
         asked = query[used] / np.float32(GRAIN)
-        some = (np.take(block, used, axis=0).astype(np.float32) for block in self.blocks)
-        scores = np.concatenate([asked @ block for block in some])[:count]
+        rows = (np.take(block, used, axis=0) for block in self.blocks)
+        scores = np.concatenate([asked @ each.astype(np.float32) for each in rows])[:count]
         best = np.arange(count)
         if limit < count:  # keep everything that ties with the last one that fits
             best = np.flatnonzero(scores >= np.partition(scores, count - limit)[count - limit])
@@ -201,14 +195,10 @@ class VectorStore(ABC):
         import numpy as np
 
         whole = np.rint(vectors * np.float32(GRAIN)).astype(np.int16)
-        start = 0
-        while start < len(whole):
-            place = (len(self.passages) + start) % _BLOCK
-            if not place:
-                self._blocks.append(np.zeros((whole.shape[1], _BLOCK), dtype=np.int16))
-            part = whole[start : start + _BLOCK - place]
-            self._blocks[-1][:, place : place + len(part)] = part.T
-            start += len(part)
+        for start, row in enumerate(whole, len(self.passages)):
+            if start % _BLOCK == 0:
+                self._blocks.append(np.zeros((len(row), _BLOCK), dtype=np.int16))
+            self._blocks[-1][:, start % _BLOCK] = row
         self.passages += passages
 
     def write(self) -> None:

@@ -281,7 +281,7 @@ def test_what_is_in_chroma_comes_back_from_chroma_alone(
     for each in (tmp_path / "home").iterdir():
         if each.name != "chroma":
             each.unlink()
-    chroma_store._Worker.now().end()
+    chroma_store._worker(os.getpid()).end()
     again = ChromaStore(hashing.NAME)
     again.open(tmp_path / "home")
     back = again.load()
