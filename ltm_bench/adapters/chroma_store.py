@@ -134,7 +134,9 @@ class ChromaStore(VectorStore):
                 raise SubprocessError(failed)
         except BaseException as error:
             self._failure = self._explained(error)
-            raise (self._failure if isinstance(error, Exception) else error) from error
+            if isinstance(error, Exception):
+                raise self._failure from error
+            raise
         return answer
 
     def _explained(self, error: BaseException) -> Exception:
