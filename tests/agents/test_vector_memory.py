@@ -420,6 +420,33 @@ def test_a_turn_stored_by_half_or_wrongly_is_mended(converse: Converse, store: s
     assert "Bucephalus" in mended.say("What is my horse called?")[0]
 
 
+def test_a_store_that_lost_rows_is_not_gone_on_from(converse: Converse, store: str, tmp_path: Path):
+    talk = converse()
+    talk.say("My boat is called Undine.", "I like rain.", "My dog is called Argos.")
+    talk.close()
+    home = tmp_path / "home"
+
+    def reopened() -> list[str]:
+        agent = make_agent("vector_memory", {"store": store})
+        try:
+            asyncio.run(agent.reopen(home, talk.turns, 3))
+            return [each.text for each in asyncio.run(agent.recall("boat", 1))]
+        finally:
+            asyncio.run(agent.close())
+
+    assert reopened() == ["My boat is called Undine."]
+    if store == "sqlite":
+        with closing(sqlite3.connect(home / "memory.sqlite")) as opened, opened:
+            opened.execute("DELETE FROM passages WHERE key = '00000001.0000'")
+    else:
+        with opened_by_chroma(home) as collection:
+            collection.delete(ids=["00000001.0000"])
+    with pytest.raises(
+        CannotResume, match=r"has lost 1 passages .* 00000001\.0000; start the run again, with --fresh"
+    ):
+        reopened()
+
+
 def test_a_new_conversation_in_an_old_folder_remembers_nothing_of_the_old_one(converse: Converse):
     talk = converse()
     talk.say("My boat is called Undine.")
