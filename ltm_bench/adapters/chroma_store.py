@@ -20,9 +20,11 @@ import atexit
 import os
 import pickle
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from bisect import bisect_left
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -67,11 +69,20 @@ class _Worker:
 
     def ask(self, *request: object) -> tuple[Any, str]:
         """Return the answer to a request, and what failed. Whoever cannot wait for it ends the process."""
+        asked = self._thread.submit(self._exchange, request)
+        heard = signal.getsignal(signal.SIGINT)
+        # asyncio would hear a Control-C only after the answer.
+        own = callable(heard) and threading.current_thread() is threading.main_thread()
         try:
-            answer: tuple[Any, str] = self._thread.submit(self._exchange, request).result(_PATIENCE)
+            if own:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            answer: tuple[Any, str] = asked.result(_PATIENCE)
         except BaseException:
             self.end()
             raise
+        finally:
+            if own:
+                signal.signal(signal.SIGINT, heard)
         return answer
 
     def _exchange(self, request: object) -> Any:

@@ -140,18 +140,27 @@ def test_numbers_are_held_in_two_bytes_and_ranked_as_if_in_four(tmp_path: Path) 
 
 
 WAITS = """
-import os, sys
+import asyncio, os, signal, sys
 from pathlib import Path
 from ltm_bench.adapters import chroma_store, hashing
 from ltm_bench.cli.main import _interrupt
-import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which the shell may have taken away
 signal.signal(signal.SIGTERM, _interrupt)
 store = chroma_store.ChromaStore(hashing.NAME)
 store.open(Path(sys.argv[1]))
 chroma_store._PATIENCE = 1e6
-try:
+exchange = chroma_store._Worker._exchange
+
+def asked(worker, request):
     print("waits", flush=True)
+    return exchange(worker, request)
+
+async def main():
+    chroma_store._Worker._exchange = asked
     store.connect()
+
+try:
+    asyncio.run(main())
 except KeyboardInterrupt:
     store.close()
     print("ended", flush=True)
