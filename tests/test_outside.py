@@ -125,6 +125,8 @@ REVIEWED = {
         "agents/zep.py :: * :: *",
     ),
     "programs on this machine that the user named, or that are ours, and the terminal": (
+        "ltm_bench/adapters/chroma_store.py :: _Worker.* :: *",
+        "ltm_bench/adapters/chroma_worker.py :: serve :: *",
         "ltm_bench/adapters/product_process.py :: ProductProcess.start :: *",
         "ltm_bench/adapters/product_process.py :: ProductProcess._last_words :: *",
         "ltm_bench/cli/ending.py :: * :: subprocess.run",

@@ -192,6 +192,7 @@ class ChromaStore(VectorStore):
     def _write(self, rows: Sequence[tuple[Passage, Any]]) -> None:
         import numpy as np
 
+        rows = list({passage.key: (passage, vector) for passage, vector in rows}.values())  # no key twice
         most = 2 * self.batch  # a turn's passages can be more than fill one, and are not written apart
         for start in range(0, len(rows), most):
             passages, vectors = zip(*rows[start : start + most], strict=True)

@@ -116,6 +116,12 @@ def test_when_the_process_is_killed_what_it_answered_is_there(store: ChromaStore
     other.close()
 
 
+def test_of_two_passages_with_one_key_the_later_is_there(store: ChromaStore) -> None:
+    again_said = Passage(7, 0, "user", AT, "Line 7, said again.")
+    add(store, [*passages(3, 5), again_said])
+    assert {key: each.text for key, each in store.load().items()}["00000007.0000"] == again_said.text
+
+
 def test_a_damaged_file_is_named_in_one_line(store: ChromaStore) -> None:
     store.close()
     (store.path / "chroma.sqlite3").write_bytes(b"no database" * 1000)
