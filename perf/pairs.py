@@ -6,14 +6,11 @@
 Both have the packages of this environment, and ran once before they count. Printed are ratios to the older commit: the
 median, and the lowest and the highest in brackets. Processor time is of a command and all that it starts, user and
 system; memory is the highest sum of their anonymous memory, looked at twenty times a second. `Equal` says whether both
-logs are, from the second line on; where scenarios or decoys have changed, they are not. A sweep also has its share of
-the ideal, in which it does nothing but wait for its calls, 16 at a time.
+logs are, from the second line on; where scenarios or decoys have changed, they are not.
 """
 
-import json
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -25,32 +22,16 @@ from pathlib import Path
 
 from perf.harness import Arguments, measurement, table
 
-FUNCTIONS = '''"""Replies at once, and after .3 s."""
-import asyncio
-
-
-def quick(message: str) -> str:
-    return "I do not know."
-
-
-async def slow(message: str) -> str:
-    await asyncio.sleep(0.3)
-    return "I do not know."
-'''
-SWEEP = "sweep --agent python:functions:slow --span 2k --max-connections 16 --seed"
+QUICK = 'def quick(message: str) -> str:\n    return "I do not know."\n'
+"""A memory of a user's own, which replies at once."""
 WAYS = {
     "run 2k": "run --agent parrot --span 2k --name parrot --fresh",
     "run vector_memory 32k": "run --agent vector_memory --span 32k --name memory --fresh",
     "run vector_memory 120k": "run --agent vector_memory --span 120k --name memory --fresh",
     "run vector_memory 500k": "run --agent vector_memory --span 500k --name memory --fresh",
-    "run vector_memory 2M": "run --agent vector_memory --span 2M --name memory --fresh",
     "run function 500k": "run --agent python:functions:quick --span 500k --name function --fresh",
     "report 500k": "report function",
     "rescore 500k": "rescore function",
-    "compare 10,000 runs": "compare many",
-    "sweep of 24": f"{SWEEP} 0..23",
-    "sweep of 64": f"{SWEEP} 0..63",
-    "sweep of 64, Ray": f"{SWEEP} 0..63 --executor ray",
 }
 """What is measured. Whoever comes later may need the run of an earlier one."""
 
@@ -78,36 +59,18 @@ def anonymous(process: int) -> int:
 
 def measured(code: Path, folder: Path, words: str) -> tuple[float, float, float]:
     """Run a command of a checkout to its end; return processor time, memory in MB, and seconds."""
-    environment = {**os.environ, "PYTHONPATH": f"{code}{os.pathsep}{folder}", "RAY_USAGE_STATS_ENABLED": "0"}
-    if words.startswith("sweep"):
-        shutil.rmtree(folder / "reports", ignore_errors=True)
-    elif words == WAYS["compare 10,000 runs"] and not (folder / "many").exists():
-        for number in range(10_000):
-            copied(folder / "reports" / "parrot", folder / "many" / f"parrot-seed{number}", number)
+    environment = {**os.environ, "PYTHONPATH": f"{code}{os.pathsep}{folder}"}
     before, most = time.perf_counter(), 0
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ltm_bench", *words.split()],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
+    command = [sys.executable, "-m", "ltm_bench", *words.split()]
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=-3, stderr=-3)
     while not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
         most = max(most, anonymous(process.pid))
         time.sleep(0.05)
-    said = process.stderr.read() if process.stderr else b""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"{words} of {code} ended with {process.returncode}: {said.decode()[-300:]}")
+        raise SystemExit(f"{words} of {code} ended with {process.returncode}")
     return usage.ru_utime + usage.ru_stime, most / 1024, time.perf_counter() - before
-
-
-def copied(run: Path, other: Path, seed: int) -> None:
-    """Copy a run as one with another seed."""
-    shutil.copytree(run, other, ignore=shutil.ignore_patterns("*.html", "agent"))
-    first, rest = (other / "events.jsonl").read_text("utf-8").split("\n", 1)
-    (other / "events.jsonl").write_text(f"{json.dumps({**json.loads(first), 'seed': seed})}\n{rest}", "utf-8")
 
 
 def logs(folder: Path) -> list[bytes]:
@@ -127,10 +90,10 @@ def main(chosen: Arguments) -> None:
             ).stdout
             with tarfile.open(fileobj=BytesIO(packed)) as archive:
                 archive.extractall(place / "code", filter="data")
-            (place / "functions.py").write_text(FUNCTIONS, "utf-8")
-        row = table("command", *"processor time|memory|seconds|of the ideal|equal".split("|"))
+            (place / "functions.py").write_text(QUICK, "utf-8")
+        row = table("command", *"processor time|memory|seconds|equal".split("|"))
         wanted = [name for name in WAYS if chosen.only in name]
-        needs = [name for name in ("run 2k", "run function 500k") if chosen.only and name not in wanted]
+        needs = [name for name in ("run function 500k",) if chosen.only and name not in wanted]
         for name in [*needs, *wanted]:
             words = WAYS[name]
             for place in (here, there):
@@ -145,7 +108,5 @@ def main(chosen: Arguments) -> None:
                 f"{statistics.median(each):.2f} ({min(each):.2f}–{max(each):.2f})"
                 for each in zip(*ratios, strict=True)
             ]
-            calls = sum(log.count(b'"event":"sent"') - log.count(b'"kind":"fill"') for log in logs(here))
-            share = statistics.median(calls * 0.3 / 16 / pair[0][2] for pair in pairs)
             equal = "yes" if logs(here) == logs(there) else "no"
-            row(name, *cells, f"{share:.0%}" if words.startswith("sweep") else "", equal)
+            row(name, *cells, equal)

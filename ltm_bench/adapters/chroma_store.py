@@ -133,7 +133,7 @@ class ChromaStore(VectorStore):
         return names
 
     def _ask(self, method: str, **given: Any) -> Any:
-        """Return what a method of `chroma_worker.Folder` returns. After a failure, nothing else is asked."""
+        """Return what a method of `chroma_worker.ChromaFolder` returns. After a failure, nothing else is asked."""
         if self._failure is not None:
             raise self._failure
         self.path.mkdir(exist_ok=True)

@@ -20,7 +20,7 @@ _MOST_OPEN = 20
 """Folders open at once, one per user: each takes ten files and six threads. The others open when they are needed."""
 
 
-class Folder:
+class ChromaFolder:
     """A folder of Chroma's, which opens when it is needed."""
 
     def __init__(self, path: str, name: str, about: dict[str, Any], index: dict[str, Any], full: int) -> None:
@@ -88,7 +88,7 @@ class Folder:
 def serve() -> None:
     """Carry out requests until there are no more."""
     requests, answers, sys.stdout = sys.stdin.buffer, sys.stdout.buffer, sys.stderr
-    folders: dict[str, Folder] = {}
+    folders: dict[str, ChromaFolder] = {}
     while True:
         try:
             settings, method, given = pickle.load(requests)
@@ -96,7 +96,7 @@ def serve() -> None:
             return
         path, *_ = settings
         try:
-            folders[path] = folder = folders.pop(path, None) or Folder(
+            folders[path] = folder = folders.pop(path, None) or ChromaFolder(
                 *settings
             )  # the last, since it is used now
             while len(folders) > _MOST_OPEN:

@@ -328,9 +328,9 @@ def test_however_many_users_few_folders_are_open_at_once(tmp_path: Path, monkeyp
         folder = (str(tmp_path / f"user {number % 5}"), "passages", {"space": "ip"}, {"space": "ip"}, 100)
         asked.append((folder, "upsert", {"ids": [str(number)], **rows}))
     asked.append((asked[3][0], "get", {"collection": "passages"}))
-    opened, kept = list[chroma_worker.Folder](), list[int]()
+    opened, kept = list[chroma_worker.ChromaFolder](), list[int]()
 
-    class Counted(chroma_worker.Folder):
+    class Counted(chroma_worker.ChromaFolder):
         def __init__(self, *settings: Any) -> None:
             super().__init__(*settings)
             opened.append(self)
@@ -339,7 +339,7 @@ def test_however_many_users_few_folders_are_open_at_once(tmp_path: Path, monkeyp
             super().upsert(**given)
             kept.append(sum(each._client is not None for each in opened))
 
-    monkeypatch.setattr(chroma_worker, "Folder", Counted)
+    monkeypatch.setattr(chroma_worker, "ChromaFolder", Counted)
     answers, said = io.BytesIO(), io.BytesIO(b"".join(map(pickle.dumps, asked)))
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=said))
     monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=answers))
