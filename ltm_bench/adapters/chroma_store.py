@@ -77,7 +77,7 @@ class _Worker:
             if own:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
             answer: tuple[Any, str] = asked.result(_PATIENCE)
-        except BaseException:
+        except BaseException:  # a Control-C leaves it in the middle of a request, too
             self.end()
             raise
         finally:
@@ -143,7 +143,7 @@ class ChromaStore(VectorStore):
             answer, failed = _worker(os.getpid()).ask(settings, method, given)
             if failed:
                 raise SubprocessError(failed)
-        except BaseException as error:
+        except BaseException as error:  # after a Control-C, too, nothing more is asked
             self._failure = self._explained(error)
             if isinstance(error, Exception):
                 raise self._failure from error
