@@ -206,9 +206,12 @@ class VectorMemory(DurableAgent):
     async def reopen(self, home: Path, turns: Sequence[Turn], since: int) -> None:
         """Hold what was on disk when it was closed, and remember what was said since and is not there."""
         await self.open(home)
-        for user in users_in(home):
-            self._store_of(user)
-        newest = max([store.reopen() for store in self._stores.values()])
+        for each in users_in(home):
+            self._store_of(each)
+        newest = -1
+        for user, store in self._stores.items():
+            own = (turn for turn in turns if turn.message.user == user)
+            newest = max(newest, store.reopen(own))
         self._restored = True
         for turn in turns[since:]:
             if turn.message.turn <= newest:

@@ -124,6 +124,8 @@ REVIEWED = {
         "agents/zep.py :: * :: *",
     ),
     "programs on this machine that the user named, or that are ours, and the terminal": (
+        "ltm_bench/adapters/memories/chroma_store.py :: _Worker.* :: *",
+        "ltm_bench/adapters/memories/chroma_worker.py :: serve :: *",
         "ltm_bench/adapters/memories/product_process.py :: ProductProcess.start :: *",
         "ltm_bench/adapters/memories/product_process.py :: ProductProcess._last_words :: *",
         "ltm_bench/cli/ending.py :: * :: subprocess.run",

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from numpy import float32, float64, intp
+    from numpy import float32, float64, int16, intp
     from numpy.typing import ArrayLike, NDArray
 
     Vectors = NDArray[float32]
     """One row per text, of length 1."""
+    Whole = NDArray[int16]
+    """Vectors times `GRAIN`."""
 
 NAME = "local-1"
 """Version of everything below: raise it when the same text gets a different vector."""
@@ -102,18 +105,16 @@ def embed(texts: Sequence[str]) -> Vectors:
     """Return one vector per text; a text without words gets the zero vector, which is near nothing."""
     import numpy as np
 
-    vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
+    exact = np.zeros((len(texts), DIMENSIONS))
     for row, text in enumerate(texts):
-        counts: dict[str, int] = {}
         # A text of stop words alone is better described by them than by nothing.
-        for word in content_words(text) or map(stem, words(text)):
-            counts[word] = counts.get(word, 0) + 1
-        exact = np.zeros((1, DIMENSIONS))
-        for word, times in counts.items():
-            places, amounts = _features(word)
-            np.add.at(exact[0], places, amounts * times**0.5)
-        vectors[row] = whole(exact)[0]
-    return vectors
+        counts = Counter(content_words(text) or map(stem, words(text)))
+        if counts:
+            found = [_features(word) for word in counts]
+            times = np.repeat(np.sqrt([*counts.values()]), [len(places) for places, _ in found])
+            places, amounts = map(np.concatenate, zip(*found, strict=True))
+            exact[row] = np.bincount(places, amounts * times, DIMENSIONS)  # which adds in order
+    return whole(exact)
 
 
 def whole(rows: ArrayLike) -> Vectors:

@@ -1,8 +1,10 @@
 """The agent with a vector store: its settings, its determinism, and its contents, in all of its stores."""
 
 import asyncio
+import io
 import json
 import os
+import pickle
 import signal
 import sqlite3
 import subprocess
@@ -11,10 +13,10 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,11 +90,11 @@ def test_it_is_free_only_where_nothing_is_remote(key: str):
 def test_a_missing_chroma_is_reported_before_anything_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(sys.modules, "chromadb_rust_bindings", None)
+    monkeypatch.setitem(sys.modules, "chromadb", None)
     asyncio.run(make_agent("vector_memory", {"store": "sqlite"}).open(tmp_path / "sqlite"))
     with pytest.raises(ModuleNotFoundError) as raised:
         asyncio.run(make_agent("vector_memory", {}).open(tmp_path / "chroma"))
-    assert dependency(raised.value).startswith("chromadb_rust_bindings is not installed, and ltm-bench needs")
+    assert dependency(raised.value).startswith("chromadb is not installed, and ltm-bench needs")
 
 
 @pytest.mark.unkept
@@ -106,7 +108,7 @@ def test_offline_it_needs_neither_a_model_nor_a_provider(store: str, tmp_path: P
         from datetime import UTC, datetime
         async def main():
             agent = make_agent("vector_memory", {"store": sys.argv[2]})
-            print("chromadb_rust_bindings" in sys.modules)
+            print("numpy" in sys.modules)
             await agent.open(pathlib.Path(sys.argv[1]))
             print((await agent.reply(Message("Where was I born?", datetime(2026, 1, 1, tzinfo=UTC), 0))).text)
             await agent.close()
@@ -239,15 +241,15 @@ def test_chromas_own_client_finds_what_was_said(converse: Converse, store: str, 
     talk.close()
     with opened_by_chroma(tmp_path / "home") as collection:
         assert collection.count() == 6
-        by_word = collection.get(where_document={"$contains": "Undine"}, include=["documents", "metadatas"])
+        by_word = collection.get(where={"text": "My boat is called Undine."}, include=["metadatas"])
         by_place = collection.get(where={"$and": [{"turn": 1}, {"speaker": "user"}]}, include=["embeddings"])
         vector = hashing.embed(["I like rain."])
         nearest = collection.query(query_embeddings=vector, n_results=1)
-    assert by_word["documents"][0] == "My boat is called Undine."
-    assert by_word["metadatas"][0] == {"speaker": "user", "turn": 0, "at": START.isoformat()}
+    said = {"speaker": "user", "turn": 0, "at": START.isoformat(), "text": "My boat is called Undine."}
+    assert by_word["metadatas"] == [said]
     if store == "chroma":  # by cosine, Chroma keeps them at another length
         assert np.array_equal(np.array(by_place["embeddings"], dtype=np.float32), vector)
-    assert nearest["documents"] == [["I like rain."]]
+    assert nearest["metadatas"][0][0]["text"] == "I like rain."
 
 
 def test_a_run_that_version_0_2_began_goes_on_with_sqlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -265,24 +267,90 @@ def test_a_run_that_version_0_2_began_goes_on_with_sqlite(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("store", ["chroma"], indirect=True)
-def test_however_many_users_few_folders_are_open_at_once(
+def test_what_is_in_chroma_comes_back_from_chroma_alone(
     converse: Converse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(chroma_store, "_MOST_OPEN", 2)
-    monkeypatch.setattr(ChromaStore, "batch", 1)  # so that each turn opens one
-    users = [f"user {number}" for number in range(5)]
-    told = [turn(number, f"My boat is called {user}.") for number, user in enumerate(users * 2)]
-    told = [replace(t, message=replace(t.message, user=users[n % 5])) for n, t in enumerate(told)]
+    monkeypatch.setattr(ChromaStore, "batch", 3)
+    monkeypatch.setattr(ChromaStore, "full", 6)
     talk = converse()
-    for each in told:
-        asyncio.run(talk.agent.observe(each))
-        assert 0 < len(chroma_store._open) <= 2
+    talk.say(*(f"My {number}th boat is called Undine {number}." for number in range(10)))
     talk.close()
-    assert chroma_store._open == []
-    again = converse(told)
-    assert len(chroma_store._open) <= 2
-    question = replace(turn(10, "What is my boat called?").message, user=users[3])
-    assert "user 3" in asyncio.run(again.agent.reply(question)).text
+    held = talk.agent.store.load()
+    assert len(talk.agent.store.connect()) == 3
+    before = {key: (each.text, each.said, each.vector.tobytes()) for key, each in held.items()}
+    assert len(before) == 20
+    for each in (tmp_path / "home").iterdir():
+        if each.name != "chroma":
+            each.unlink()
+    chroma_store._worker(os.getpid()).end()
+    again = ChromaStore(hashing.NAME)
+    again.open(tmp_path / "home")
+    back = again.load()
+    again.close()
+    assert {key: (each.text, each.said, each.vector.tobytes()) for key, each in back.items()} == before
+    assert [each.key for each in split_turn(talk.turns[9])] == sorted(back)[-2:]
+    monkeypatch.setattr(
+        hashing, "embed", lambda texts: pytest.fail(f"embedded again: {texts}") if texts else []
+    )
+    assert converse(talk.turns).stored() == {key: each.text for key, each in back.items()}
+
+
+@pytest.mark.parametrize("store", ["chroma"], indirect=True)
+def test_a_store_of_version_0_4_whose_texts_are_documents_is_read(converse: Converse, tmp_path: Path):
+    talk = converse()
+    talk.say("My boat is called Undine.", "I like rain.")
+    talk.close()
+    with opened_by_chroma(tmp_path / "home") as collection:
+        rows = collection.get(include=["embeddings", "metadatas"])
+        texts = [about.pop("text") for about in rows["metadatas"]]
+        collection.delete(ids=rows["ids"])
+        collection.upsert(rows["ids"], rows["embeddings"], rows["metadatas"], texts)
+    again = converse(talk.turns)
+    assert sorted(again.stored().values()) == [
+        "I like rain.",
+        "My boat is called Undine.",
+        "Noted.",
+        "Noted.",
+    ]
+    assert "Undine" in again.say("What is my boat called?")[0]
+    again.close()
+    with opened_by_chroma(tmp_path / "home") as collection:  # they were not written again
+        assert collection.get(ids=["00000000.0000"])["documents"] == ["My boat is called Undine."]
+
+
+def test_however_many_users_few_folders_are_open_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about what Chroma itself imports
+        from ltm_bench.adapters.memories import chroma_worker
+    monkeypatch.setattr(chroma_worker, "_MOST_OPEN", 2)
+    rows = {"embeddings": [[1.0]], "metadatas": [{"text": "My boat is called Undine."}]}
+    asked: list[tuple[tuple[Any, ...], str, dict[str, Any]]] = []
+    for number in range(10):
+        folder = (str(tmp_path / f"user {number % 5}"), "passages", {"space": "ip"}, {"space": "ip"}, 100)
+        asked.append((folder, "upsert", {"ids": [str(number)], **rows}))
+    asked.append((asked[3][0], "get", {"collection": "passages"}))
+    opened, kept = list[chroma_worker.ChromaFolder](), list[int]()
+
+    class Counted(chroma_worker.ChromaFolder):
+        def __init__(self, *settings: Any) -> None:
+            super().__init__(*settings)
+            opened.append(self)
+
+        def upsert(self, **given: Any) -> None:
+            super().upsert(**given)
+            kept.append(sum(each._client is not None for each in opened))
+
+    monkeypatch.setattr(chroma_worker, "ChromaFolder", Counted)
+    answers, said = io.BytesIO(), io.BytesIO(b"".join(map(pickle.dumps, asked)))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=said))
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=answers))
+    chroma_worker.serve()
+    for each in opened:
+        each.close()
+    assert kept == [1, *[2] * 9]
+    answers.seek(0)
+    assert [pickle.load(answers)[1] for _ in range(10)] == [""] * 10
+    assert pickle.load(answers)[0]["ids"] == ["3", "8"]
 
 
 def test_every_passage_of_message_and_reply_is_stored(converse: Converse):
@@ -346,11 +414,38 @@ def test_a_turn_stored_by_half_or_wrongly_is_mended(converse: Converse, store: s
         with opened_by_chroma(tmp_path / "home") as collection:
             collection.delete(ids=["00000000.0001"])
             vectors = collection.get(ids=["00000001.0000"], include=["embeddings"])["embeddings"]
-            collection.update(ids=["00000001.0000"], embeddings=vectors, documents=["I like snow."])
+            collection.update(ids=["00000001.0000"], embeddings=vectors, metadatas=[{"text": "I like snow."}])
     mended = converse(talk.turns)
     assert set(mended.stored()) == expected
     assert mended.stored()["00000001.0000"] == "I like rain."
     assert "Bucephalus" in mended.say("What is my horse called?")[0]
+
+
+def test_a_store_that_lost_rows_is_not_gone_on_from(converse: Converse, store: str, tmp_path: Path):
+    talk = converse()
+    talk.say("My boat is called Undine.", "I like rain.", "My dog is called Argos.")
+    talk.close()
+    home = tmp_path / "home"
+
+    def reopened() -> list[str]:
+        agent = make_agent("vector_memory", {"store": store})
+        try:
+            asyncio.run(agent.reopen(home, talk.turns, 3))
+            return [each.text for each in asyncio.run(agent.recall("boat", 1))]
+        finally:
+            asyncio.run(agent.close())
+
+    assert reopened() == ["My boat is called Undine."]
+    if store == "sqlite":
+        with closing(sqlite3.connect(home / "memory.sqlite")) as opened, opened:
+            opened.execute("DELETE FROM passages WHERE key = '00000001.0000'")
+    else:
+        with opened_by_chroma(home) as collection:
+            collection.delete(ids=["00000001.0000"])
+    with pytest.raises(
+        CannotResume, match=r"has lost 1 passages .* 00000001\.0000; start the run again, with --fresh"
+    ):
+        reopened()
 
 
 def test_a_new_conversation_in_an_old_folder_remembers_nothing_of_the_old_one(converse: Converse):

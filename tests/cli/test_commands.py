@@ -336,7 +336,6 @@ HEAVY = {
     "anthropic",
     "asyncio",
     "chromadb",
-    "chromadb_rust_bindings",
     "filelock",
     "genai_prices",
     "httpx",

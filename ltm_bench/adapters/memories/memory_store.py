@@ -18,6 +18,7 @@ from ltm_bench.adapters.memories.scratchpad import Scratchpad
 from ltm_bench.adapters.memories.vector_store import NearPassage, Stored, StoreSnapshot, VectorStore
 from ltm_bench.adapters.passages import Passage, split_turn
 from ltm_bench.core.agent import Memory
+from ltm_bench.core.errors import CannotResume
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Turn
 
@@ -196,13 +197,24 @@ class MemoryStore:
         self._index()
         self._stored, self._kept = {}, []
 
-    def reopen(self) -> int:
-        """Hold what is on disk; return the newest turn there, or -1."""
+    def reopen(self, turns: Iterable[Turn]) -> int:
+        """Hold what is on disk; return the newest turn there, or -1.
+
+        Raises CannotResume if less is there than these turns said up to then: rows were lost.
+        """
         if self.pad is not None:
             self.pad.cut(sys.maxsize)
         self.store.reopen()
         self._index()
-        return max((each.turn for each in self.store.passages), default=-1)
+        held = {(each.key, each.text) for each in self.store.passages}
+        newest = max((each.turn for each in self.store.passages), default=-1)
+        told = (each for turn in turns if turn.message.turn < newest for each in split_turn(turn))
+        if lost := [p.key for p in told if (p.key, p.text) not in held and not self._forgotten.has(p)]:
+            raise CannotResume(
+                f"{self.store.path} has lost {len(lost):,} passages that it was told, the first of them {lost[0]}; "
+                "start the run again, with --fresh"
+            )
+        return newest
 
     def show(self, turn: Turn) -> None:
         """Have a turn among the newest, whose passages are there."""

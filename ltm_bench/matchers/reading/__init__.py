@@ -12,10 +12,10 @@ from ltm_bench.matchers.reading.numbers import number
 from ltm_bench.matchers.reading.resolving import Decision, resolve
 from ltm_bench.matchers.reading.stance import mentions
 from ltm_bench.matchers.reading.structure import Block, Form, Reading, read
-from ltm_bench.matchers.reading.text import COMMON, READ, answer, flat, known_words, plain, words
+from ltm_bench.matchers.reading.text import COMMON, READ, answer, flat, known_words, plain, spellings, words
 
 __all__ = [
     "COMMON", "READ", "Block", "Decision", "Force", "Form", "Lexicon", "Mention", "Reading", "Time", "abstains",
     "answer", "flat", "gives_example", "gives_up", "is_foreign", "json_values", "known_words", "last_readable",
-    "lexicon", "mentions", "number", "plain", "read", "resolve", "words",
+    "lexicon", "mentions", "number", "plain", "read", "resolve", "spellings", "words",
 ]  # fmt: skip

@@ -86,6 +86,11 @@ def spelt(word: str) -> str:
     return _SPELLING.get(word, word)
 
 
+def spellings(word: str) -> list[str]:
+    """Return a plain word in British spelling, and in all others."""
+    return [word, *(american for american, british in _SPELLING.items() if british == word)]
+
+
 @lru_cache(maxsize=1024)
 def known_words(phrase: str) -> tuple[str, ...]:
     """Return the words of a phrase that a matcher looks for in many replies. Not for replies: it is cached."""

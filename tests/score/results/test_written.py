@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from ltm_bench import Fact, Memory, run
-from ltm_bench.score.results.written import Examined, State, Told, examine, held, summed
+from ltm_bench.matchers.reading.text import _PAIRS
+from ltm_bench.score.results.written import Examined, State, Told, _plain, examine, held, summed
 
 TOWNS = ("Ghent", "Porto", "Riga", "Lima", "Oslo")
 NOWHERE = "Atlantis"
@@ -215,3 +216,19 @@ def test_the_table_finds_the_rates_of_a_store_that_loses_keeps_invents_and_leaks
     page = (result.folder / "report.html").read_text("utf-8")
     assert "What was written" in page
     assert f"{found.recall.count} of {found.recall.of}" in page
+
+
+def test_a_value_is_found_in_every_number_and_spelling() -> None:
+    written = {british: american for american, british in _PAIRS}
+    written |= {"spy": "spies", "elf": "elves", "box": "boxes", "tie": "tie's", "a": "a", "hero": "heroes"}
+    told = [Told(Fact(f"number {value}", value)) for value in written]
+    facts = [each.fact for each in told]
+    for value, said in written.items():
+        for text in (said, f"They said: {said.upper()}s!"):
+            had = held(facts, [Memory(text)])
+            found = examine(told, (), [Memory(text)], facts, {})
+            states = {each.value: each.state == State.PRESENT for each in found.facts}
+            assert states == {fact.value: had[fact.about, fact.value] for fact in facts}
+            assert states[value] or text != said, (value, said)
+            everything = [*map(_plain, (text, text.replace("!", "")))]
+            assert states == {each: any(_plain(each) in read for read in everything) for each in written}
