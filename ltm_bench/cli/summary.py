@@ -24,7 +24,7 @@ from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import NOBODY, Results
 
 _NAMED = 3
-"""Scenarios that are named, and outcomes; more of the former are counted."""
+"""Scenarios that are named; more of them are counted."""
 
 _WIDE = 0.1
 """Width of an interval, as a share of all points, from which on more examples are advised."""
@@ -100,9 +100,13 @@ def _end(run: Run) -> Iterator[str]:
         lowest = min(each.score_so_far or 0.0 for each in results.scenarios)
         where = [each.name for each in results.scenarios if (each.score_so_far or 0.0) == lowest]
         others = f" and {len(where) - _NAMED} others" if len(where) > _NAMED else ""
-        said = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common(_NAMED))
+        said = ", ".join(
+            f"{number} {outcome.replace('_', ' ')}" for outcome, number in outcomes.most_common()
+        )
+        # A share of the words, as published scorers give, is no fault of the reply.
+        less = "less than full marks" if results.sets else "not right"
         yield (
-            f"not right: {len(missed)} of {plural(len(asked), 'question')} ({said}); worst at "
+            f"{less}: {len(missed)} of {plural(len(asked), 'question')} ({said}); worst at "
             f"{', '.join(where[:_NAMED])}{others} ({lowest:.2f})"
         )
     spent = Decimal(str(results.costs.dollars or 0))
@@ -196,10 +200,8 @@ def _print_ladder(found: LadderResult | None) -> None:
     out().print(found.sentence)
     if (both := found.agreement) is not None:
         out().print(f"ladder and retrieval place {both.same} of {both.n} losses alike")
-    for rung, why in found.left_out.items():
-        what = "left out of the ladder" if rung == "again" else f"not {rung}"
-        names = [f"{name} ({reason})" for name, reason in sorted(why.items())]
-        out().print(f"{what}: {', '.join(names)}")
+    for line in found.unasked:
+        out().print(safe(line))
 
 
 def print_page(path: Path) -> None:

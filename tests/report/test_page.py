@@ -526,9 +526,9 @@ def test_the_shortest_exchange_of_each_kind_is_there_to_read_the_most_frequent_f
         for i, (outcome, reply, place) in enumerate(asked)
     ]
     assert [each.example.id for each in samples(made.results(examples))] == [
-        "colours/4",
         "colours/2",
         "colours/3",
+        "colours/4",
     ]
     kinds = [o for o in Outcome if not o.infrastructure]
     assert len(kinds) > LIMITS["MOST_KINDS"]
