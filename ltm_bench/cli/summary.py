@@ -16,7 +16,7 @@ from ltm_bench.cli.display import money
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.plan.folders import REPORTS
-from ltm_bench.report.words import cost, plural
+from ltm_bench.report.words import cost, counted, plural
 from ltm_bench.score.results.controls import Controls
 from ltm_bench.score.results.headline import Leaks
 from ltm_bench.score.results.ladder import LadderResult
@@ -96,17 +96,14 @@ def _end(run: Run) -> Iterator[str]:
     missed = [(name, each) for name, each in asked if each.counted != 1]
     yield _verdict(results)
     if missed:
-        outcomes = Counter(each.outcome.value for _, each in missed)
+        outcomes = counted(Counter(each.outcome for _, each in missed))
         lowest = min(each.score_so_far or 0.0 for each in results.scenarios)
         where = [each.name for each in results.scenarios if (each.score_so_far or 0.0) == lowest]
         others = f" and {len(where) - _NAMED} others" if len(where) > _NAMED else ""
-        said = ", ".join(
-            f"{number} {outcome.replace('_', ' ')}" for outcome, number in outcomes.most_common()
-        )
         # A share of the words, as published scorers give, is no fault of the reply.
         less = "less than full marks" if results.sets else "not right"
         yield (
-            f"{less}: {len(missed)} of {plural(len(asked), 'question')} ({said}); worst at "
+            f"{less}: {len(missed)} of {plural(len(asked), 'question')} ({outcomes}); worst at "
             f"{', '.join(where[:_NAMED])}{others} ({lowest:.2f})"
         )
     spent = Decimal(str(results.costs.dollars or 0))
@@ -221,6 +218,5 @@ def _table(results: Results) -> Table:
     for each in results.scenarios:
         score = "–" if each.score_so_far is None else f"{each.score_so_far:.2f}"
         span = f"{each.interval.low:.2f} – {each.interval.high:.2f}" if each.interval else ""
-        outcomes = ", ".join(f"{n} {outcome.value}" for outcome, n in each.outcomes.items())
-        table.add_row(each.name, score, span, str(each.n), outcomes)
+        table.add_row(each.name, score, span, str(each.n), counted(each.outcomes))
     return table

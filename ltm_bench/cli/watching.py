@@ -1,6 +1,7 @@
 """Runs at the terminal: shows progress, prints scores, and says how to resume a run that stops."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -10,23 +11,34 @@ from ltm_bench.api import Options, Run
 from ltm_bench.api.continuing import resuming
 from ltm_bench.cli.console import complain, err
 from ltm_bench.cli.display import RunDisplay
+from ltm_bench.cli.forecasting import agree
 from ltm_bench.cli.summary import print_run
 from ltm_bench.core.errors import RunIncomplete
 from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.estimate import Estimate
 
 Execution = Callable[[Options], Coroutine[Any, Any, Run]]
 """Carries out a run with these options."""
 
 
-def watch(execute: Execution, options: Options, resumable: Path | None = None) -> Run:
+def is_watched() -> bool:
+    """Whether a person can be asked something."""
+    return sys.stdin.isatty() and err().is_terminal
+
+
+def watch(
+    execute: Execution, options: Options, resumable: Path | None = None, *, runs_to_agree: int = 0
+) -> Run:
     """Carry out a run, and print its results.
 
     Args:
         execute: Carries it out.
         options: How it is carried out; several runs can share them, and their budget.
         resumable: The run's folder, if it has begun.
+        runs_to_agree: Number of runs like it whose price a person at the terminal is to agree to; 0 asks nobody.
 
     Raises:
+        ConfigError: A person did not agree to what it costs.
         RunIncomplete: It was interrupted, or had to stop.
     """
     display = RunDisplay()
@@ -36,6 +48,11 @@ def watch(execute: Execution, options: Options, resumable: Path | None = None) -
         begun.append(folder)
         display.begin(plan, folder)
 
+    def foresee(plan: Plan, found: Estimate | None) -> None:
+        display.foresee(plan, found)
+        if runs_to_agree and is_watched():
+            agree(plan, found, runs_to_agree)
+
     def stopped(run: Run) -> None:
         display.end()
         print_run(run)
@@ -44,7 +61,7 @@ def watch(execute: Execution, options: Options, resumable: Path | None = None) -
         options,
         progress=display,
         notify=lambda line: err().print(line),
-        foresee=display.foresee,
+        foresee=foresee,
         watch=begin,
         reused=lambda line: complain(f"nothing was run: {line}"),
         stopped=stopped,

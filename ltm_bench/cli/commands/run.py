@@ -80,7 +80,12 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
             folders.append(folder)
             executions.append(partial(execute, plan, folder))
     options = replace(Options.of(conduct), beside=spelled(Thresholds, series, Thresholds()))
-    runs = [watch(execution, options) for execution in executions]
+    # Whoever states a limit has agreed to it already.
+    asks = not series.yes and options.budget.limit is None
+    runs = [
+        watch(execution, options, runs_to_agree=len(executions) if asks and not done else 0)
+        for done, execution in enumerate(executions)
+    ]
     for each in runs if series.otel is not None else ():
         try:
             send_spans(each, series.otel or "")
