@@ -20,8 +20,8 @@ F = TypeVar("F", bound=Callable[..., None])
 
 GROUPS: Mapping[str, str] = {
     "Who is asked": "agent agents settings base_url",
-    "What is asked": "span spans suite suites data scenarios examples seed seeds parameters questions filler acknowledge "
-    "quick isolated pace tokenizer",
+    "What is asked": "span spans suite suites data scenarios examples seed seeds parameters questions filler "
+    "acknowledge quick isolated pace tokenizer",
     "How replies are judged, and losses explained": "reader judges controls ladder",
     "What it may cost": "max_cost yes cache gateway upstream gateway_port gateway_env",
     "How fast, and how long": "connections timeout max_retries run_timeout latency",

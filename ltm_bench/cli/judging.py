@@ -10,7 +10,7 @@ from typing import TypeVar
 from rich.progress import MofNCompleteColumn, Progress
 
 from ltm_bench.api import check_price
-from ltm_bench.cli.console import err, out, safe, table_of
+from ltm_bench.cli.console import err, out, print_table, safe, table_of
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Matcher
@@ -157,7 +157,7 @@ def print_calibration(calibration: Calibration) -> None:
         table.add_row(
             kind, "right" if found.right else "otherwise", *row, str(otherwise), str(found.unreadable)
         )
-    out().print(table)
+    print_table(table)
     cost = "unknown" if calibration.dollars is None else f"${calibration.dollars:.4f}"
     print_unread(calibration)
     out().print(

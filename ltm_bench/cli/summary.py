@@ -7,11 +7,10 @@ from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 
-from rich import box
 from rich.table import Table
 
 from ltm_bench.api import REFERENCES, Run
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.console import out, print_table, safe, table_of
 from ltm_bench.cli.display import money
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
@@ -39,7 +38,7 @@ def print_controls(found: Controls | None, whose: str = "") -> None:
 def print_run(run: Run) -> None:
     """Print the scores of a run."""
     results = run.results
-    out().print(_table(results))
+    print_table(_table(results))
     print_controls(results.controls)
     _print_ladder(results.ladder)
     if results.references:
@@ -207,14 +206,18 @@ def print_page(path: Path) -> None:
 
 
 def _table(results: Results) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_footer=True)
-    head = f"{results.score_so_far:.2f} / {results.out_of}"
-    table.add_column("scenario", footer="sum" if results.complete else "sum so far (incomplete)")
-    table.add_column("score", justify="right", footer=head)
     interval = results.interval
-    table.add_column("95 %", footer=f"{interval.low:.2f} – {interval.high:.2f}" if interval else "")
-    table.add_column("n", justify="right", footer=str(len(results.examples)))
-    table.add_column("outcomes")
+    between = f"{interval.low:.2f} – {interval.high:.2f}" if interval else ""
+    total = f"{results.score_so_far:.2f} / {results.out_of}"
+    footers = (
+        "sum" if results.complete else "sum so far (incomplete)",
+        total,
+        between,
+        str(len(results.examples)),
+        "",
+    )
+    heads = ("scenario", "score", "95 %", "n", "outcomes")
+    table = table_of(*heads, words=("scenario", "95 %", "outcomes"), footers=footers)
     for each in results.scenarios:
         score = "–" if each.score_so_far is None else f"{each.score_so_far:.2f}"
         span = f"{each.interval.low:.2f} – {each.interval.high:.2f}" if each.interval else ""

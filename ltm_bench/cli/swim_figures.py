@@ -8,7 +8,7 @@ from typing import Any
 
 from ltm_bench.adapters.embeddings import embedder_of
 from ltm_bench.api import load_run
-from ltm_bench.cli.console import out, safe, table_of
+from ltm_bench.cli.console import out, print_table, safe, table_of
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Outcome
 from ltm_bench.datasets.swim.figures import SwimFigure, Tested, figures_of
@@ -64,11 +64,11 @@ def _line(figure: SwimFigure) -> dict[str, Any]:
 
 def _print(results: Results, lines: Sequence[Mapping[str, Any]]) -> None:
     out().print(f"{safe(results.agent)} · span {spell_span(results.span)}")
-    table = table_of("test", "at", "accuracy", "95 %", "n", names=2, pad_edge=False)
+    table = table_of("test", "at", "accuracy", "95 %", "n", words=("test", "at"), pad_edge=False)
     for line in lines:
         interval = "{low:.2f} – {high:.2f}".format(**line)
         table.add_row(line["test"], line["at"], f"{line['score']:.3f}", interval, str(line["n"]))
-    out().print(table)
+    print_table(table)
     if undecided := results.outcomes.get(Outcome.UNDECIDED, 0):
         out().print(
             f"{undecided} answers are undecided and count 0: text alone cannot tell; rescore --judge NAME decides them"

@@ -21,6 +21,7 @@ from ltm_bench.core.errors import ConfigError, nearest
 from ltm_bench.plan.declaring import Option
 from ltm_bench.report.paper_table import FORMS
 from ltm_bench.report.publishing import replace_file
+from ltm_bench.report.words import plural
 
 app = group()
 
@@ -54,6 +55,8 @@ def compare(
         raise ConfigError("--format and --json exclude each other")
     check_output(output)
     places = places_of(runs or ())
+    if not runs:
+        err().print(f"all {plural(len(places), 'run')} in reports/; name some to compare those alone")
     comparison = api.compare(*places)
     if output is not None and form is None:
         write_comparison(comparison, places, output)

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
-from ltm_bench.cli.console import out, print_table, safe
+from ltm_bench.cli.console import out, print_table, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError, check_known
@@ -36,14 +34,13 @@ def print_rows(rows: Sequence[Row], *, as_json: bool) -> None:
     if as_json:
         out().print(json.dumps(rows, indent=1))
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    for key in rows[0] if rows else ():
-        longest = max(len(str(row[key])) for row in rows)
-        # Users type these names, so they must not be cut.
-        table.add_column(key, overflow="fold", min_width=longest if key == "name" else None)
+    if not rows:
+        out().print("none")
+        return
+    table = table_of(*rows[0], words=rows[0].keys() - {"95 %", "started"})
     for row in rows:
         table.add_row(*(Text(safe(str(value))) for value in row.values()))
-    print_table(table if rows else "none")
+    print_table(table)
 
 
 def _agents() -> list[Row]:
