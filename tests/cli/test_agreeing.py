@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.cli import forecasting
+from ltm_bench.cli import console
 from ltm_bench.cli.forecasting import DEAR, agree
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.planning import Plan, make_plan
@@ -24,7 +24,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was asked; whoever is asked says yes."""
     found: list[str] = []
     monkeypatch.setattr("signal.signal", lambda *_: None)
-    monkeypatch.setattr(forecasting.err(), "print", lambda text="", **_: found.append(text))
+    monkeypatch.setattr(console.err(), "print", lambda text="", **_: found.append(text))
     monkeypatch.setattr("builtins.input", lambda: "y")
     return found
 
