@@ -123,7 +123,7 @@ Gateway = Annotated[
     bool,
     Option(
         "Have the agent's own calls to its providers go through an endpoint on this machine: it sees what they cost, "
-        "keeps to --max-cost, and keeps the providers' keys from the agent. Needs the extra gateway."
+        "keeps to --max-cost, and keeps the providers' keys from the agent."
     ),
 ]
 Upstream = Annotated[

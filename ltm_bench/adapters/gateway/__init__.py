@@ -9,7 +9,7 @@ import typing
 
 
 def __getattr__(name: str) -> typing.Any:
-    """Import the endpoint on first use: it needs the extra `gateway`."""
+    """Import the endpoint on first use: its server takes long to import."""
     if name != "Gateway":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ltm_bench.adapters.gateway import server

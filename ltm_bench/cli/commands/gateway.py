@@ -37,7 +37,7 @@ def gateway(
 ) -> None:
     """Serve an endpoint for an agent that ltm-bench does not run: it forwards the agent's calls to its providers.
 
-    It sees what they cost, keeps to --max-cost, and keeps the providers' keys from the agent. Needs the extra gateway.
+    It sees what they cost, keeps to --max-cost, and keeps the providers' keys from the agent.
     """
     budget, routes = Budget(max_cost), dict[str, Route]()
     given = read_key(KEY_VARIABLE)
