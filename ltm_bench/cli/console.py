@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -13,7 +14,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from rich.console import Console
@@ -85,9 +86,8 @@ def table_of(
 
     table = Table(box=box.SIMPLE_HEAD, show_footer=bool(footers), title=title, pad_edge=pad_edge)
     table.title_justify = "left"
-    for place, head in enumerate(heads):
+    for head, foot in zip(heads, footers or [""] * len(heads), strict=True):
         wraps = head in (heads[:1] if words is None else words)
-        foot = footers[place] if footers else ""
         table.add_column(head, foot, justify="left" if wraps else "right", no_wrap=not wraps, overflow="fold")
     return table
 
@@ -122,6 +122,21 @@ def print_table(table: Table) -> None:
         for row in zip(*([*column.cells, column.footer] for column in table.columns), strict=True):
             known = [(column.header, str(cell)) for column, cell in zip(table.columns, row, strict=True)]
             out().print(whole.fill(" · ".join(f"{head} {cell}".strip() for head, cell in known if cell)))
+
+
+def print_records(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print things that have the same fields, as a table or as JSON."""
+    from rich.text import Text
+
+    if as_json or not rows:
+        out().print(json.dumps(rows, indent=1) if as_json else "none")
+        return
+
+    table = table_of(*rows[0], words=rows[0].keys() - {"95 %", "started"})
+    for row in rows:
+        cells = (("no", "yes")[each] if isinstance(each, bool) else each for each in row.values())
+        table.add_row(*(Text(safe(str(each))) for each in cells))
+    print_table(table)
 
 
 def complain(message: str) -> None:

@@ -41,9 +41,8 @@ class _Grouped(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write a section for each group."""
         shown = [(each, line) for each in self.get_params(ctx) if (line := each.get_help_record(ctx))]
-        groups = {
-            name: title for title, names in GROUPS.items() for name in names.split() if len(shown) >= _MANY
-        }
+        many = len(shown) >= _MANY
+        groups = {name: title for title, names in GROUPS.items() for name in names.split() if many}
         sections = defaultdict[str, list[tuple[str, str]]](list)
         for each, line in shown:
             usual = "Arguments" if each.param_type_name == "argument" else "Options"
@@ -80,9 +79,8 @@ def command(
     def add(function: F) -> F:
         former = {"token_normalize_func": lambda flag: FORMER.get(flag, flag)}
         shown = epilog if examples else None
-        app.command(name, cls=_Grouped, epilog=shown, context_settings=former, hidden=hidden)(
-            _spread(function, idle)
-        )
+        add_to = app.command(name, cls=_Grouped, epilog=shown, context_settings=former, hidden=hidden)
+        add_to(_spread(function, idle))
         return function
 
     return add

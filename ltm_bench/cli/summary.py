@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import chain
-from pathlib import Path
 
 from rich.table import Table
 
@@ -198,11 +197,6 @@ def _print_ladder(found: LadderResult | None) -> None:
         out().print(f"ladder and retrieval place {both.same} of {both.n} losses alike")
     for line in found.unasked:
         out().print(safe(line))
-
-
-def print_page(path: Path) -> None:
-    """Print where a page is."""
-    out().print(f"page: {path}")
 
 
 def _table(results: Results) -> Table:

@@ -32,8 +32,7 @@ def _told(question: Mapping[str, Any]) -> Iterator[str]:
     yield f"expected: {question.get('in_words') or question['expected']}"
     memory = question.get("retrieval") and Retrieval.model_validate(question["retrieval"])
     if memory and memory.lost:
-        found = f"of {memory.needles} needles {memory.stored} stored, {memory.retrieved} retrieved"
-        yield f"memory: {memory.lost} ({found})"
+        yield f"memory: {memory.lost} (needles: {memory.needles}, {memory.stored} stored, {memory.retrieved} retrieved)"
     if climbed := question.get("ladder"):
         yield f"ladder: {LOSSES[climbed['lost']]}"
 

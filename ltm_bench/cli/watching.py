@@ -21,21 +21,14 @@ Execution = Callable[[Options], Coroutine[Any, Any, Run]]
 """Carries out a run with these options."""
 
 
-def is_watched() -> bool:
-    """Whether a person can be asked something."""
-    return sys.stdin.isatty() and err().is_terminal
-
-
-def watch(
-    execute: Execution, options: Options, resumable: Path | None = None, *, runs_to_agree: int = 0
-) -> Run:
+def watch(execute: Execution, options: Options, resumable: Path | None = None, *, dear: int = 0) -> Run:
     """Carry out a run, and print its results.
 
     Args:
         execute: Carries it out.
         options: How it is carried out; several runs can share them, and their budget.
         resumable: The run's folder, if it has begun.
-        runs_to_agree: Number of runs like it whose price a person at the terminal is to agree to; 0 asks nobody.
+        dear: Number of runs like it whose price a person at the terminal is to agree to; 0 asks nobody.
 
     Raises:
         ConfigError: A person did not agree to what it costs.
@@ -50,8 +43,8 @@ def watch(
 
     def foresee(plan: Plan, found: Estimate | None) -> None:
         display.foresee(plan, found)
-        if runs_to_agree and is_watched():
-            agree(plan, found, runs_to_agree)
+        if dear and sys.stdin.isatty() and err().is_terminal:
+            agree(plan, found, dear)
 
     def stopped(run: Run) -> None:
         display.end()

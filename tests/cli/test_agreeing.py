@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -96,7 +97,8 @@ def test_a_person_is_asked_once_unless_a_limit_or_yes_was_said_or_nobody_is_ther
     monkeypatch.chdir(tmp_path)
     asked: list[int] = []
     monkeypatch.setattr("ltm_bench.cli.watching.agree", lambda plan, found, runs: asked.append(runs))
-    monkeypatch.setattr("ltm_bench.cli.watching.is_watched", lambda: terminal)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: terminal))
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
     done = command(
         "run", "--agent", "goldfish", "--span", "2k", "--scenario", "colours", "--examples", "1", *words
     )

@@ -101,10 +101,10 @@ def test_every_command_that_prints_a_table_fits_the_terminal(
     for name in (LONG, f"{LONG}-again"):
         run(agent="goldfish", span="2k", scenarios=["colours"], examples=2, name=name)
     tables: list[Table] = []
-    for module in ("list_", "datasets", "estimate", "plan_size", "sweep"):
+    for module in ("estimate", "plan_size", "sweep"):
         monkeypatch.setattr(f"ltm_bench.cli.commands.{module}.print_table", tables.append)
-    monkeypatch.setattr("ltm_bench.cli.comparison.print_table", tables.append)
-    monkeypatch.setattr("ltm_bench.cli.summary.print_table", tables.append)
+    for module in ("comparison", "console", "summary"):
+        monkeypatch.setattr(f"ltm_bench.cli.{module}.print_table", tables.append)
     assert command(*words).exit_code == 0
     assert tables
     for table in tables:

@@ -192,8 +192,9 @@ def test_the_pack_of_the_tutorial_is_found_runs_and_is_missed_elsewhere(
         for line in (f"[{group}]", *(f"{name} = {value}" for name, value in points.items()))
     ]
     pack.install(project["name"], "\n".join(declared))
-    for kind, name in (("scenarios", "kettle"), ("agents", "last_word")):
-        assert files.catalogue(kind)[name].parent == pack.site / "kettle_memory" / kind  # type: ignore[index]  # both are kinds
+    here = pack.site / "kettle_memory"
+    assert files.catalogue("scenarios")["kettle"].parent == here / "scenarios"
+    assert files.catalogue("agents")["last_word"].parent == here / "agents"
     words = ("run", "--span", "2k", "--scenario", "kettle", "--agent")
     assert command(*words, "perfect", "--fail-under", "1").exit_code == 0
     assert command(*words, "last_word", "--name", "r").exit_code == 0

@@ -11,7 +11,7 @@ from ltm_bench.api.auditing import audit as audit_run
 from ltm_bench.cli.console import ask_key, err, out, print_table, print_titled, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
-from ltm_bench.cli.summary import print_page, print_raters
+from ltm_bench.cli.summary import print_raters
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.audit import Drawn, commissioned, drawn_from, unread
@@ -89,7 +89,7 @@ def audit(
         scored = asyncio.run(api.rescore(folder, api.Options()))
     _print([each for each in scored.results.audits if each.auditor == who][-1])
     print_raters(scored.results)
-    print_page(folder / "report.html")
+    out().print(f"page: {folder / 'report.html'}")
 
 
 def _read(folder: Path, by: Commission) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ltm_bench.cli.console import err, out, print_table, safe, table_of
+from ltm_bench.cli.console import err, out, print_records, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError
@@ -26,15 +26,7 @@ def list_sets(as_json: Json = False) -> None:
         {"name": each.name, "about": each.about, "licence": each.licence, "here": each.place.exists()}
         for each in public_sets().values()
     ]
-    if as_json:
-        out().print_json(json.dumps(rows))
-        return
-    table = table_of(*rows[0], words=rows[0].keys())
-    for row in rows:
-        table.add_row(
-            str(row["name"]), str(row["about"]), str(row["licence"]), "yes" if row["here"] else "no"
-        )
-    print_table(table)
+    print_records(rows, as_json=as_json)
 
 
 @command(app, "datasets fetch longmemeval-s", "run --suite longmemeval-s", name="fetch")
