@@ -195,3 +195,31 @@ def test_what_the_smaller_installation_leaves_out_is_never_imported(
     program = [sys.executable, "-c", WITHOUT, ",".join(names), *words]
     done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "python:{}:Bot",
+        "python:{}.py:Bot",
+        "{}.py:Bot",
+        "./{}.py:Bot",
+        "python:bots/{}.py:Bot",
+        "bots/{}.py:Bot",
+    ],
+)
+def test_an_agent_in_a_file_is_found_however_its_file_is_typed(
+    place: Path, command: "Command", typed: str
+) -> None:
+    bot = "class Bot:\n    def __call__(self, message):\n        return 'Hello.'\n"
+    name = "typed_" + "".join(filter(str.isalpha, typed))
+    (place / "bots").mkdir()
+    (place / ("bots" if "bots" in typed else ".") / f"{name}.py").write_text(bot, "utf-8")
+    assert command(*SHORT, "--agent", typed.format(name)).exit_code == 0
+
+
+def test_a_file_whose_class_is_no_adapter_says_how_it_is_named(place: Path, command: "Command") -> None:
+    (place / "some_bot.py").write_text(
+        "class Bot:\n    def __call__(self, message):\n        return ''\n", "utf-8"
+    )
+    assert "python:some_bot:NAME" in command(*SHORT, "--agent", "some_bot.py").err
