@@ -154,9 +154,8 @@ def print_calibration(calibration: Calibration) -> None:
         interval = wilson(found.accepted / max(found.n, 1), found.n)
         otherwise = found.n - found.accepted - found.unreadable
         row = (str(found.n), str(found.accepted), f"{100 * interval.low:.1f} – {percent(interval.high)}")
-        table.add_row(
-            kind, "right" if found.right else "otherwise", *row, str(otherwise), str(found.unreadable)
-        )
+        should = "right" if found.right else "otherwise"
+        table.add_row(kind, should, *row, str(otherwise), str(found.unreadable))
     print_table(table)
     cost = "unknown" if calibration.dollars is None else f"${calibration.dollars:.4f}"
     print_unread(calibration)

@@ -86,10 +86,7 @@ def _assumed(name: str) -> Basis:
 def _table(scenarios: int, examples: Mapping[int, int | None]) -> Table:
     table = table_of("seeds", "examples of each scenario in a run", "examples in all", words=())
     for seeds, each in examples.items():
-        if each is None:
-            table.add_row(str(seeds), f"more than {MOST:,}", "")
-        else:
-            table.add_row(
-                str(seeds), f"{each:,}", f"{Size(scenarios=scenarios, examples=each, seeds=seeds).total:,}"
-            )
+        size = None if each is None else Size(scenarios=scenarios, examples=each, seeds=seeds)
+        cells = (f"more than {MOST:,}", "") if size is None else (f"{each:,}", f"{size.total:,}")
+        table.add_row(str(seeds), *cells)
     return table
