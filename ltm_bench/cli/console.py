@@ -114,7 +114,7 @@ def print_table(table: Table) -> None:
     with out().capture() as seen:
         out().print(table)
     if max(map(cell_len, Text.from_ansi(seen.get()).plain.splitlines())) <= out().width:
-        out().file.write(seen.get())
+        out().print(table)
     else:
         out().print(table.title or "")
         whole = textwrap.TextWrapper(out().width, subsequent_indent="  ")
