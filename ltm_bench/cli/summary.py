@@ -203,13 +203,8 @@ def _table(results: Results) -> Table:
     interval = results.interval
     between = f"{interval.low:.2f} – {interval.high:.2f}" if interval else ""
     total = f"{results.score_so_far:.2f} / {results.out_of}"
-    footers = (
-        "sum" if results.complete else "sum so far (incomplete)",
-        total,
-        between,
-        str(len(results.examples)),
-        "",
-    )
+    named = "sum" if results.complete else "sum so far (incomplete)"
+    footers = (named, total, between, str(len(results.examples)), "")
     heads = ("scenario", "score", "95 %", "n", "outcomes")
     table = table_of(*heads, words=("scenario", "95 %", "outcomes"), footers=footers)
     for each in results.scenarios:

@@ -21,14 +21,16 @@ Execution = Callable[[Options], Coroutine[Any, Any, Run]]
 """Carries out a run with these options."""
 
 
-def watch(execute: Execution, options: Options, resumable: Path | None = None, *, dear: int = 0) -> Run:
+def watch(
+    execute: Execution, options: Options, resumable: Path | None = None, *, dear: list[int] | None = None
+) -> Run:
     """Carry out a run, and print its results.
 
     Args:
         execute: Carries it out.
         options: How it is carried out; several runs can share them, and their budget.
         resumable: The run's folder, if it has begun.
-        dear: Number of runs like it whose price a person at the terminal is to agree to; 0 asks nobody.
+        dear: Number of runs like it whose price a person at the terminal is to agree to; taken out once it is asked.
 
     Raises:
         ConfigError: A person did not agree to what it costs.
@@ -44,7 +46,7 @@ def watch(execute: Execution, options: Options, resumable: Path | None = None, *
     def foresee(plan: Plan, found: Estimate | None) -> None:
         display.foresee(plan, found)
         if dear and sys.stdin.isatty() and err().is_terminal:
-            agree(plan, found, dear)
+            agree(plan, found, dear.pop())
 
     def stopped(run: Run) -> None:
         display.end()

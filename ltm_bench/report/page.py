@@ -139,12 +139,10 @@ def samples(results: Results) -> list[Sample]:
             if question.reply is not None and not question.outcome.infrastructure:
                 place = question.retrieval.lost if question.retrieval else None
                 kinds[question.outcome, place].append(Sample(example, question))
-    first = sorted(kinds, key=lambda kind: (kind[0] is Outcome.CORRECT, -len(kinds[kind])))[
-        : LIMITS["MOST_KINDS"]
-    ]
+    first = sorted(kinds.items(), key=lambda kind: (kind[0][0] is Outcome.CORRECT, -len(kind[1])))
     return [
-        min(kinds[kind], key=lambda each: len(each.question.text + (each.question.reply or "")))
-        for kind in first
+        min(of, key=lambda each: len(each.question.text + (each.question.reply or "")))
+        for _, of in first[: LIMITS["MOST_KINDS"]]
     ]
 
 

@@ -104,3 +104,17 @@ def test_a_person_is_asked_once_unless_a_limit_or_yes_was_said_or_nobody_is_ther
     )
     assert done.exit_code == 0
     assert asked == [2 if words else 1] * times
+
+
+def test_whoever_repeats_a_command_is_asked_about_the_runs_that_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked: list[int] = []
+    monkeypatch.setattr("ltm_bench.cli.watching.agree", lambda plan, found, runs: asked.append(runs))
+    words = ("run", "--agent", "goldfish", "--span", "2k", "--scenario", "colours", "--examples", "1")
+    assert command(*words).exit_code == 0, "its first run is there, and starts no more"
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    assert command(*words, "--repeats", "3").exit_code == 0
+    assert asked == [3], "once, although two start"

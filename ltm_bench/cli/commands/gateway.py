@@ -70,9 +70,8 @@ def gateway(
 
 def _print(seen: KeptCalls) -> None:
     """Print what the calls cost, by conversation and model."""
-    table = table_of(
-        "conversation", "model", "calls", "cost", words=("conversation", "model"), pad_edge=False
-    )
+    heads = ("conversation", "model", "calls", "cost")
+    table = table_of(*heads, words=heads[:2], pad_edge=False)
     prices_of = grouped(((call.conversation or "", call.model or ""), call.price) for call in seen.calls)
     for (conversation, model), prices in sorted(prices_of.items()):
         spent = total(prices)

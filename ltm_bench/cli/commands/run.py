@@ -81,8 +81,8 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
             executions.append(partial(execute, plan, folder))
     options = replace(Options.of(conduct), beside=spelled(Thresholds, series, Thresholds()))
     # Whoever states a limit has agreed to it already.
-    dear = 0 if series.yes or options.budget.limit is not None else len(executions)
-    runs = [watch(each, options, dear=dear * (each is executions[0])) for each in executions]
+    dear = [] if series.yes or options.budget.limit is not None else [len(executions)]
+    runs = [watch(each, options, dear=dear) for each in executions]
     for each in runs if series.otel is not None else ():
         try:
             send_spans(each, series.otel or "")
