@@ -70,9 +70,8 @@ Watch = Callable[[Sequence[Job], Budget], AbstractContextManager[SweepObserver]]
 def quickly(request: Request) -> Request:
     """Return a request in the quick mode, unless it says otherwise. A race gives that up for who cannot be asked so."""
     asked = Request()
-    own = any(
-        getattr(request, name) != getattr(asked, name) for name in ("questions", "acknowledge", "filler")
-    )
+    names = ("questions", "acknowledge", "filler")
+    own = any(getattr(request, name) != getattr(asked, name) for name in names)
     return request if own or request.isolated else replace(request, quick=True)
 
 

@@ -69,8 +69,7 @@ LogLevel = Annotated[
         envvar="LTM_BENCH_LOG_LEVEL",
         callback=_log,
         help="Level of the messages logged to standard error: debug (every request to a provider, tracebacks of "
-        "an agent's errors), info, warning "
-        "or error.",
+        "an agent's errors), info, warning or error.",
     ),
 ]
 Json = Annotated[bool, Option("Print JSON.", flags=("--json",))]
