@@ -33,6 +33,8 @@ class Function(FunctionAgent):
 
 def _load(target: str) -> Any:
     name, colon, attribute = target.partition(":")
+    # A file as one would run it, too.
+    name = ".".join(Path(name.removesuffix(".py")).parts) if name.endswith(".py") else name
     if not colon or not name or not attribute:
         raise ConfigError(
             f"python:{target}: write it as python:package.module:name; if it was an object, pass it to run() again"

@@ -41,7 +41,7 @@ class Human(Agent):
     end.
 
     Args:
-        where: On a page (`page`, needs the extra `view`), or at this terminal (`terminal`), where a reply is one line.
+        where: On a page (`page`), or at this terminal (`terminal`), where a reply is one line.
         port: The page's port; another free one if it is taken.
         messages: About how many messages there will be (`ltm-bench estimate` says it: turns); if given, the page shows
             how far the conversation is.

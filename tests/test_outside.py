@@ -130,6 +130,7 @@ REVIEWED = {
         "ltm_bench/adapters/memories/product_process.py :: ProductProcess._last_words :: *",
         "ltm_bench/cli/ending.py :: * :: subprocess.run",
         "ltm_bench/cli/commands/new.py :: _edited :: *",
+        "ltm_bench/cli/watching.py :: watch.foresee :: sys.stdin",  # asked whether it is a terminal
         "ltm_bench/cli/publishing.py :: * :: *",
         "ltm_bench/runner/checking.py :: _differs_elsewhere :: *",
         "agents/_cognee_worker.py :: * :: *",

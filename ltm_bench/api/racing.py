@@ -68,11 +68,10 @@ Watch = Callable[[Sequence[Job], Budget], AbstractContextManager[SweepObserver]]
 
 
 def quickly(request: Request) -> Request:
-    """Return a request in the quick mode, unless it says otherwise."""
+    """Return a request in the quick mode, unless it says otherwise. A race gives that up for who cannot be asked so."""
     asked = Request()
-    own = any(
-        getattr(request, name) != getattr(asked, name) for name in ("questions", "acknowledge", "filler")
-    )
+    names = ("questions", "acknowledge", "filler")
+    own = any(getattr(request, name) != getattr(asked, name) for name in names)
     return request if own or request.isolated else replace(request, quick=True)
 
 
@@ -101,6 +100,7 @@ class RunningRace:
         if len(agents) < 2 or len(set(agents)) < len(agents):
             raise ConfigError(f"race {' '.join(agents)}: name two different agents, or more")
         self._request, self._options, self._new = quickly(request), options, new
+        self._quick = request.quick
         self._named = {
             str(each): each for each in agents
         }  # a name may have an object, which a race does not keep
@@ -130,9 +130,12 @@ class RunningRace:
             reports=self._options.reports,
             new=self._new,
         )
+        if found.skipped and self._request.quick and not self._quick:
+            self._options.notify("all are asked in-line, since not every agent can be asked with --quick")
+            self._request = replace(self._request, quick=False)
+            return self._jobs(agents, number)
         if found.skipped:
-            hint = "; a race is --quick unless --questions in-line is named" if self._request.quick else ""
-            raise ConfigError(found.skipped[0].replace("skipped: ", "") + hint)
+            raise ConfigError(found.skipped[0].replace("skipped: ", ""))
         jobs, self._options = together(found.jobs, self._options)
         return jobs
 

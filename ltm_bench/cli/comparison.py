@@ -5,11 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
-from ltm_bench.cli.console import out, print_table, safe
+from ltm_bench.cli.console import out, print_table, safe, table_of
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.folders import all_runs, find_runs
@@ -52,12 +50,9 @@ def print_cells(comparison: Comparison, span: int) -> None:
     """Print the scores at one span."""
     cells = comparison.at(span)
     doubt = any(cell.if_right > cell.score for cell in cells)
-    table = Table(box=box.SIMPLE_HEAD, title=f"span {spell_span(span)}", title_justify="left")
-    table.add_column("rank", no_wrap=True)
-    table.add_column("agent", overflow="fold")
-    right = ["if all undecided are right"] if doubt else []
-    for name in ("score", *right, "95 %", "n", "cost", "per reply"):
-        table.add_column(name, justify="right", no_wrap=name != "if all undecided are right")
+    right = ["if all\nundecided\nare right"] if doubt else []
+    heads = ("rank", "agent", "score", *right, "95 %", "n", "cost", "per reply")
+    table = table_of(*heads, words=heads[:2], title=f"span {spell_span(span)}")
     for cell in cells:
         interval = cell.interval
         table.add_row(

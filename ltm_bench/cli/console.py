@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
+import textwrap
 import unicodedata
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -12,10 +14,10 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
     from rich.table import Table
 
     from ltm_bench.core.agent import Finding
@@ -63,34 +65,30 @@ def show_everything() -> None:
             stream.reconfigure(errors="replace")
 
 
-def table_of(*heads: str, names: int = 1, pad_edge: bool = True) -> Table:
-    """Return an empty table: columns of names, then columns of figures."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=pad_edge)
-    for place, head in enumerate(heads):
-        table.add_column(head, justify="left" if place < names else "right")
-    return table
-
-
-def folding_table(heads: Iterable[str], names: Collection[str], widths: Mapping[str, int]) -> Table:
-    """Return an empty table whose columns of names fold where the terminal is narrow, and whose figures stay whole.
+def table_of(
+    *heads: str,
+    words: Collection[str] | None = None,
+    footers: Sequence[str] = (),
+    title: str | None = None,
+    pad_edge: bool = True,
+) -> Table:
+    """Return an empty table whose words wrap and whose figures stay whole.
 
     Args:
         heads: The heads of its columns.
-        names: Those of columns of names; all others hold figures.
-        widths: The least widths of columns, by head; those with one fold.
+        words: Those of columns of words; all others hold figures. By default, the first.
+        footers: The feet of its columns.
+        title: Its title.
+        pad_edge: Whether it stands a little off the left edge.
     """
-    table = table_of(pad_edge=False)
-    for head in heads:
-        table.add_column(
-            head,
-            justify="left" if head in names else "right",
-            overflow="fold",
-            no_wrap=head not in widths,
-            min_width=widths.get(head) or None,
-        )
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_footer=bool(footers), title=title, pad_edge=pad_edge)
+    table.title_justify = "left"
+    for head, foot in zip(heads, footers or [""] * len(heads), strict=True):
+        wraps = head in (heads[:1] if words is None else words)
+        table.add_column(head, foot, justify="left" if wraps else "right", no_wrap=not wraps, overflow="fold")
     return table
 
 
@@ -98,12 +96,47 @@ _WIDE = 500
 """Columns off a terminal."""
 
 
-def print_table(table: RenderableType) -> None:
-    """Print a table; off a terminal, fold no row."""
+def print_table(table: Table) -> None:
+    """Print a table: off a terminal, without folding; where it would break words, each row as a sentence."""
+    from rich.cells import cell_len
     from rich.console import Console
+    from rich.text import Text
 
-    wide = Console(highlight=False, emoji=False, markup=False, width=_WIDE)
-    (out() if out().is_terminal else wide).print(table)
+    for column in table.columns:
+        cells = (str(column.header), *map(str, column.cells), str(column.footer))
+        # Names are typed again, so none is broken, like figures.
+        column.no_wrap = column.no_wrap or not any(" " in str(cell) for cell in column.cells)
+        parts = "\n".join(cells).split("\n" if column.no_wrap else None)
+        column.min_width = max(map(cell_len, parts), default=0)
+    if not out().is_terminal:
+        Console(highlight=False, emoji=False, markup=False, width=_WIDE).print(table)
+        return
+    with out().capture() as seen:
+        out().print(table)
+    if max(map(cell_len, Text.from_ansi(seen.get()).plain.splitlines())) <= out().width:
+        out().print(table)
+    else:
+        out().print(table.title or "")
+        whole = textwrap.TextWrapper(out().width, subsequent_indent="  ")
+        whole.break_long_words = whole.break_on_hyphens = False
+        for row in zip(*([*column.cells, column.footer] for column in table.columns), strict=True):
+            known = [(column.header, str(cell)) for column, cell in zip(table.columns, row, strict=True)]
+            out().print(whole.fill(" · ".join(f"{head} {cell}".strip() for head, cell in known if cell)))
+
+
+def print_records(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print things that have the same fields, as a table or as JSON."""
+    from rich.text import Text
+
+    if as_json or not rows:
+        out().print(json.dumps(rows, indent=1) if as_json else "none")
+        return
+
+    table = table_of(*rows[0], words=rows[0].keys() - {"95 %", "started"})
+    for row in rows:
+        cells = (("no", "yes")[each] if isinstance(each, bool) else each for each in row.values())
+        table.add_row(*(Text(safe(str(each))) for each in cells))
+    print_table(table)
 
 
 def complain(message: str) -> None:

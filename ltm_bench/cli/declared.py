@@ -1,5 +1,6 @@
 """Makes a command of a function: an option for every declared argument, with its environment variable and help."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial, wraps
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from ltm_bench.cli.console import err
 from ltm_bench.core.errors import ConfigError
@@ -15,6 +17,40 @@ from ltm_bench.plan.declaring import FORMER, Argument, Given, argument, argument
 from ltm_bench.plan.values import whole
 
 F = TypeVar("F", bound=Callable[..., None])
+
+GROUPS: Mapping[str, str] = {
+    "Who is asked": "agent agents settings base_url",
+    "What is asked": "span spans suite suites data scenarios examples seed seeds parameters questions filler "
+    "acknowledge quick isolated pace tokenizer",
+    "How replies are judged, and losses explained": "reader judges controls ladder",
+    "What it may cost": "max_cost yes cache gateway upstream gateway_port gateway_env",
+    "How fast, and how long": "connections timeout max_retries run_timeout latency",
+    "Several runs": "repeats again most least shard retries executor resources shared checkpoint",
+    "What fails a build": "fail_under baseline max_drop gate",
+    "Where it is kept, and how it goes on": "name fresh tags without",
+}
+"""The groups in which the help of a command with many options shows them; all others come last, as `Options`."""
+
+_MANY = 20
+"""Options from which on they are shown in groups."""
+
+
+class _Grouped(TyperCommand):
+    """A command that shows its options by what people want of them."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each group."""
+        shown = [(each, line) for each in self.get_params(ctx) if (line := each.get_help_record(ctx))]
+        many = len(shown) >= _MANY
+        groups = {name: title for title, names in GROUPS.items() for name in names.split() if many}
+        sections = defaultdict[str, list[tuple[str, str]]](list)
+        for each, line in shown:
+            usual = "Arguments" if each.param_type_name == "argument" else "Options"
+            sections[groups.get(each.name or "", usual)].append(line)
+        for title in ("Arguments", *GROUPS, "Options"):
+            if title in sections:
+                with formatter.section(title):
+                    formatter.write_dl(sections[title])
 
 
 def group(about: str | None = None) -> typer.Typer:
@@ -43,7 +79,8 @@ def command(
     def add(function: F) -> F:
         former = {"token_normalize_func": lambda flag: FORMER.get(flag, flag)}
         shown = epilog if examples else None
-        app.command(name, epilog=shown, context_settings=former, hidden=hidden)(_spread(function, idle))
+        add_to = app.command(name, cls=_Grouped, epilog=shown, context_settings=former, hidden=hidden)
+        add_to(_spread(function, idle))
         return function
 
     return add

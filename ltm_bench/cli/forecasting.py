@@ -1,13 +1,48 @@
 """Forecasts of runs: tokens of conversation, calls, dollars, minutes."""
 
+import signal
 from collections.abc import Iterator, Sequence
 
+from ltm_bench.cli.console import err
+from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plan.values import spell_span
 from ltm_bench.runner.control_costs import price
 from ltm_bench.runner.estimate import Estimate
 from ltm_bench.runner.outlook import about, outlook
 from ltm_bench.schedule.fitting import USABLE
+
+DEAR = 5
+"""Dollars above which a person at a terminal is asked before they are spent."""
+
+
+def agree(plan: Plan, found: Estimate | None, runs: int) -> None:
+    """Ask whether runs may begin that cost more than a little, or nobody knows how much. Raises ConfigError if not.
+
+    Args:
+        plan: The plan of one of them.
+        found: Its estimate; None if it is too long to simulate quickly.
+        runs: Their number.
+    """
+    spent = None if found is None or found.dollars is None else runs * found.dollars
+    no_more_to_say = found is not None or plan.agents.sample.usage_model() is None
+    if plan.manifest.agent.free or (no_more_to_say if spent is None else spent <= DEAR):
+        return
+    most = "at most" if found is not None and found.bounded else "about"
+    sum_ = "an unknown sum (`ltm-bench estimate` tells)" if spent is None else f"{most} ${spent:.2f}"
+    err().print(f"This will cost {sum_}. Begin? [y/N] ", end="")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # asyncio's would wait for the answer
+    try:
+        said = input().strip().lower()
+    except EOFError:
+        said = ""
+        err().print()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if said not in {"y", "yes"}:
+        raise ConfigError(
+            "nothing was run; with --yes nobody is asked, and --max-cost USD sets a limit instead"
+        )
 
 
 def forecast_lines(plan: Plan, found: Estimate | None) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from rich.progress import MofNCompleteColumn, Progress
 
 from ltm_bench.api import check_price
-from ltm_bench.cli.console import err, out, safe, table_of
+from ltm_bench.cli.console import err, out, print_table, safe, table_of
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.messages import Matcher
@@ -154,10 +154,9 @@ def print_calibration(calibration: Calibration) -> None:
         interval = wilson(found.accepted / max(found.n, 1), found.n)
         otherwise = found.n - found.accepted - found.unreadable
         row = (str(found.n), str(found.accepted), f"{100 * interval.low:.1f} – {percent(interval.high)}")
-        table.add_row(
-            kind, "right" if found.right else "otherwise", *row, str(otherwise), str(found.unreadable)
-        )
-    out().print(table)
+        should = "right" if found.right else "otherwise"
+        table.add_row(kind, should, *row, str(otherwise), str(found.unreadable))
+    print_table(table)
     cost = "unknown" if calibration.dollars is None else f"${calibration.dollars:.4f}"
     print_unread(calibration)
     out().print(

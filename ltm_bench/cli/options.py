@@ -69,8 +69,7 @@ LogLevel = Annotated[
         envvar="LTM_BENCH_LOG_LEVEL",
         callback=_log,
         help="Level of the messages logged to standard error: debug (every request to a provider, tracebacks of "
-        "an agent's errors), info, warning "
-        "or error.",
+        "an agent's errors), info, warning or error.",
     ),
 ]
 Json = Annotated[bool, Option("Print JSON.", flags=("--json",))]
@@ -102,10 +101,8 @@ def check_output(path: Path | None) -> None:
         raise ConfigError(f"-o {path}: it is a device or a pipe, which must not be replaced; name a file")
     from ltm_bench.score.audits.judgements import BLIND, JUDGEMENTS, OVERRIDES, VAGUE
 
-    real, kept = (
-        path.resolve(),
-        ("events.jsonl", BLIND, JUDGEMENTS, OVERRIDES, VAGUE),
-    )  # none can be recovered
+    real = path.resolve()
+    kept = ("events.jsonl", BLIND, JUDGEMENTS, OVERRIDES, VAGUE)  # none can be recovered
     in_isolated = real.parent.name == "isolated" and (real.parent.parent / "events.jsonl").exists()
     if real.exists() and (real.name in kept or (in_isolated and real.suffix == ".jsonl")):
         raise ConfigError(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltm_bench.cli.console import folding_table, out, safe
+from ltm_bench.cli.console import out, print_table, safe, table_of
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.marks import SetReplies
@@ -79,14 +79,14 @@ def print_figures(files: Sequence[SetFigures]) -> None:
     if not files:
         return
     columns = list(dict.fromkeys(column for each in files for column in each.columns))
-    table = folding_table(("", "n", *columns), ("",), {"": 20})
+    table = table_of("", "n", *columns, pad_edge=False)
     for each in files:
         table.add_row(_name(each.file), style="bold")
         for line in each.lines:
             name = f"{line.name} {each.types.get(line.name, '')}".rstrip()
             cells = (_cell(line.figures.get(column)) for column in columns)
             table.add_row(f"  {name}", str(line.n), *cells)
-    out().print(table)
+    print_table(table)
 
 
 def _name(file: str) -> str:
@@ -107,7 +107,8 @@ def print_compared(compared: Sequence[Compared]) -> None:
     """Print the differences between files or runs, question by question, if there are any."""
     if not compared:
         return
-    table = folding_table(("", "column", "n", "difference", "95 %", "p"), ("", "column"), {"": 20})
+    heads = ("", "column", "n", "difference", "95 %", "p")
+    table = table_of(*heads, words=heads[:2], pad_edge=False)
     for each in compared:
         found = each.difference
         ends = f"{found.interval.low:+.3f} – {found.interval.high:+.3f}" if found.interval else "–"
@@ -119,7 +120,7 @@ def print_compared(compared: Sequence[Compared]) -> None:
             ends,
             "–" if found.p is None else f"{found.p:.4f}",
         )
-    out().print(table)
+    print_table(table)
 
 
 def _remarks(file: SetFigures) -> Iterable[str]:
@@ -159,12 +160,10 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         if not key.startswith(("n_", "action"))
     ]
     names = ("file", "task", "test")
-    table = folding_table(
-        [_LETTERS.get(key, key) for key in keys], names, {"file": 18, "task": 0, "test": 18}
-    )
+    table = table_of(*(_LETTERS.get(key, key) for key in keys), words=names, pad_edge=False)
     for row in rows:
         table.add_row(*(_shown(key, row.get(key)) for key in keys))
-    out().print(table)
+    print_table(table)
 
 
 def _shown(column: str, value: Any) -> str:
@@ -179,11 +178,11 @@ def print_panel(found: Panel, *, as_json: bool) -> None:
         out().print_json(found.model_dump_json())
         return
     heads = ["", *(safe(_name(file)) for file in found.files), *(["passes wrong"] if found.wrong else [])]
-    table = folding_table(heads, ("",), dict.fromkeys(heads, 0) | {"": 20})
+    table = table_of(*heads, pad_edge=False)
     for name in found.rubrics:
         cells = [_ranked(found, file, name) for file in found.files]
         table.add_row(name, *cells, *([_cell(found.wrong.get(name))] if found.wrong else []))
-    out().print(table)
+    print_table(table)
     for pair in found.turned:
         first, second = safe(_name(pair.first)), safe(_name(pair.second))
         certain = "both differences are shown" if pair.shown else "not shown both ways by these questions"

@@ -5,18 +5,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import chain
-from pathlib import Path
 
-from rich import box
 from rich.table import Table
 
 from ltm_bench.api import REFERENCES, Run
-from ltm_bench.cli.console import out, safe
+from ltm_bench.cli.console import out, print_table, safe, table_of
 from ltm_bench.cli.display import money
 from ltm_bench.cli.sheets import print_figures
 from ltm_bench.log.manifest import IN_LINE
 from ltm_bench.plan.folders import REPORTS
-from ltm_bench.report.words import cost, plural
+from ltm_bench.report.words import cost, counted, plural
 from ltm_bench.score.results.controls import Controls
 from ltm_bench.score.results.headline import Leaks
 from ltm_bench.score.results.ladder import LadderResult
@@ -24,7 +22,7 @@ from ltm_bench.score.results.remarks import JudgeNote
 from ltm_bench.score.results.run import NOBODY, Results
 
 _NAMED = 3
-"""Scenarios that are named, and outcomes; more of the former are counted."""
+"""Scenarios that are named; more of them are counted."""
 
 _WIDE = 0.1
 """Width of an interval, as a share of all points, from which on more examples are advised."""
@@ -39,7 +37,7 @@ def print_controls(found: Controls | None, whose: str = "") -> None:
 def print_run(run: Run) -> None:
     """Print the scores of a run."""
     results = run.results
-    out().print(_table(results))
+    print_table(_table(results))
     print_controls(results.controls)
     _print_ladder(results.ladder)
     if results.references:
@@ -96,13 +94,14 @@ def _end(run: Run) -> Iterator[str]:
     missed = [(name, each) for name, each in asked if each.counted != 1]
     yield _verdict(results)
     if missed:
-        outcomes = Counter(each.outcome.value for _, each in missed)
+        outcomes = counted(Counter(each.outcome for _, each in missed))
         lowest = min(each.score_so_far or 0.0 for each in results.scenarios)
         where = [each.name for each in results.scenarios if (each.score_so_far or 0.0) == lowest]
         others = f" and {len(where) - _NAMED} others" if len(where) > _NAMED else ""
-        said = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common(_NAMED))
+        # A share of the words, as published scorers give, is no fault of the reply.
+        less = "less than full marks" if results.sets else "not right"
         yield (
-            f"not right: {len(missed)} of {plural(len(asked), 'question')} ({said}); worst at "
+            f"{less}: {len(missed)} of {plural(len(asked), 'question')} ({outcomes}); worst at "
             f"{', '.join(where[:_NAMED])}{others} ({lowest:.2f})"
         )
     spent = Decimal(str(results.costs.dollars or 0))
@@ -196,29 +195,20 @@ def _print_ladder(found: LadderResult | None) -> None:
     out().print(found.sentence)
     if (both := found.agreement) is not None:
         out().print(f"ladder and retrieval place {both.same} of {both.n} losses alike")
-    for rung, why in found.left_out.items():
-        what = "left out of the ladder" if rung == "again" else f"not {rung}"
-        names = [f"{name} ({reason})" for name, reason in sorted(why.items())]
-        out().print(f"{what}: {', '.join(names)}")
-
-
-def print_page(path: Path) -> None:
-    """Print where a page is."""
-    out().print(f"page: {path}")
+    for line in found.unasked:
+        out().print(safe(line))
 
 
 def _table(results: Results) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_footer=True)
-    head = f"{results.score_so_far:.2f} / {results.out_of}"
-    table.add_column("scenario", footer="sum" if results.complete else "sum so far (incomplete)")
-    table.add_column("score", justify="right", footer=head)
     interval = results.interval
-    table.add_column("95 %", footer=f"{interval.low:.2f} – {interval.high:.2f}" if interval else "")
-    table.add_column("n", justify="right", footer=str(len(results.examples)))
-    table.add_column("outcomes")
+    between = f"{interval.low:.2f} – {interval.high:.2f}" if interval else ""
+    total = f"{results.score_so_far:.2f} / {results.out_of}"
+    named = "sum" if results.complete else "sum so far (incomplete)"
+    footers = (named, total, between, str(len(results.examples)), "")
+    heads = ("scenario", "score", "95 %", "n", "outcomes")
+    table = table_of(*heads, words=("scenario", "95 %", "outcomes"), footers=footers)
     for each in results.scenarios:
         score = "–" if each.score_so_far is None else f"{each.score_so_far:.2f}"
         span = f"{each.interval.low:.2f} – {each.interval.high:.2f}" if each.interval else ""
-        outcomes = ", ".join(f"{n} {outcome.value}" for outcome, n in each.outcomes.items())
-        table.add_row(each.name, score, span, str(each.n), outcomes)
+        table.add_row(each.name, score, span, str(each.n), counted(each.outcomes))
     return table

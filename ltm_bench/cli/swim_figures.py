@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ltm_bench.adapters import embedder_of
 from ltm_bench.api import load_run
-from ltm_bench.cli.console import out, safe, table_of
+from ltm_bench.cli.console import out, print_table, safe, table_of
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.core.grouping import grouped
 from ltm_bench.core.messages import Outcome
@@ -69,11 +69,11 @@ def _figure(test: str, at: str, scores: Sequence[float]) -> SettingFigure:
 
 def _print(results: Results, lines: Sequence[SettingFigure]) -> None:
     out().print(f"{safe(results.agent)} · span {spell_span(results.span)}")
-    table = table_of("test", "at", "accuracy", "95 %", "n", names=2, pad_edge=False)
+    table = table_of("test", "at", "accuracy", "95 %", "n", words=("test", "at"), pad_edge=False)
     for line in lines:
         ends = f"{line.interval.low:.2f} – {line.interval.high:.2f}" if line.interval else ""
         table.add_row(line.test, line.name, f"{line.mean:.3f}", ends, str(line.n))
-    out().print(table)
+    print_table(table)
     if undecided := results.outcomes.get(Outcome.UNDECIDED, 0):
         out().print(
             f"{undecided} answers are undecided and count 0: text alone cannot tell; rescore --judge NAME decides them"

@@ -165,7 +165,5 @@ def _share(results: Results, scenarios: Collection[str], *, right: bool) -> floa
     from ltm_bench.score.results.headline import worth_of_undecided
 
     known = sum(s.score_so_far or 0.0 for s in results.scenarios if s.name in scenarios)
-    open_still = (
-        worth_of_undecided([e for e in results.examples if e.scenario in scenarios]) if right else 0.0
-    )
-    return (known + open_still) / len(scenarios)
+    still_open = [e for e in results.examples if right and e.scenario in scenarios]
+    return (known + worth_of_undecided(still_open)) / len(scenarios)

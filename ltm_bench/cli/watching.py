@@ -1,6 +1,7 @@
 """Runs at the terminal: shows progress, prints scores, and says how to resume a run that stops."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -10,23 +11,29 @@ from ltm_bench.api import Options, Run
 from ltm_bench.api.continuing import resuming
 from ltm_bench.cli.console import complain, err
 from ltm_bench.cli.display import RunDisplay
+from ltm_bench.cli.forecasting import agree
 from ltm_bench.cli.summary import print_run
 from ltm_bench.core.errors import RunIncomplete
 from ltm_bench.plan.planning import Plan
+from ltm_bench.runner.estimate import Estimate
 
 Execution = Callable[[Options], Coroutine[Any, Any, Run]]
 """Carries out a run with these options."""
 
 
-def watch(execute: Execution, options: Options, resumable: Path | None = None) -> Run:
+def watch(
+    execute: Execution, options: Options, resumable: Path | None = None, *, dear: list[int] | None = None
+) -> Run:
     """Carry out a run, and print its results.
 
     Args:
         execute: Carries it out.
         options: How it is carried out; several runs can share them, and their budget.
         resumable: The run's folder, if it has begun.
+        dear: Number of runs like it whose price a person at the terminal is to agree to; taken out once it is asked.
 
     Raises:
+        ConfigError: A person did not agree to what it costs.
         RunIncomplete: It was interrupted, or had to stop.
     """
     display = RunDisplay()
@@ -36,6 +43,11 @@ def watch(execute: Execution, options: Options, resumable: Path | None = None) -
         begun.append(folder)
         display.begin(plan, folder)
 
+    def foresee(plan: Plan, found: Estimate | None) -> None:
+        display.foresee(plan, found)
+        if dear and sys.stdin.isatty() and err().is_terminal:
+            agree(plan, found, dear.pop())
+
     def stopped(run: Run) -> None:
         display.end()
         print_run(run)
@@ -44,7 +56,7 @@ def watch(execute: Execution, options: Options, resumable: Path | None = None) -
         options,
         progress=display,
         notify=lambda line: err().print(line),
-        foresee=display.foresee,
+        foresee=foresee,
         watch=begin,
         reused=lambda line: complain(f"nothing was run: {line}"),
         stopped=stopped,

@@ -158,7 +158,7 @@ def resolve_agent(
     provider, _, model = name.partition(":")
     if isinstance(name, AtHand):
         adapter, values = _FUNCTION, {"target": str(name)}
-    elif name.startswith(_PYTHON):
+    elif name.startswith(_PYTHON) or (model and provider.endswith(".py")):
         adapter, values = _FUNCTION, {"target": name.removeprefix(_PYTHON)}
     elif name in known_presets and name in adapters and known_presets[name].adapter != name:
         raise ConfigError(
@@ -172,7 +172,7 @@ def resolve_agent(
         adapter, values = found, _of_model(found, model, known_presets)
     else:
         known = [*known_presets, *adapters]
-        more = "; a provider and its model, such as openai:gpt-6-luna; or your own, as a file in ./agents/"
+        more = "; a model, such as openai:gpt-6-luna; or your own: a file in ./agents/, or python:MODULE:NAME"
         raise ConfigError(unknown(f"unknown {role} {name!r}", name, known, more))
     usual = dict(values)
     values |= settings or {}

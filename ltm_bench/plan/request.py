@@ -123,7 +123,7 @@ Gateway = Annotated[
     bool,
     Option(
         "Have the agent's own calls to its providers go through an endpoint on this machine: it sees what they cost, "
-        "keeps to --max-cost, and keeps the providers' keys from the agent. Needs the extra gateway."
+        "keeps to --max-cost, and keeps the providers' keys from the agent."
     ),
 ]
 Upstream = Annotated[
@@ -342,6 +342,7 @@ class Series(Thresholds):
     again: Again = 1
     notify: Notify = None
     otel: Otel = None
+    yes: Annotated[bool, Option("Do not ask on a terminal before a run that may cost more than $5.")] = False
 
 
 RUN = (Request, NewRun, Conduct, Series)
@@ -356,5 +357,6 @@ UNKEPT: Mapping[str, str] = {
     ),
     **dict.fromkeys(("fail_under", "baseline", "max_drop"), "they judge a command; its hint repeats them"),
     **dict.fromkeys(("notify", "otel"), "they hear of the end of one command"),
+    "yes": "what goes on was agreed to",
 }
 """Why whoever resumes a run says these again; what is run is in its log, all else in `asked.json`."""

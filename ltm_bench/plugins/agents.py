@@ -35,7 +35,8 @@ def agent_class(name: object) -> Callable[..., Agent]:
     if classes:
         return classes[0]
     if not callable(function := getattr(module, "agent", None)):
-        raise PluginError(f"{path}: it has no subclass of ltm_bench.Agent, and no function `agent`")
+        other = f"any other class or function of it is python:{path.stem}:NAME"
+        raise PluginError(f"{path}: it has no subclass of ltm_bench.Agent, and no function `agent`; {other}")
     make = _factory(function, "the function")
 
     @wraps(make)

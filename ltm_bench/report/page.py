@@ -129,7 +129,7 @@ def extremes(results: Results) -> tuple[Sequence[ScenarioResult], Sequence[Scena
 
 
 def samples(results: Results) -> list[Sample]:
-    """Return the shortest exchange of each kind, the most frequent kinds first.
+    """Return the shortest exchange of each kind, those that went wrong first, and of these the most frequent.
 
     Questions are of one kind if they have the same outcome, and memory lost them in the same place.
     """
@@ -139,9 +139,10 @@ def samples(results: Results) -> list[Sample]:
             if question.reply is not None and not question.outcome.infrastructure:
                 place = question.retrieval.lost if question.retrieval else None
                 kinds[question.outcome, place].append(Sample(example, question))
-    frequent = sorted(kinds.values(), key=len, reverse=True)[: LIMITS["MOST_KINDS"]]
+    first = sorted(kinds.items(), key=lambda kind: (kind[0][0] is Outcome.CORRECT, -len(kind[1])))
     return [
-        min(of, key=lambda each: len(each.question.text + (each.question.reply or ""))) for of in frequent
+        min(of, key=lambda each: len(each.question.text + (each.question.reply or "")))
+        for _, of in first[: LIMITS["MOST_KINDS"]]
     ]
 
 

@@ -17,7 +17,11 @@ Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 
 Row: TypeAlias = dict[str, Any]
 
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#8c6d31")
+CHANCE = "#d55e00"
+"""The colour of marks for the score of guessing."""
+
+PALETTE = ("#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#000000", "#8c6d31", "#e69f00", CHANCE)
+"""Colours of agents: only an eighth one looks like guessing."""
 
 SHAPES = ("circle", "square", "triangle-up")
 """Shapes of points; each comes in all colours of the palette."""
@@ -74,10 +78,6 @@ def agent_shape(names: Sequence[str]) -> alt.Shape:
 def share_y(field: str, title: str) -> alt.Y:
     """Return a vertical axis from 0 to 1."""
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]))
-
-
-CHANCE = "#d55e00"
-"""The colour of marks for the score of guessing."""
 
 
 CHANCE_NOTE = "orange: score of guessing"

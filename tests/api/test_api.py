@@ -145,6 +145,16 @@ def test_a_page_is_written_where_asked_and_shown_in_a_notebook(place: Path) -> N
     assert "<script" not in shown  # the page is embedded as text
 
 
+def test_a_comparison_is_a_table_in_a_notebook_and_names_are_text_there() -> None:
+    made = [run(agent=agent, **SMALL) for agent in ("parrot", "perfect")]
+    comparison = compare(*made)
+    shown = comparison._repr_html_()
+    assert shown.count("<tr>") == 1 + len(comparison.cells)
+    assert all(f"<td>{cell.entrant}</td>" in shown for cell in comparison.cells)
+    hostile = [cell.model_copy(update={"entrant": "<img src=x>"}) for cell in comparison.cells]
+    assert "<img" not in comparison.model_copy(update={"cells": hostile})._repr_html_()
+
+
 def test_a_row_holds_everything_known_about_a_question() -> None:
     made = run(agent="parrot", **SMALL)
     rows = made.rows()

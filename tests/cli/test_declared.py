@@ -176,7 +176,14 @@ def test_variables_without_effect_are_not_worth_a_note(
     monkeypatch.setenv("LTM_BENCH_FRESH", "1")
     done = command("estimate", "--span", "2k", "--scenario", "colours", "--agent", "perfect")
     assert "without effect" not in done.err
-    assert [each.name for each in idle("sweep")] == ["fail_under", "baseline", "max_drop", "again", "otel"]
+    assert [each.name for each in idle("sweep")] == [
+        "fail_under",
+        "baseline",
+        "max_drop",
+        "again",
+        "otel",
+        "yes",
+    ]
 
 
 def test_tables_of_a_file_become_mappings(command: "Command") -> None:

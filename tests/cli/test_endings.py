@@ -462,7 +462,7 @@ def test_an_unknown_cost_is_not_shown_as_zero(command: "Command", place: Path) -
 
 def test_a_question_in_a_transcript_is_shown_with_its_verdict(command: "Command") -> None:
     assert command("run", *TINY, "--agent", "perfect").exit_code == 0
-    assert command("show", "--example", "colours/0").out.endswith("\n= correct 1.00\n")
+    assert "\n= correct 1.00\n= why: " in command("show", "--example", "colours/0").out
 
 
 def test_an_unreadable_run_is_listed_and_other_names_are_not_cut(

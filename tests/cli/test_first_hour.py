@@ -1,6 +1,8 @@
 """What a person meets in the first hour: hints that work, errors in the words that were typed, programs as they are."""
 
 import importlib.metadata
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +15,12 @@ from ltm_bench.cli.app import known
 from ltm_bench.core.extras import pip
 from ltm_bench.plugins.files import find, load
 from ltm_bench.report.paper_table import FORMS
+from tests.markdown import blocks
 
 if TYPE_CHECKING:
     from tests.conftest import Command
 
+ROOT = Path(__file__).parents[2]
 SHORT = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "r")
 
 
@@ -148,3 +152,74 @@ def test_a_hint_installs_from_where_the_program_came(
 
     monkeypatch.setattr(importlib.metadata, "distribution", lambda name: Installed())
     assert pip("plot") == command
+
+
+WITHOUT = """
+import sys
+from importlib.metadata import packages_distributions
+
+LEFT_OUT = set(sys.argv.pop(1).split(","))
+ABSENT = {module for module, names in packages_distributions().items() if {n.lower() for n in names} <= LEFT_OUT}
+
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ABSENT:
+            raise ModuleNotFoundError(name)
+
+
+sys.meta_path.insert(0, Absent())
+sys.argv[0] = "ltm-bench"
+from ltm_bench.__main__ import main
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "words", [(*SHORT, "--agent", "vector_memory"), ("list", "agents"), ("doctor",)], ids=" ".join
+)
+def test_what_the_smaller_installation_leaves_out_is_never_imported(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    [listed] = [each.text for each in blocks(ROOT / "docs" / "start.md") if each.file == "overrides.txt"]
+    names = [line.partition(" ;")[0] for line in listed.splitlines()]
+    required = {re.split("[^a-z0-9-]", each)[0] for each in importlib.metadata.requires("chromadb") or ()}
+    assert {*names} <= required
+    ours = {
+        re.split("[^a-z0-9-]", each)[0]
+        for each in importlib.metadata.requires("ltm-bench") or ()
+        if "extra ==" not in each
+    }
+    assert not {*names} & ours
+    program = [sys.executable, "-c", WITHOUT, ",".join(names), *words]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "python:{}:Bot",
+        "python:{}.py:Bot",
+        "{}.py:Bot",
+        "./{}.py:Bot",
+        "python:bots/{}.py:Bot",
+        "bots/{}.py:Bot",
+    ],
+)
+def test_an_agent_in_a_file_is_found_however_its_file_is_typed(
+    place: Path, command: "Command", typed: str
+) -> None:
+    bot = "class Bot:\n    def __call__(self, message):\n        return 'Hello.'\n"
+    name = "typed_" + "".join(filter(str.isalpha, typed))
+    (place / "bots").mkdir()
+    (place / ("bots" if "bots" in typed else ".") / f"{name}.py").write_text(bot, "utf-8")
+    assert command(*SHORT, "--agent", typed.format(name)).exit_code == 0
+
+
+def test_a_file_whose_class_is_no_adapter_says_how_it_is_named(place: Path, command: "Command") -> None:
+    (place / "some_bot.py").write_text(
+        "class Bot:\n    def __call__(self, message):\n        return ''\n", "utf-8"
+    )
+    assert "python:some_bot:NAME" in command(*SHORT, "--agent", "some_bot.py").err

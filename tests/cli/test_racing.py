@@ -196,8 +196,8 @@ def test_a_race_that_can_save_nothing_says_so_before_it_starts(command: "Command
         (("perfect", "goldfish", "--ladder"), "a race asks for neither; `ltm-bench control RUN` does"),
         (("perfect", "nobody"), "nobody"),
         (
-            ("perfect", "broken", "--span", "2k", "--scenario", "colours"),
-            "--quick unless --questions in-line is named",
+            ("perfect", "broken", "--span", "2k", "--scenario", "colours", "--quick"),
+            "broken does not observe",
         ),
     ],
 )
@@ -208,6 +208,24 @@ def test_what_cannot_be_raced_is_one_line_and_nothing_is_written(
     assert done.exit_code == 1
     assert said in done.err
     assert not (place / "reports").exists()
+
+
+class Plain:
+    """A bot that takes a message and returns a reply: it can neither observe nor fork."""
+
+    def __call__(self, message: str) -> str:
+        return "It is white."
+
+
+@pytest.mark.unkept  # what names the class opens files of the tests
+def test_whoever_cannot_be_asked_quickly_is_raced_in_line_with_all_others(place: Path) -> None:
+    race = ltm_bench.race(Plain, "goldfish", span="2k", scenarios=["colours"], most=2)
+    assert race.rounds == 2
+    for names in race.runs.values():
+        for name in names:
+            assert ltm_bench.load_run(place / "reports" / name).manifest.questions == "in-line"
+    with pytest.raises(ConfigError, match="does not observe"):
+        ltm_bench.race(Plain, "goldfish", span="2k", scenarios=["colours"], most=2, quick=True)
 
 
 def test_python_races_too(place: Path) -> None:

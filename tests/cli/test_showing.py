@@ -59,3 +59,36 @@ def test_a_transcript_has_no_control_characters_and_is_not_folded(command: "Comm
     shown = command("show", "r").out
     assert shown.count("a ␛[31mline\t\\u202e of ‘it’\n") == 3
     assert "\x1b" not in shown
+
+
+def test_a_question_is_shown_with_its_reply_its_reason_and_what_was_expected(command: "Command") -> None:
+    run(agent="talker", settings={"lines": 2}, span="2k", scenarios=["colours"], examples=1, name="r")
+    said = command("show", "r", "--example", "colours/0").out.splitlines()
+    asked = max(
+        place for place, line in enumerate(said) if line.endswith(f"ask {'─' * 3}") or " · ask " in line
+    )
+    signs = [line[:2] for line in said[asked + 1 :]]
+    assert signs == ["> ", "< ", "= ", "= ", "= "], "message, reply, verdict, reason, what was expected"
+    verdict, why, expected = said[-3:]
+    assert verdict.startswith("= wrong 0.00")
+    assert why.startswith("= why: ")
+    assert expected.startswith("= expected: It is ")
+
+
+def test_further_lines_of_a_message_or_a_reply_stand_below_its_sign(command: "Command") -> None:
+    run(agent="talker", settings={"lines": 3}, span="2k", scenarios=["colours"], examples=1, name="r")
+    said = command("show", "r", "--filler").out.splitlines()
+    odd = [line for line in said if not line.startswith(("> ", "< ", "= ", "  ", "turn "))]
+    assert not odd
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b'{"examples": 3}', b'{"examples": [{"id": "a", "questions": [5]}]}']
+)
+def test_results_that_cannot_be_read_leave_the_transcript(command: "Command", content: bytes) -> None:
+    run(agent="goldfish", span="2k", scenarios=["colours"], examples=1, name="r")
+    Path("reports/r/results.json").write_bytes(content)
+    shown = command("show", "r")
+    assert shown.exit_code == 0
+    assert "= " not in shown.out
+    assert "turn 1 " in shown.out

@@ -281,7 +281,7 @@ def test_a_provider_is_called_no_more_often_at_a_time_than_allowed(
     ("content", "complaint"),
     [
         ("agnts = ['a']", "sweep.toml: unknown key 'agnts'; did you mean 'agents'"),
-        ("runs = 3", "max_drop, again, otel)"),  # every known key once
+        ("runs = 3", "max_drop, again, otel, yes)"),  # every known key once
         ("agents = 'perfect'", "agents = 'perfect': write a list, such as ['perfect'], as for --agent"),
         ("seeds = ['x']", "--seed x: write a whole number"),
         ("seeds = ['9..0']", "--seed 9..0: write a range as 0..99, the smaller seed first"),

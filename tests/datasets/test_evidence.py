@@ -152,6 +152,19 @@ def test_hooks_look_for_the_evidence_alone_as_the_ladder_tells_it_again(
     assert done.results.ranking.questions == sought
 
 
+def test_a_share_of_full_marks_is_no_loss_of_memory_where_a_set_is_scored_by_shares(place: Path) -> None:
+    data = sets.locomo(place / "data")
+    done = run_it("vector_memory", "32k", suite="locomo", data=str(data), name="r")
+    found = [q for e in done.examples for q in e.questions if q.retrieval is not None]
+    shares = [q for q in found if q.score not in {None, 0, 1}]
+    assert shares, "its replies are whole sentences, of which the answer is a part"
+    assert all(q.retrieval is not None and q.retrieval.lost is None for q in shares)
+    assert all(q.retrieval is not None and q.retrieval.traces for q in shares), "what was found is kept"
+    assert sum(done.results.lost.values()) == sum(
+        q.retrieval is not None and q.retrieval.lost is not None for q in found
+    )
+
+
 def test_hooks_of_a_set_that_names_no_evidence_say_nothing(place: Path) -> None:
     data = sets.gatemem(place / "data")
     done = run_it("vector_memory", "32k", suite="gatemem", data=str(data), name="r")

@@ -459,20 +459,6 @@ def test_a_folder_with_anything_else_in_it_is_left_alone(built: Built, tmp_path:
     assert (tmp_path / "thesis.tex").read_text("utf-8") == "years of work"
 
 
-def test_results_for_a_model_card_say_what_was_measured(site: Path, built: Built) -> None:
-    texts = {path.name: path.read_text("utf-8") for path in (site / "eval_results").iterdir()}
-    assert len(texts) == 9
-    [perfect] = [text for name, text in texts.items() if name.startswith("perfect-2k")]
-    assert '    id: "ltm-bench/standard"\n    task_id: "standard-2k"\n' in perfect
-    assert "  value: 2.0\n" in perfect
-    assert "2.00 of 2, 95 % " in perfect
-    yaml = pytest.importorskip("yaml", reason="YAML is written here without a library")
-    [found] = yaml.safe_load(perfect)
-    assert found["dataset"]["id"] == "ltm-bench/standard"
-    assert found["value"] == 2.0
-    assert "seed 0, in-line; bundle SHA-256 " in found["notes"]
-
-
 def test_the_command_reports_the_outcome(
     bundles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:

@@ -1,6 +1,7 @@
 """Packs of third parties: installed distributions whose entry points add scenarios and adapters."""
 
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import pytest
 from ltm_bench.core.errors import PluginError
 from ltm_bench.plugins import files
 from ltm_bench.plugins.catalogue import Catalogue
+from tests.markdown import blocks
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -170,3 +172,35 @@ def test_an_installed_package_whose_entry_points_cannot_be_read_is_named(
 def test_a_pack_of_one_module_is_one_scenario(pack: Pack) -> None:
     pack.install("kettle-pack", "[ltm_bench.scenarios]\nkettle = kettle", kettle=SCENARIO)
     assert files.catalogue("scenarios")["kettle"] == pack.site / "kettle.py"
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "tutorials" / "packing.md"
+
+
+def test_the_pack_of_the_tutorial_is_found_runs_and_is_missed_elsewhere(
+    pack: Pack, command: "Command"
+) -> None:
+    for block in blocks(PAGE):
+        if block.file:
+            file = pack.site / Path(*Path(block.file).parts[1:])
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.text, "utf-8")
+    project = tomllib.loads((pack.site / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = [
+        line
+        for group, points in project["entry-points"].items()
+        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in points.items()))
+    ]
+    pack.install(project["name"], "\n".join(declared))
+    here = pack.site / "kettle_memory"
+    assert files.catalogue("scenarios")["kettle"].parent == here / "scenarios"
+    assert files.catalogue("agents")["last_word"].parent == here / "agents"
+    words = ("run", "--span", "2k", "--scenario", "kettle", "--agent")
+    assert command(*words, "perfect", "--fail-under", "1").exit_code == 0
+    assert command(*words, "last_word", "--name", "r").exit_code == 0
+    assert "3 of 3 examples regenerated" in command("verify", "r").output
+    sys.path.remove(str(pack.site))
+    done = command("verify", "r")
+    assert done.exit_code == 0
+    assert "0 of 3 examples regenerated" in done.output
+    assert "not regenerated: kettle: no such scenario here" in done.output

@@ -23,7 +23,7 @@ pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
 from ltm_bench.report.charts import frontier
-from ltm_bench.report.plotting import agent_colour, agent_shape
+from ltm_bench.report.plotting import CHANCE, PALETTE, agent_colour, agent_shape
 
 pytestmark = pytest.mark.proof(scenarios=(), files=("agents/*.*", "configs/*.*"))
 
@@ -189,3 +189,18 @@ def test_results_limited_to_scenarios_equal_those_of_a_smaller_run(make: Make, m
     ):
         assert getattr(few, field) == getattr(alone, field), field
     assert few.smallest_difference == alone.smallest_difference
+
+
+def test_guessing_has_a_colour_that_only_an_eighth_agent_has() -> None:
+    assert PALETTE.index(CHANCE) == len(PALETTE) - 1
+    assert len(set(PALETTE)) == len(PALETTE)
+
+
+def test_free_agents_have_no_axis_of_costs(make: Make) -> None:
+    cells = compare([make("a"), make("b")]).cells
+    for dollars, axes in ((0.0, 1), (2.0, 2)):
+        drawn = frontier.drawn(
+            [cell.model_copy(update={"dollars": dollars, "latency": 1.5}) for cell in cells]
+        )
+        [values] = drawn.to_dict()["datasets"].values()
+        assert len({row["against"] for row in values}) == axes

@@ -526,11 +526,22 @@ def test_the_shortest_exchange_of_each_kind_is_there_to_read_the_most_frequent_f
         for i, (outcome, reply, place) in enumerate(asked)
     ]
     assert [each.example.id for each in samples(made.results(examples))] == [
-        "colours/4",
         "colours/2",
         "colours/3",
+        "colours/4",
     ]
     kinds = [o for o in Outcome if not o.infrastructure]
     assert len(kinds) > LIMITS["MOST_KINDS"]
     assert len(samples(made.results(made.many(kinds)))) == LIMITS["MOST_KINDS"]
     assert samples(made.results([])) == []
+
+
+def test_the_page_names_the_next_commands_where_something_was_missed(made: "Made") -> None:
+    missed = made.results(made.many([Outcome.WRONG, Outcome.CORRECT]))
+    page = render_page(missed, made.manifest(missed))
+    assert f"ltm-bench show {missed.run} --example " in page
+    assert f"ltm-bench control {missed.run} --ladder" in page
+    assert page.index("Expected:") < page.index("Replied:")
+    for outcome in (Outcome.CORRECT, Outcome.NOT_REACHED):
+        other = made.results(made.many([outcome]))
+        assert "What next" not in render_page(other, made.manifest(other))

@@ -35,7 +35,6 @@ from ltm_bench.adapters.http.shared import proxies_from_environment, read
 from ltm_bench.adapters.routing import Family, PaidCall, Route
 from ltm_bench.core.budget import NOTHING, Budget
 from ltm_bench.core.errors import BudgetReached, ConfigError
-from ltm_bench.core.extras import pip
 from ltm_bench.core.keys import cleaned_json, scrubbed
 from ltm_bench.core.limits import BODY, Intake, TooLarge, gathered
 from ltm_bench.log.journal import Journal
@@ -119,17 +118,10 @@ class Gateway:
     def listening(self, port: int = 0) -> Iterator[None]:
         """Serve inside the block, at a port of this machine that others cannot reach; 0 takes any free one.
 
-        Raises:
-            ConfigError: The port is in use, or the server is not installed.
+        Raises ConfigError if the port is in use.
         """
-        try:
-            import uvicorn
+        import uvicorn
 
-            application = self._application()
-        except ImportError as error:
-            raise ConfigError(
-                f"--gateway: its server is not installed; get it with {pip('gateway')}"
-            ) from error
         with socket.socket() as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -139,7 +131,7 @@ class Gateway:
             listener.listen(2048)  # from here on, calls wait for the server to start
             self.url = f"http://{HOST}:{listener.getsockname()[1]}"
             settings = uvicorn.Config(
-                application, log_config=None, log_level="critical", timeout_graceful_shutdown=1
+                self._application(), log_config=None, log_level="critical", timeout_graceful_shutdown=1
             )
             server = uvicorn.Server(settings)
             thread = threading.Thread(target=server.run, args=([listener],), name="gateway", daemon=True)

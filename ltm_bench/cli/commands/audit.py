@@ -6,15 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-from rich import box
-from rich.table import Table
-
 from ltm_bench import api
 from ltm_bench.api.auditing import audit as audit_run
-from ltm_bench.cli.console import ask_key, err, out, print_titled, safe
+from ltm_bench.cli.console import ask_key, err, out, print_table, print_titled, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
-from ltm_bench.cli.summary import print_page, print_raters
+from ltm_bench.cli.summary import print_raters
 from ltm_bench.core.errors import ConfigError, RunIncomplete
 from ltm_bench.core.messages import Outcome
 from ltm_bench.judge.audit import Drawn, commissioned, drawn_from, unread
@@ -92,7 +89,7 @@ def audit(
         scored = asyncio.run(api.rescore(folder, api.Options()))
     _print([each for each in scored.results.audits if each.auditor == who][-1])
     print_raters(scored.results)
-    print_page(folder / "report.html")
+    out().print(f"page: {folder / 'report.html'}")
 
 
 def _read(folder: Path, by: Commission) -> None:
@@ -129,18 +126,14 @@ def _short(text: str) -> str:
 
 
 def _print(found: Audit) -> None:
-    table = Table(box=box.SIMPLE_HEAD, show_footer=True)
-    total = _row("all", found.total)
-    for place, name in enumerate(
-        ("scenario", "verdicts", "read", "contradicted", "agreement", "scorer error", "95 %")
-    ):
-        table.add_column(name, justify="left" if not place else "right", footer=total[place])
+    heads = ("scenario", "verdicts", "read", "contradicted", "agreement", "scorer error", "95 %")
+    table = table_of(*heads, footers=_row("all", found.total))
     for name, rate in found.scenarios.items():
         table.add_row(*_row(name, rate))
     table.add_section()
     for name, rate in found.deciders.items():
         table.add_row(*_row(f"by {name}", rate))
-    out().print(table)
+    print_table(table)
     for each in found.contradictions[:SHOWN]:
         out().rule(f"{each.example} · turn {each.turn}", align="left")
         print_titled(

@@ -17,10 +17,11 @@ from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json, Runs, check_output, output_option
 from ltm_bench.cli.sheets import print_compared
 from ltm_bench.cli.summary import print_controls
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, check_known
 from ltm_bench.plan.declaring import Option
 from ltm_bench.report.paper_table import FORMS
 from ltm_bench.report.publishing import replace_file
+from ltm_bench.report.words import plural
 
 app = group()
 
@@ -48,12 +49,14 @@ def compare(
     ] = None,
 ) -> None:
     """Compare runs: scores over spans, differences by example, and how the runs differ. Calls no agent."""
-    if form is not None and form not in FORMS:
-        raise ConfigError(f"--format {form}: unknown{nearest(form, FORMS)}; known are {' and '.join(FORMS)}")
+    if form is not None:
+        check_known(f"--format {form}: unknown", form, FORMS)
     if form is not None and as_json:
         raise ConfigError("--format and --json exclude each other")
     check_output(output)
     places = places_of(runs or ())
+    if not runs:
+        err().print(f"all {plural(len(places), 'run')} in reports/; name some to compare those alone")
     comparison = api.compare(*places)
     if output is not None and form is None:
         write_comparison(comparison, places, output)

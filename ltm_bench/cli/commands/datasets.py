@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.console import err, out, print_records, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError
@@ -20,27 +20,13 @@ _Name = Annotated[str, typer.Argument(metavar="NAME", help="The set's name; see 
 @command(app, "datasets list", name="list")
 def list_sets(as_json: Json = False) -> None:
     """List the public sets. Each is a suite of `run`, and so is NAME-woven."""
-    from rich import box
-    from rich.table import Table
-
     from ltm_bench.datasets.public import public_sets
 
     rows = [
         {"name": each.name, "about": each.about, "licence": each.licence, "here": each.place.exists()}
         for each in public_sets().values()
     ]
-    if as_json:
-        out().print_json(json.dumps(rows))
-        return
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("name", no_wrap=True)
-    for column in ("about", "licence", "here"):
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(
-            str(row["name"]), str(row["about"]), str(row["licence"]), "yes" if row["here"] else "no"
-        )
-    out().print(table)
+    print_records(rows, as_json=as_json)
 
 
 @command(app, "datasets fetch longmemeval-s", "run --suite longmemeval-s", name="fetch")

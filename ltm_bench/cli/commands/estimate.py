@@ -9,7 +9,7 @@ from typing import Annotated
 
 from rich.table import Table
 
-from ltm_bench.cli.console import err, out, safe, table_of
+from ltm_bench.cli.console import err, out, print_table, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.forecasting import duration, forecast_lines
 from ltm_bench.cli.options import Config, LogLevel, Quiet
@@ -89,7 +89,7 @@ def estimate(
     )
     for line in forecast_lines(plan, likely):
         out().print(safe(line))
-    out().print(_table(plan, found))
+    print_table(_table(plan, found))
     if repeats > 1:
         time = duration(None if likely.minutes is None else repeats * likely.minutes)
         out().print(

@@ -10,7 +10,7 @@ from ltm_bench.adapters.gateway.server import KEY_VARIABLE, PORT, drawn
 from ltm_bench.adapters.gateway.server import Gateway as Endpoint
 from ltm_bench.adapters.gateway.upstreams import upstreams
 from ltm_bench.adapters.routing import Route
-from ltm_bench.cli.console import out, safe, table_of
+from ltm_bench.cli.console import out, print_table, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.grouping import grouped
@@ -37,7 +37,7 @@ def gateway(
 ) -> None:
     """Serve an endpoint for an agent that ltm-bench does not run: it forwards the agent's calls to its providers.
 
-    It sees what they cost, keeps to --max-cost, and keeps the providers' keys from the agent. Needs the extra gateway.
+    It sees what they cost, keeps to --max-cost, and keeps the providers' keys from the agent.
     """
     budget, routes = Budget(max_cost), dict[str, Route]()
     given = read_key(KEY_VARIABLE)
@@ -70,10 +70,11 @@ def gateway(
 
 def _print(seen: KeptCalls) -> None:
     """Print what the calls cost, by conversation and model."""
-    table = table_of("conversation", "model", "calls", "cost", names=2, pad_edge=False)
+    heads = ("conversation", "model", "calls", "cost")
+    table = table_of(*heads, words=heads[:2], pad_edge=False)
     prices_of = grouped(((call.conversation or "", call.model or ""), call.price) for call in seen.calls)
     for (conversation, model), prices in sorted(prices_of.items()):
         spent = total(prices)
         cost = "unknown" if spent is None else f"${spent:.4f}"
         table.add_row(safe(conversation), safe(model), f"{len(prices):,}", cost)
-    out().print(table)
+    print_table(table)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
-from ltm_bench.cli.console import err, out, safe, table_of
+from ltm_bench.cli.console import err, out, print_table, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.judging import percent, print_calibration, print_unread, to_check
 from ltm_bench.core.errors import ThresholdMissed
@@ -107,7 +107,7 @@ def _try(judge: Judge, bank: AnswerBank, most: int, interview: Interview) -> lis
         )
         if kind == VAGUE and of.rate < THRESHOLD:
             short.append(f"specificity {of.rate:.3f} on answers that are {kind}, {THRESHOLD} is needed")
-    out().print(table)
+    print_table(table)
     out().print(
         "None of these replies is right. The last column shows how many of them a published judge's stored votes "
         f"call right; overall, they call right {' and '.join(stored)}."

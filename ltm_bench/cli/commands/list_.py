@@ -1,17 +1,14 @@
 """List agents, scenarios, suites or runs."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
-from ltm_bench.cli.console import out, print_table, safe
+from ltm_bench.cli.console import out, print_records
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError, check_known
@@ -29,21 +26,6 @@ from ltm_bench.report.words import cost
 from ltm_bench.viewer.states import RunState, state_of, states_at
 
 Row = Mapping[str, Any]
-
-
-def print_rows(rows: Sequence[Row], *, as_json: bool) -> None:
-    """Print rows as a table, or as JSON."""
-    if as_json:
-        out().print(json.dumps(rows, indent=1))
-        return
-    table = Table(box=box.SIMPLE_HEAD)
-    for key in rows[0] if rows else ():
-        longest = max(len(str(row[key])) for row in rows)
-        # Users type these names, so they must not be cut.
-        table.add_column(key, overflow="fold", min_width=longest if key == "name" else None)
-    for row in rows:
-        table.add_row(*(Text(safe(str(value))) for value in row.values()))
-    print_table(table if rows else "none")
 
 
 def _agents() -> list[Row]:
@@ -109,20 +91,18 @@ def _row(run: RunState) -> Row:
     }
 
 
-class _Sort(NamedTuple):
-    key: Callable[[RunState], Any]
-    falling: bool = False
-
-
-_SORTS: Mapping[str, _Sort] = {
-    "started": _Sort(lambda run: run.started, falling=True),
-    "name": _Sort(lambda run: run.name),
-    "agent": _Sort(lambda run: (run.agent, run.span, run.name)),
-    "score": _Sort(lambda run: -1.0 if run.score is None else run.score / (run.out_of or 1), falling=True),
-    "cost": _Sort(lambda run: run.dollars or 0.0, falling=True),
-    "state": _Sort(lambda run: (run.state, run.name)),
+_SORTS: Mapping[str, Callable[[RunState], Any]] = {
+    "started": lambda run: run.started,
+    "name": lambda run: run.name,
+    "agent": lambda run: (run.agent, run.span, run.name),
+    "score": lambda run: -1.0 if run.score is None else run.score / (run.out_of or 1),
+    "cost": lambda run: run.dollars or 0.0,
+    "state": lambda run: (run.state, run.name),
 }
 """Sort keys of runs."""
+
+_FALLING = ("started", "score", "cost")
+"""Those whose largest value comes first."""
 
 
 app = group("List agents, scenarios, suites or runs.")
@@ -134,19 +114,19 @@ def list_agents(as_json: Json = False) -> None:
 
     For the built-in adapters, shows how they were last tried, and whether they keep users apart.
     """
-    print_rows(_agents(), as_json=as_json)
+    print_records(_agents(), as_json=as_json)
 
 
 @command(app, name="scenarios")
 def list_scenarios(as_json: Json = False) -> None:
     """List scenarios, yours included."""
-    print_rows(_scenarios(), as_json=as_json)
+    print_records(_scenarios(), as_json=as_json)
 
 
 @command(app, name="suites")
 def list_suites(as_json: Json = False) -> None:
     """List suites, yours included."""
-    print_rows(_suites(), as_json=as_json)
+    print_records(_suites(), as_json=as_json)
 
 
 @command(app, name="runs")
@@ -161,15 +141,14 @@ def list_runs(
 ) -> None:
     """List the runs in reports/ or another place, with score, interval, cost, state and date."""
     check_known(f"--sort {sort}: there is no such key", sort, _SORTS)
-    by = _SORTS[sort]
     if place is not None and is_url(place):
         found = states_at(place)
     elif place is None or Path(place).is_dir():
         found = map(state_of, all_runs(REPORTS if place is None else Path(place)))
     else:
         raise ConfigError(f"{place}: there is no such folder; name a folder of runs, or its URL")
-    runs = sorted(found, key=by.key, reverse=by.falling)
+    runs = sorted(found, key=_SORTS[sort], reverse=sort in _FALLING)
     if as_json:
         out().print(json.dumps([asdict(run) for run in runs], indent=1))
         return
-    print_rows([_row(run) for run in runs], as_json=False)
+    print_records([_row(run) for run in runs], as_json=False)

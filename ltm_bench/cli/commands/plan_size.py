@@ -9,7 +9,7 @@ from rich.table import Table
 
 from ltm_bench.api.loading import load_each
 from ltm_bench.cli.comparison import places_of
-from ltm_bench.cli.console import out, safe, table_of
+from ltm_bench.cli.console import out, print_table, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import Json
 from ltm_bench.core.errors import ConfigError
@@ -73,7 +73,7 @@ def plan_size(
         f"To show a difference of {detect:g} of {basis.scenarios} points between two agents on the same examples "
         "(95 % confidence, 80 % power):"
     )
-    out().print(_table(basis.scenarios, examples))
+    print_table(_table(basis.scenarios, examples))
     out().print(f"With {basis.examples:.3g} examples of each scenario in a run: {seeds_in_words(seeds)}.")
     out().print(safe(basis.source))
 
@@ -84,12 +84,9 @@ def _assumed(name: str) -> Basis:
 
 
 def _table(scenarios: int, examples: Mapping[int, int | None]) -> Table:
-    table = table_of("seeds", "examples of each scenario in a run", "examples in all", names=0)
+    table = table_of("seeds", "examples of each scenario in a run", "examples in all", words=())
     for seeds, each in examples.items():
-        if each is None:
-            table.add_row(str(seeds), f"more than {MOST:,}", "")
-        else:
-            table.add_row(
-                str(seeds), f"{each:,}", f"{Size(scenarios=scenarios, examples=each, seeds=seeds).total:,}"
-            )
+        size = None if each is None else Size(scenarios=scenarios, examples=each, seeds=seeds)
+        cells = (f"more than {MOST:,}", "") if size is None else (f"{each:,}", f"{size.total:,}")
+        table.add_row(str(seeds), *cells)
     return table

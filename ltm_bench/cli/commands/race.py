@@ -44,7 +44,7 @@ def race(
     names: Annotated[
         list[str], typer.Argument(metavar="AGENT...", help="Two agents or more (see list agents).")
     ],
-    more: Annotated[Sequence[str], Option("Another agent.", "NAME", flags=("--agent",))] = (),
+    agents: Annotated[Sequence[str], Option("Another agent.", "NAME", flags=("--agent",))] = (),
     most: Annotated[
         int, Option("Maximum number of rounds; more decide smaller differences.", "ROUNDS", least=2, most=100)
     ] = MOST,
@@ -81,7 +81,7 @@ def race(
         )
     check_output(output)
     options = replace(Options.of(conduct), notify=lambda line: err().print(safe(line)))
-    course = RunningRace([*names, *more], request, options, new, most, least)
+    course = RunningRace([*names, *agents], request, options, new, most, least)
     for line in foretold(course.race, course.scenarios):
         err().print(safe(line))
     with saying_when_it_ends(notify) as folders:

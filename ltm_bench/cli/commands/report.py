@@ -3,6 +3,7 @@
 import asyncio
 from typing import Annotated
 
+from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
 from ltm_bench.plan.declaring import Option
@@ -30,8 +31,7 @@ def report(
 ) -> None:
     """Rewrite a run's page from its log."""
     from ltm_bench.api import publish
-    from ltm_bench.cli.summary import print_page
 
     folder = find_run(run)
     asyncio.run(publish(folder, besides=reference or ()))
-    print_page(folder / "report.html")
+    out().print(f"page: {folder / 'report.html'}")

@@ -36,9 +36,9 @@ def rescore(
     except KeyboardInterrupt:
         raise RunIncomplete("interrupted; nothing is lost: the same command continues") from None
     after = stored_verdicts(folder)
-    changed = [key for key in after if key in before and before[key] != after[key]]
+    changed = [key for key in after if key in before and before[key][0] != after[key][0]]
     for key in changed:
-        out().print(f"{key}: was {before[key]}, now {after[key]}")
+        out().print(f"{key}: was {before[key][0]}, now {after[key][0]}")
     out().print(f"{len(after)} verdicts, {len(changed)} changed")
     print_run(scored)
     check_judged([scored])

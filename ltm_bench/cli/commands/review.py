@@ -2,7 +2,7 @@
 
 import asyncio
 import getpass
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from ltm_bench.core.messages import Outcome
 from ltm_bench.log.recorder import locked
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import find_run
+from ltm_bench.report.words import plural
 from ltm_bench.score.audits.judgements import Override, append, ratings, reply_hash, settle
 from ltm_bench.score.results.examples import Question
 
@@ -62,7 +63,7 @@ def review(
     if not shown:
         out().print(f"No doubtful verdict is left for {name} in this run; --all shows all verdicts.")
         return
-    out().print(f"{_count(shown, 'verdict', 'verdicts')} to review, as {name}. {_HELP}.")
+    out().print(f"{plural(len(shown), 'verdict')} to review, as {name}. {_HELP}.")
     written = 0
     with locked(folder):
         with suppress(EOFError):
@@ -73,7 +74,7 @@ def review(
                     append(folder, [decision])
                     written += 1
         scored = asyncio.run(publish(folder))
-    out().print(f"{_count(range(written), 'verdict', 'verdicts')} by hand written to {folder}")
+    out().print(f"{plural(written, 'verdict')} by hand written to {folder}")
     print_run(scored)
 
 
@@ -129,7 +130,3 @@ def _decide(example: str, question: Question, name: str) -> Override | None:
         was=question.override.was if question.override else question.outcome,
         was_score=question.override.was_score if question.override else question.score,
     )
-
-
-def _count(things: Sequence[object], one: str, more: str) -> str:
-    return f"{len(things)} {one if len(things) == 1 else more}"

@@ -80,7 +80,9 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
             folders.append(folder)
             executions.append(partial(execute, plan, folder))
     options = replace(Options.of(conduct), beside=spelled(Thresholds, series, Thresholds()))
-    runs = [watch(execution, options) for execution in executions]
+    # Whoever states a limit has agreed to it already.
+    dear = [] if series.yes or options.budget.limit is not None else [len(executions)]
+    runs = [watch(each, options, dear=dear) for each in executions]
     for each in runs if series.otel is not None else ():
         try:
             send_spans(each, series.otel or "")

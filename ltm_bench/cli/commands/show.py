@@ -13,6 +13,9 @@ from ltm_bench.plan.folders import find_run
 
 app = group()
 
+_LINE, _INDENTED = "\n", "\n  "
+"""Further lines stand below the first, so that it can be seen where a message ends and its reply begins."""
+
 
 @command(app, "show --example colours/1", "show standard-32k-gpt-6-luna-seed0 --filler")
 def show(
@@ -39,12 +42,12 @@ def show(
                 + (", forked" if turn.forked else ""),
                 align="left",
             )
-            text, reply = safe(turn.message.text), safe(turn.reply.text)
-            if turn.kind == "fill" and not filler:
-                text, reply = _first_line(text), _first_line(reply)
-            out().file.write(f"> {text}\n{reply}\n")  # what a console would fold, and take long for
-            if verdict := verdicts.get(f"{turn.example} turn {turn.message.turn}"):
-                out().print(f"= {verdict}")
+            for sign, text in ((">", safe(turn.message.text)), ("<", safe(turn.reply.text))):
+                said = _first_line(text) if turn.kind == "fill" and not filler else text
+                # what a console would fold, and take long for
+                out().file.write(f"{sign} {said.replace(_LINE, _INDENTED)}\n")
+            for line in verdicts.get(f"{turn.example} turn {turn.message.turn}", ()):
+                out().print(f"= {safe(line).replace(_LINE, _INDENTED)}")
     if not shown:
         err().print(f"{folder}: {example or 'the run'} has no turns yet")
 

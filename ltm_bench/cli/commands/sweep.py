@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
 from ltm_bench.api import Options, Run, compare, equipped
 from ltm_bench.api.continuing import together
@@ -19,7 +17,7 @@ from ltm_bench.api.controlling import again_for, again_lines, ask_again, left_to
 from ltm_bench.api.publication import publish_at_once
 from ltm_bench.cli.comparison import write_comparison
 from ltm_bench.cli.config_file import values_of
-from ltm_bench.cli.console import err, out, safe
+from ltm_bench.cli.console import err, out, print_table, safe, table_of
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.display import SweepDisplay
 from ltm_bench.cli.ending import saying_when_it_ends
@@ -285,12 +283,10 @@ def _bring_pages(url: str, job: Job) -> None:
 
 
 def _print(ended: Sequence[JobResult], runs: dict[Path, Run]) -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("run", "score", "95 %", "cost"):
-        table.add_column(column, justify="left" if column == "run" else "right", overflow="fold")
+    table = table_of("run", "score", "95 %", "cost", pad_edge=False)
     for each in ended:
         table.add_row(*_row(each, runs.get(each.job.folder)))
-    out().print(table)
+    print_table(table)
     for run in runs.values():
         if run.results.undecided:
             most = f"{run.results.extremes[1]:.2f}"

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from ltm_bench.cli.console import out
+from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.export.bundle import unpack
 from ltm_bench.export.verify import verify as verify_folder
 from ltm_bench.plan.folders import find_run
+from ltm_bench.plugins.files import catalogue
 
 app = group()
 
@@ -39,6 +40,13 @@ def _verify(folder: Path) -> None:
         f"{found.retold} of {len(found.results.examples)} examples regenerated from the seed, "
         f"{'score' if found.results.complete else 'incomplete, so far'} {score}"
     )
+    if not found.retold:
+        here = catalogue("scenarios")
+        absent = [each.name for each in found.results.scenarios if each.name not in here]
+        others = "they read data of their own, have another version here, or were imported"
+        out().print(
+            f"not regenerated: {safe(', '.join(absent)) + ': no such scenario here' if absent else others}"
+        )
     if found.pages:
         out().print(f"not verified: {', '.join(found.pages)}; `ltm-bench report` writes pages from the log")
     for then, today in found.changed_scorers.items():

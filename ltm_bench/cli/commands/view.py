@@ -10,7 +10,6 @@ import typer
 from ltm_bench.cli.console import out
 from ltm_bench.cli.declared import command, group
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.extras import pip
 from ltm_bench.log.remote import is_url
 from ltm_bench.plan.declaring import Option
 from ltm_bench.plan.folders import REPORTS
@@ -35,21 +34,18 @@ def view(
         ),
     ] = "127.0.0.1",
 ) -> None:
-    """Show runs in a browser, with search and, of a folder, live progress. Needs the extra `view`."""
-    try:
-        import uvicorn
+    """Show runs in a browser, with search and, of a folder, live progress."""
+    import uvicorn
 
-        from ltm_bench.viewer.access import is_free, is_loopback
-        from ltm_bench.viewer.server import application
+    from ltm_bench.viewer.access import is_free, is_loopback
+    from ltm_bench.viewer.server import application
 
-        given = os.environ.get(TOKEN)
-        secret = given if given is not None or is_loopback(host) else token_urlsafe(18)
-        where = place if place is not None and is_url(place) else Path(place or REPORTS)
-        if place is not None and isinstance(where, Path) and not where.is_dir():
-            raise ConfigError(f"{place}: there is no such folder; name one that holds runs, or a URL")
-        site = application(where, secret)
-    except ImportError as error:
-        raise ConfigError(f"view: the server is not installed; get it with {pip('view')}") from error
+    given = os.environ.get(TOKEN)
+    secret = given if given is not None or is_loopback(host) else token_urlsafe(18)
+    where = place if place is not None and is_url(place) else Path(place or REPORTS)
+    if place is not None and isinstance(where, Path) and not where.is_dir():
+        raise ConfigError(f"{place}: there is no such folder; name one that holds runs, or a URL")
+    site = application(where, secret)
     if given is not None and len(given) < _SHORTEST:
         raise ConfigError(f"{TOKEN} has {len(given)} characters; use at least {_SHORTEST}")
     if port > _LAST_PORT:

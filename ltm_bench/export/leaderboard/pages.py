@@ -1,8 +1,4 @@
-"""Writes a leaderboard's pages: an index, one page per board, the pages of every run, and the data.
-
-Beside them stands an entry in the form that Hugging Face reads from `.eval_results/` of a model (its
-documentation is in progress).
-"""
+"""Writes a leaderboard's pages: an index, one page per board, the pages of every run, and the data."""
 
 import json
 import os
@@ -15,7 +11,6 @@ from typing import Any
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.export.leaderboard.boards import Board, boards
 from ltm_bench.export.leaderboard.entries import BoardEntry, Refusal, read_bundles
-from ltm_bench.plan.values import spell_span
 from ltm_bench.report.compare_page import HEIGHT, WIDTH, curve, place_of
 from ltm_bench.report.templating import templates
 
@@ -86,8 +81,6 @@ def _files(built: Built) -> Mapping[str, bytes]:
         )
         for entry in board.entries:
             files |= {f"runs/{entry.name}/{name}": content for name, content in entry.pages.items()}
-            if not entry.historical:
-                files[f"eval_results/{entry.name}.yaml"] = eval_results(entry, board).encode()
     return files
 
 
@@ -151,29 +144,3 @@ def _entry(entry: BoardEntry) -> Mapping[str, Any]:
 
 
 __all__: Sequence[str] = ("Built", "write_site")
-
-
-def eval_results(entry: BoardEntry, board: Board) -> str:
-    """Return the YAML of an entry. Texts are written as JSON, which YAML reads."""
-    results, interval = entry.results, entry.results.interval
-    within = "" if interval is None else f", 95 % {interval.low:.2f} to {interval.high:.2f}"
-    notes = (
-        f"{results.score:.2f} of {results.out_of}{within}, {len(results.examples)} examples, seed {results.seed}, "
-        f"{board.mode}; bundle SHA-256 {entry.digest}"
-    )
-    lines = [
-        "- dataset:",
-        f"    id: {_text(f'ltm-bench/{results.suite}')}",
-        f"    task_id: {_text(f'{results.suite}-{spell_span(results.span)}')}",
-        f"    revision: {_text(f'bench_version {board.version}')}",
-        f"  value: {results.score!r}",
-        *([f"  date: {_text(entry.run_on)}"] if entry.run_on is not None else []),
-        "  source:",
-        '    name: "ltm-bench"',
-        f"  notes: {_text(notes)}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _text(text: str) -> str:
-    return json.dumps(text)

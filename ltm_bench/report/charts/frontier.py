@@ -36,11 +36,13 @@ def draw(runs: Sequence[Scored]) -> Chart:
 
 def drawn(cells: Sequence[Cell]) -> Chart:
     """Return the chart of complete cells."""
-    rows = [row for panel in _PANELS for row in _rows(panel, cells)]
+    # Where all are free, an axis of costs would have one 0.
+    panels = [panel for panel, found in _PANELS.items() if any(found(cell)[0] for cell in cells)]
+    rows = [row for panel in panels for row in _rows(panel, cells)]
     names = unique([cell.entrant for cell in cells])
-    data = alt.Chart(inline(rows)).encode(
-        x=alt.X("x:Q", title=None, scale=alt.Scale(type="symlog", constant=0.01)), color=agent_colour(names)
-    )
+    scale, axis = alt.Scale(type="symlog", constant=0.01), alt.Axis(format="~g", tickCount=4)
+    x = alt.X("x:Q", title=None, scale=scale, axis=axis)
+    data = alt.Chart(inline(rows)).encode(x=x, color=agent_colour(names))
     share = share_y("share", "score, as a share")
     layers = alt.layer(
         data.transform_filter("datum.best")

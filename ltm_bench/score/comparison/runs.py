@@ -5,6 +5,7 @@ examples: same scenario, same index, same seed.
 """
 
 from collections.abc import Sequence
+from html import escape
 from itertools import combinations
 
 from pydantic import BaseModel, Field
@@ -50,6 +51,16 @@ class Comparison(BaseModel):
         """Return the cells of a span: complete ones first, then by score."""
         here = [cell for cell in self.cells if cell.span == span]
         return sorted(here, key=lambda cell: (not cell.complete, -cell.score / max(1, cell.out_of)))
+
+    def _repr_html_(self) -> str:
+        """Show the scores in a notebook; the page that `ltm-bench compare -o` writes has all else."""
+        rows: list[tuple[object, ...]] = [("agent", "span", "score", "95 %", "n")]
+        for each in self.cells:
+            score = f"{each.score:.2f} / {each.out_of}" if each.complete else "incomplete"
+            between = f"{each.interval.low:.2f} – {each.interval.high:.2f}" if each.interval else ""
+            rows.append((each.entrant, f"{each.span:,}", score, between, each.n))
+        cells = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
 def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:

@@ -1,6 +1,6 @@
 """What a run's ladder shows: where the answers to missed questions were lost. Pure."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -86,6 +86,16 @@ class LadderResult(BaseModel, frozen=True):
     """None if the agent has no hooks, or nothing was missed."""
     dollars: float | None
     """What all of it cost; None if a price is unknown."""
+
+    @property
+    def unasked(self) -> Iterator[str]:
+        """What was not asked again, or not so: a line a rung, each reason once with its scenarios."""
+        for rung, why in self.left_out.items():
+            names = defaultdict[str, list[str]](list)
+            for name, reason in sorted(why.items()):
+                names[reason].append(name)
+            of = "; ".join(f"{', '.join(each)} ({reason})" for reason, each in names.items())
+            yield f"{'left out of the ladder' if rung == 'again' else f'not {rung}'}: {of}"
 
     @computed_field  # type: ignore[prop-decorator]  # mypy takes no decorator on a property
     @property

@@ -93,6 +93,9 @@ class AskedQuestion:
             told = self.words, question.expected, question.reply
             judged = [opinion.scores for opinion in question.opinions if opinion.scores]
             changes["published"] = set_question(self.expect, *told, judged)
+            if question.retrieval is not None and question.score not in {None, 0, 1}:
+                # A share of the words, say: whoever is right at length gets one, too, so nothing need have been lost.
+                changes["retrieval"] = question.retrieval.model_copy(update={"stored": None})
         if question.matched is not None:
             # The words decided for the matcher; a judge gives a reason, and is not explained by them.
             changes["decisive"] = ()

@@ -53,7 +53,8 @@ class Retrieval(BaseModel, frozen=True):
     needles: int
     """Number of the example's needles."""
     stored: int | None
-    """Needles that a search for their own words found; None if the reply was right, so no search was made."""
+    """Needles that a search for their own words found; None if the reply was right, so no search was made, or got a
+    share of full marks from a public set's scorer, so that nothing need have been lost."""
     retrieved: int
     """Needles among the memories that the agent uses for the question."""
     k: int | None = None

@@ -176,3 +176,19 @@ def test_each_reply_is_judged_with_the_words_that_it_answers() -> None:
     assert (found.again.reply, found.again.reason, found.cued, found.choices) == ("again!", "again", None, 4)
     assert found.needed == (1,)
     assert climbed(ladder, ("colours/0", 4), expect, told, judge) is None
+
+
+def test_each_reason_for_a_rung_that_was_not_asked_is_said_once() -> None:
+    left = {
+        "again": {"restaurant": "its replies decide"},
+        "cued": {
+            "jokes": "no answer to leave out",
+            "name_list": "no answer to leave out",
+            "colours": "told in one",
+        },
+    }
+    found = shown([climb("wwww")]).model_copy(update={"left_out": left})
+    assert [*found.unasked] == [
+        "left out of the ladder: restaurant (its replies decide)",
+        "not cued: colours (told in one); jokes, name_list (no answer to leave out)",
+    ]
