@@ -9,7 +9,7 @@ from functools import lru_cache
 from ltm_bench.core.words import alternatives, listed
 from ltm_bench.matchers.reading.text import answer, plain, words
 
-_NOT = r"(?:(?<!might )(?<!may )not|n't|never|cannot|no|nothing|without|unable to|no longer)"
+_NOT = r"(?:(?<!might )(?<!may )not|n't|never|cannot|no|nobody|nothing|without|unable to|no longer)"
 _NO_MORE = r"(?! (?:other|else|further)\b)"
 """Not knowing of anything further says nothing of the answer: `no other places on record`."""
 _KNOWING = f"(?:{alternatives('knowing')})"
