@@ -34,7 +34,7 @@ def listed(name: str, sign: str | None = None) -> list[str]:
     - `carried`, `reporting`: patterns of what is done with the words of others
     - `alleged`, `conflict`: patterns of what says that two things were told
     - `order`, `reported`, `refusing`: patterns of what speaks of a sentence instead of saying it
-    - `range`, `counted`: patterns of a range or a bound, and of what a number announces
+    - `range`, `rough`, `counted`: patterns of a range or a bound, of an estimate, and of what a number announces
     - `telling`: words of many jokes, by which none is known
     - `units`: words that name no thing on a shopping list: measures, packages, articles
     - `ones`, `ordinals`, `days`, `months`: in their order
