@@ -17,6 +17,7 @@ def listed(name: str, sign: str | None = None) -> list[str]:
     """Return a list by its name: what stands between blanks, or between a sign.
 
     - `american`: American words and the British ones that mean the same, without those of several meanings (`chips`)
+    - `other names`: what is called otherwise in America, or in the language of the place, each with its other names
     - `light`: words that say nothing beside a value: a sentence of them and one value is that value alone
     - `common`: further words of talk that are never an answer
     - `function`: words of grammar, which may differ where something is said word for word

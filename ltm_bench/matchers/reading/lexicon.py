@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ltm_bench.core.words import listed
 from ltm_bench.matchers.listening import Listener
+from ltm_bench.matchers.reading.numbers import in_words
 from ltm_bench.matchers.reading.text import known_words
 from ltm_bench.matchers.sameness import singular
 
@@ -23,6 +24,7 @@ class Named(NamedTuple):
 _SHORTENED = frozenset(listed("days") + listed("months"))
 _BESIDE = "with"
 """Follows a name of two words that is complete without the rest."""
+_OTHERS = {known_words(name): names for name, *names in (each.split("|") for each in listed("other names", "\n"))}
 _PART = 3
 """Minimum length of the halves of a word that is written in two."""
 _LITTLE = frozenset("the a an of to in on at with and my your our some".split())
@@ -45,13 +47,14 @@ class Lexicon:
         alone = Counter(parts for parts, _ in said + bare)
         full = said + [each for each in bare if alone[each[0]] == 1]
         short = _shortened(full) if shortened else {}
+        self.words = frozenset(singular(word) for parts, _ in full for word in parts)
+        """The words of all names, in the singular, but not of what they are called elsewhere."""
+        full += _otherwise(full)
         every = [(way, Named(value, True)) for parts, value in full if parts for way in _ways(parts)]
         every += [((word,), Named(value, False)) for word, value in short]
         every.sort(key=lambda each: (-len(each[0]), not each[1].exact))
         self.values = frozenset(value for _, value in full)
         """What can be named."""
-        self.words = frozenset(singular(word) for parts, _ in full for word in parts)
-        """The words of all names, in the singular."""
         self._listener = Listener(
             (parts, (rank, named, short.get((parts[0], named.value), True)))
             for rank, (parts, named) in enumerate(every)
@@ -70,6 +73,17 @@ class Lexicon:
                 free[begin:end] = [False] * (end - begin)
                 attached = "" if named.exact else _attached(said, begin, end, last)
                 yield begin, end, named._replace(attached=attached)
+
+
+def _otherwise(full: Sequence[tuple[tuple[str, ...], str]]) -> Iterable[tuple[tuple[str, ...], str]]:
+    """Return the other names of what has a name, unless they may mean something else: `Oporto`, `nineteen fifty`."""
+    others = {(known_words(each), value): None for parts, value in full for each in _other_names(parts)}
+    meant = Counter(parts for parts, _ in {(parts, value) for parts, value in full}.union(others))
+    return [each for each in others if meant[each[0]] == 1]
+
+
+def _other_names(parts: tuple[str, ...]) -> Sequence[str]:
+    return in_words(parts[0]) if len(parts) == 1 and parts[0].isdigit() else _OTHERS.get(parts, ())
 
 
 def _ways(parts: tuple[str, ...]) -> Iterable[tuple[str, ...]]:

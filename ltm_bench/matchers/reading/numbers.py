@@ -1,6 +1,7 @@
 """Whole numbers, in figures and in words."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from ltm_bench.core.words import listed
@@ -47,3 +48,18 @@ def _spelt(said: list[str]) -> int | None:
     if last is None:
         return 1 if {"a", "an"} & set(said) else None
     return total + last
+
+
+def in_words(figures: str) -> Sequence[str]:
+    """Return how a year or a code of three to six figures is read out: `nineteen oh five`, `four seven one one`."""
+    if not 3 <= len(figures) <= 6:
+        return ()
+    pairs = [int(figures[i : i + 2]) for i in range(0, len(figures), 2)]
+    said = [_pair(n) if i == 0 or n > 9 else f"oh {ONES[n]}" if n else "hundred" for i, n in enumerate(pairs)]
+    each = " ".join(ONES[int(n)] for n in figures)
+    return (each, " ".join(said)) if len(figures) % 2 == 0 else (each,)
+
+
+def _pair(n: int) -> str:
+    tens, ones = divmod(n, 10)
+    return ONES[n] if n < len(ONES) else _TENS[tens - 2] + f"-{ONES[ones]}" * (ones > 0)
