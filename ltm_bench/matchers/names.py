@@ -42,6 +42,8 @@ _BACK = re.compile(
     rf"|\b(?:there|where)(?:'s)? [^.;!?\n]{{0,20}}?{_LOOKS}"
 )
 """Looking somewhere that is only referred to."""
+_LATER = re.compile(rf"\b(?:is|are|was|were|comes?|came|ranks?|in) (?:only |in )?(?:{'|'.join(listed('ordinals')[1:])})\b")
+"""A place in a row that is not the first: `comes second, after …`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class NamesOnly(OneOf):
         decision = resolve(found)
         given = decision.values
         if not given:
-            return Verdict(Outcome.WRONG, 0.0, "the reply says what it is not")
+            return Verdict(Outcome.WRONG, 0.0, "the reply denies all that it names, or says that it was replaced")
         rivals = len({m.value for m in found}) > 1
         if verdict := self._several(reply, turns, found, decision):
             return verdict
@@ -93,6 +95,8 @@ class NamesOnly(OneOf):
         if given[0] != self.value:
             outcome = Outcome.STALE if given[0] in self.stale else Outcome.WRONG
             return Verdict(outcome, 0.0, f"the reply says {given[0]}, expected {self.value}")
+        if rivals and any(_LATER.search(around(m, reply).lower()) for m in decision.evidence):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {self.value}, and puts it in a later place")
         if other := _ascribed(reply, asked(turns), decision.evidence):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {self.value} of {other}")
         return Verdict(Outcome.CORRECT, 1.0, f"the reply says {self.value}")
