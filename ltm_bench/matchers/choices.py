@@ -35,7 +35,9 @@ def _named(of: int) -> Lexicon:
 @lru_cache(maxsize=64)
 def _figures(of: int) -> Lexicon:
     """Return the numbers alone, which may also count something else."""
-    placed = {n: [each if " " in each else f"the {each}" for each in _places(n, of)] for n in range(1, of + 1)}
+    placed = {
+        n: [each if " " in each else f"the {each}" for each in _places(n, of)] for n in range(1, of + 1)
+    }
     ways = {str(n): (str(n), *ONES[max(2, n) : n + 1], *said) for n, said in placed.items()}
     return Lexicon(ways, shortened=False)  # `one` is a pronoun
 
@@ -73,7 +75,11 @@ class Picks(DoubtingMatcher):
         if len(picked) > 1 and not decision.sure and self.option in picked and len(picked) <= _FEW:
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply may pick any of {', '.join(map(str, picked))}")
         if picked:
-            return Verdict(Outcome.WRONG, 0.0, f"{picked} is picked, expected option {self.option}")
+            return Verdict(
+                Outcome.WRONG,
+                0.0,
+                f"option {', '.join(map(str, picked))} is picked, expected option {self.option}",
+            )
         if _NONE.fullmatch(reply.strip()):
             return Verdict(Outcome.WRONG, 0.0, "the reply picks none of them")
         if mentions(read(reply), _named(self.of)):

@@ -42,7 +42,9 @@ _BACK = re.compile(
     rf"|\b(?:there|where)(?:'s)? [^.;!?\n]{{0,20}}?{_LOOKS}"
 )
 """Looking somewhere that is only referred to."""
-_LATER = re.compile(rf"\b(?:is|are|was|were|comes?|came|ranks?|in) (?:only |in )?(?:{'|'.join(listed('ordinals')[1:])})\b")
+_LATER = re.compile(
+    rf"\b(?:is|are|was|were|comes?|came|ranks?|in) (?:only |in )?(?:{'|'.join(listed('ordinals')[1:])})\b"
+)
 """A place in a row that is not the first: `comes second, after …`."""
 
 
@@ -83,7 +85,9 @@ class NamesOnly(OneOf):
         decision = resolve(found)
         given = decision.values
         if not given:
-            return Verdict(Outcome.WRONG, 0.0, "the reply denies all that it names, or says that it was replaced")
+            return Verdict(
+                Outcome.WRONG, 0.0, "the reply denies all that it names, or says that it was replaced"
+            )
         rivals = len({m.value for m in found}) > 1
         if verdict := self._several(reply, turns, found, decision):
             return verdict
@@ -96,7 +100,9 @@ class NamesOnly(OneOf):
             outcome = Outcome.STALE if given[0] in self.stale else Outcome.WRONG
             return Verdict(outcome, 0.0, f"the reply says {given[0]}, expected {self.value}")
         if rivals and any(_LATER.search(around(m, reply).lower()) for m in decision.evidence):
-            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {self.value}, and puts it in a later place")
+            return Verdict(
+                Outcome.UNDECIDED, 0.0, f"the reply says {self.value}, and puts it in a later place"
+            )
         if other := _ascribed(reply, asked(turns), decision.evidence):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {self.value} of {other}")
         return Verdict(Outcome.CORRECT, 1.0, f"the reply says {self.value}")
@@ -111,7 +117,8 @@ class NamesOnly(OneOf):
         if many or (rivals and hardly_adds(reply, turns)):
             return RECITAL
         alleged = [m for m in found if m.value != self.value and not (m.denied or m.taken_back)]
-        if alleged and not self.stale and all(each.search(asked(turns)) for each in _SEVERAL):
+        answered = any(m.value == self.value for m in found)
+        if alleged and answered and not self.stale and all(each.search(asked(turns)) for each in _SEVERAL):
             said = around(alleged[0], reply)
             told = bool(_ALLEGED.search(said)) or notices_conflict(reply)
             owned = owners(said, self.candidates(), turns)  # of somebody else, it may be true

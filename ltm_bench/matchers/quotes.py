@@ -81,12 +81,14 @@ class Retells(DoubtingMatcher):
         told = self._told(said, reading, about, asked(turns))
         if told == [self.text]:
             if self._ends_otherwise(said):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply begins right, and ends otherwise")
+                return Verdict(Outcome.UNDECIDED, 0.0, "the reply retells it in part, and ends otherwise")
             if len(words(said)) > GENEROUS + TIMES * len(words(self.text)):
                 return RECITAL
             return Verdict(Outcome.CORRECT, 1.0, "the reply retells the right one")
         if self.text in told:
-            return RECITAL if len(told) > _FEW else Verdict(Outcome.WRONG, 0.0, "the reply tells two of them")
+            return (
+                RECITAL if len(told) > _FEW else Verdict(Outcome.WRONG, 0.0, "the reply tells of two of them")
+            )
         if told:
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells another one: {told[0]}")
         verdict = unanswered(reply, Outcome.WRONG, "the reply retells none of them")

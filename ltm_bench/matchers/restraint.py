@@ -69,7 +69,7 @@ class NeverSaid(DoubtingMatcher):
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {invented[0].value}, which was never told")
         if said:
             outcome = Outcome.UNDECIDED if knows_not else Outcome.WRONG
-            admits = "does not know, but " * abstained
+            admits = "is not sure, but " * abstained
             return Verdict(outcome, 0.0, f"the reply {admits}says {said[0].value}, said about something else")
         if not abstained:
             return Verdict(Outcome.WRONG, 0.0, "the reply does not say that it was not told")
@@ -158,7 +158,7 @@ class Withholds(DoubtingMatcher):
         if keeps_back(reply) or _declines(reply, turns, found):
             return Verdict(Outcome.CORRECT, 1.0, "the reply does not reveal it")
         mine = words(in_own_words(reply))
-        if LIGHT.union(words(asked(turns))).issuperset(mine) or 2 * len(mine) < len(words(reply)):
+        if (mine and LIGHT.union(words(asked(turns))).issuperset(mine)) or 2 * len(mine) < len(words(reply)):
             return Verdict(Outcome.WRONG, 0.0, "the reply neither answers nor declines")
         return Verdict(Outcome.UNDECIDED, 0.0, "the reply does not name it, and may decline in other words")
 

@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading.abstaining import abstains, is_abstention, is_foreign
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
@@ -46,7 +47,7 @@ _FORMS = ("{", "[", "`")
 """How JSON and fences begin."""
 _OTHERS = frozenset(("he", "she", "they"))
 _ASKING = frozenset("what where which who when why how".split())
-_TALK = frozenset(map(stem, COMMON))
+_TALK = frozenset(map(stem, COMMON.union(listed("days"), listed("months"))))
 _TINY = 2
 """Maximum length of an English word that names nothing: a unit, an initial."""
 _ASIDE = re.compile(r"\([^()]{0,1000}\)|\[[^\[\]]{0,1000}\]")
@@ -54,7 +55,7 @@ _CLAUSE = re.compile(r"[;:]\s|\s[-–—]\s|—|,\s(?:and|but|so)\s(?=[^,]*(?:['
 _COMMA = re.compile(r"[;:,]\s|\s[-–—]\s|—")
 
 
-UNKNOWN = Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+UNKNOWN = Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know, or cannot say")
 
 
 def asked(turns: Sequence[Turn]) -> str:

@@ -24,7 +24,9 @@ class Named(NamedTuple):
 _SHORTENED = frozenset(listed("days") + listed("months"))
 _BESIDE = "with"
 """Follows a name of two words that is complete without the rest."""
-_OTHERS = {known_words(name): names for name, *names in (each.split("|") for each in listed("other names", "\n"))}
+_OTHERS = {
+    known_words(name): names for name, *names in (each.split("|") for each in listed("other names", "\n"))
+}
 _PART = 3
 """Minimum length of the halves of a word that is written in two."""
 _LITTLE = frozenset("the a an of to in on at with and my your our some".split())

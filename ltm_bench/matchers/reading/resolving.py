@@ -72,7 +72,7 @@ def _present(standing: Sequence[Mention]) -> Sequence[Mention]:
 def _unasserted(found: Sequence[Mention]) -> Decision:
     weak = [m for m in found if m.time is not Time.REPLACED]
     values = _distinct(weak) or _distinct(found)
-    return Decision(values, not values, tuple(weak), "nothing is asserted")
+    return Decision(values, not values, tuple(weak), "nothing is surely said to hold")
 
 
 def _narrowed(standing: Sequence[Mention], found: Sequence[Mention], top: int) -> list[Mention]:
