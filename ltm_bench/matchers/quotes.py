@@ -129,14 +129,14 @@ class Retells(DoubtingMatcher):
 
     def _ends_otherwise(self, said: str) -> bool:
         """Whether a reply quotes the beginning of the text, or of its end, and then goes on otherwise."""
-        parts = _sentences(self.text)[:-1]
-        if len(parts) < 2 or _has(said, parts[-1]):
+        parts = [" ".join(words(each)) for each in _sentences(self.text)[:-1]]
+        heard = " ".join(words(said))
+        if len(parts) < 2 or _has(heard, parts[-1]):
             return False
-        last = words(parts[-1])
-        half = (" ".join(last[: len(last) // 2]), " ".join(last[len(last) // 2 :]))
-        for begin, end in ((parts[0], parts[-1]), half):
-            own, after = _content(end) - _content(begin), said.partition(begin[-12:])[2]
-            if _has(said, begin) and len(words(after)) >= 3 and 2 * len(own & _content(after)) <= len(own):
+        half = parts[-1].rfind(" ", 0, len(parts[-1]) // 2)
+        for begin, end in ((parts[0], parts[-1]), (parts[-1][:half], parts[-1][half:])):
+            own, after = _content(end) - _content(begin), heard.partition(begin[-12:])[2]
+            if _has(heard, begin) and len(words(after)) >= 2 and 2 * len(own & _content(after)) <= len(own):
                 return True
         return False
 
