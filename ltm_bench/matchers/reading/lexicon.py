@@ -1,15 +1,14 @@
 """The vocabulary of what could be named, brought by a matcher, and how it is found in words."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from ltm_bench.core.words import listed
-from ltm_bench.matchers.listening import Listener
 from ltm_bench.matchers.reading.numbers import in_words
 from ltm_bench.matchers.reading.text import known_words
-from ltm_bench.matchers.sameness import singular
+from ltm_bench.matchers.sameness import ends, same_word, singular
 
 
 class Named(NamedTuple):
@@ -24,9 +23,10 @@ class Named(NamedTuple):
 _SHORTENED = frozenset(listed("days") + listed("months"))
 _BESIDE = "with"
 """Follows a name of two words that is complete without the rest."""
-_OTHERS = {
-    known_words(name): names for name, *names in (each.split("|") for each in listed("other names", "\n"))
-}
+_ELSEWHERE = [each.split("|") for each in listed("other names", "\n")]
+_OTHERS = {known_words(name): others for name, *others in _ELSEWHERE}
+_MOST_WORDS = 4096
+"""Number of words whose names a lexicon caches; the same words recur when the parts of a reply are judged."""
 _PART = 3
 """Minimum length of the halves of a word that is written in two."""
 _LITTLE = frozenset("the a an of to in on at with and my your our some".split())
@@ -44,7 +44,7 @@ class Lexicon:
         said = [(known_words(way), value) for value, names in ways.items() for way in names]
         own = [
             (known_words(value), value) for value in ways if shortened
-        ]  # other names may be verbs: `works with gold`
+        ]  # others may be verbs: `works with gold`
         bare = [(parts[: parts.index(_BESIDE)], value) for parts, value in own if _BESIDE in parts[2:]]
         alone = Counter(parts for parts, _ in said + bare)
         full = said + [each for each in bare if alone[each[0]] == 1]
@@ -57,10 +57,12 @@ class Lexicon:
         every.sort(key=lambda each: (-len(each[0]), not each[1].exact))
         self.values = frozenset(value for _, value in full)
         """What can be named."""
-        self._listener = Listener(
-            (parts, (rank, named, short.get((parts[0], named.value), True)))
-            for rank, (parts, named) in enumerate(every)
-        )
+        self._every, self._short = every, short
+        self._by_end: defaultdict[str, list[int]] = defaultdict(list)
+        for rank, (parts, _) in enumerate(every):
+            for end in ends(parts[0]):
+                self._by_end[end].append(rank)
+        self._beginning = lru_cache(_MOST_WORDS)(self._begun)
 
     def hear(self, said: Sequence[str]) -> Iterator[tuple[int, int, Named]]:
         """Yield the begin, the end and the value of everything that is named in these words, in no order.
@@ -68,13 +70,31 @@ class Lexicon:
         An empty word represents a sign, which no name spans.
         """
         free = [True] * len(said)
-        found = self._listener.hear(said)
-        heard = sorted((rank, begin, end, named, last) for begin, end, (rank, named, last) in found)
-        for _, begin, end, named, last in heard:
+        for rank, begin in sorted(self._heard(said)):
+            parts, named = self._every[rank]
+            end = begin + len(parts)
             if all(free[begin:end]):
-                free[begin:end] = [False] * (end - begin)
-                attached = "" if named.exact else _attached(said, begin, end, last)
-                yield begin, end, named._replace(attached=attached)
+                free[begin:end] = [False] * len(parts)
+                last = self._short.get((parts[0], named.value), True)
+                yield (
+                    begin,
+                    end,
+                    named if named.exact else named._replace(attached=_attached(said, begin, end, last)),
+                )
+
+    def _heard(self, said: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Yield the rank and the begin of each name, all of whose words occur in sequence."""
+        for begin, word in enumerate(said):
+            for rank in self._beginning(word):
+                parts = self._every[rank][0]
+                end = begin + len(parts)
+                if end <= len(said) and all(map(same_word, said[begin + 1 : end], parts[1:])):
+                    yield rank, begin
+
+    def _begun(self, word: str) -> Sequence[int]:
+        """Return the ranks of the names that begin with a word: few share an end of it, and only they are compared."""
+        near = sorted({rank for end in ends(word) for rank in self._by_end.get(end, ())})
+        return [rank for rank in near if same_word(word, self._every[rank][0][0])]
 
 
 def _otherwise(full: Sequence[tuple[tuple[str, ...], str]]) -> Iterable[tuple[tuple[str, ...], str]]:
