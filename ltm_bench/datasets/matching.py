@@ -49,8 +49,6 @@ def by_score(score: float, reply: str, scorer: str, of: str = "for") -> Verdict:
         return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
     if score > 0:
         return Verdict(Outcome.PARTIAL, round(score, 6), f"{score:.3f} {of} {scorer}")
-    if not reply.strip():
-        return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
     return unanswered(reply, Outcome.WRONG, f"nothing {of} {scorer}")
 
 

@@ -35,11 +35,10 @@ def _named(of: int) -> Lexicon:
 @lru_cache(maxsize=64)
 def _figures(of: int) -> Lexicon:
     """Return the numbers alone, which may also count something else."""
-    placed = {
-        n: [each if " " in each else f"the {each}" for each in _places(n, of)] for n in range(1, of + 1)
-    }
-    ways = {str(n): (str(n), *ONES[max(2, n) : n + 1], *said) for n, said in placed.items()}
-    return Lexicon(ways, shortened=False)  # `one` is a pronoun
+    ways = {str(n): [str(n), *ONES[max(2, n) : n + 1]] for n in range(1, of + 1)}  # `one` is a pronoun
+    for n, said in ways.items():
+        said += [each if " " in each else f"the {each}" for each in _places(int(n), of)]
+    return Lexicon(ways, shortened=False)
 
 
 def _names(n: int, of: int) -> list[str]:
@@ -67,19 +66,15 @@ class Picks(DoubtingMatcher):
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the option that the reply settles on."""
         decision = self._decided(reply)
-        picked = [int(value) for value in decision.values]
+        picked, said = [int(value) for value in decision.values], ", ".join(decision.values)
         if picked == [self.option]:
             return Verdict(Outcome.CORRECT, 1.0, f"option {self.option} is picked")
         if len(picked) > max(_FEW, self.of // 2):
             return RECITAL
         if len(picked) > 1 and not decision.sure and self.option in picked and len(picked) <= _FEW:
-            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply may pick any of {', '.join(map(str, picked))}")
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply may pick any of {said}")
         if picked:
-            return Verdict(
-                Outcome.WRONG,
-                0.0,
-                f"option {', '.join(map(str, picked))} is picked, expected option {self.option}",
-            )
+            return Verdict(Outcome.WRONG, 0.0, f"option {said} is picked, expected option {self.option}")
         if _NONE.fullmatch(reply.strip()):
             return Verdict(Outcome.WRONG, 0.0, "the reply picks none of them")
         if mentions(read(reply), _named(self.of)):

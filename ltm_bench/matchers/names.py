@@ -18,9 +18,8 @@ from ltm_bench.matchers.reading.surplus import hardly_adds
 from ltm_bench.matchers.reading.text import flat, known_words, words
 from ltm_bench.matchers.sameness import same_word, singular
 
-GIVEAWAYS: Mapping[str, Sequence[str]] = {
-    ways.split("|")[0]: ways.split("|")[1:] for ways in listed("giveaways", "\n")
-}
+_GIVEAWAYS = (ways.split("|") for ways in listed("giveaways", "\n"))
+GIVEAWAYS: Mapping[str, Sequence[str]] = {matter: ways for matter, *ways in _GIVEAWAYS}
 """What tells of a private matter without its name; where it is said, nobody can say that it was kept, or not known."""
 _SHORT = 60
 _TALK = 8
@@ -43,7 +42,7 @@ _BACK = re.compile(
 )
 """Looking somewhere that is only referred to."""
 _LATER = re.compile(
-    rf"\b(?:is|are|was|were|comes?|came|ranks?|in) (?:only |in )?(?:{'|'.join(listed('ordinals')[1:])})\b"
+    rf"\b(?:is|was|comes?|came|ranks?) (?:only |in )?(?:{'|'.join(listed('ordinals')[1:])})\b"
 )
 """A place in a row that is not the first: `comes second, after …`."""
 
@@ -55,9 +54,6 @@ class NamesOnly(OneOf):
     version: ClassVar[int] = 4
     certain: ClassVar[Collection[str]] = (RECITES, _BESIDE)
 
-    value: str
-    among: tuple[str, ...]
-    """Every value that could have been the answer, including this one."""
     stale: tuple[str, ...] = ()
     """Values that were right once."""
 
@@ -85,9 +81,7 @@ class NamesOnly(OneOf):
         decision = resolve(found)
         given = decision.values
         if not given:
-            return Verdict(
-                Outcome.WRONG, 0.0, "the reply denies all that it names, or says that it was replaced"
-            )
+            return Verdict(Outcome.WRONG, 0.0, "the reply denies all that it names, or calls it replaced")
         rivals = len({m.value for m in found}) > 1
         if verdict := self._several(reply, turns, found, decision):
             return verdict
@@ -100,9 +94,7 @@ class NamesOnly(OneOf):
             outcome = Outcome.STALE if given[0] in self.stale else Outcome.WRONG
             return Verdict(outcome, 0.0, f"the reply says {given[0]}, expected {self.value}")
         if rivals and any(_LATER.search(around(m, reply).lower()) for m in decision.evidence):
-            return Verdict(
-                Outcome.UNDECIDED, 0.0, f"the reply says {self.value}, and puts it in a later place"
-            )
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {self.value}, and ranks it lower")
         if other := _ascribed(reply, asked(turns), decision.evidence):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {self.value} of {other}")
         return Verdict(Outcome.CORRECT, 1.0, f"the reply says {self.value}")

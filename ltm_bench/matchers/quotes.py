@@ -86,9 +86,7 @@ class Retells(DoubtingMatcher):
                 return RECITAL
             return Verdict(Outcome.CORRECT, 1.0, "the reply retells the right one")
         if self.text in told:
-            return (
-                RECITAL if len(told) > _FEW else Verdict(Outcome.WRONG, 0.0, "the reply tells of two of them")
-            )
+            return RECITAL if len(told) > _FEW else Verdict(Outcome.WRONG, 0.0, "the reply tells of two")
         if told:
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells another one: {told[0]}")
         verdict = unanswered(reply, Outcome.WRONG, "the reply retells none of them")

@@ -61,8 +61,8 @@ class NeverSaid(DoubtingMatcher):
         """Judge whether the reply admits that it was not told."""
         own = in_own_words(reply)
         found = mentions(read(reply), self.candidates(), asked(turns))
-        knows_not = gives_up(own) or _declines(own, turns, found)
-        abstained = knows_not or abstains(own)
+        knows_not = gives_up(reply) or _declines(own, turns, found)
+        abstained = knows_not or abstains(reply)
         said = [m for m in found if not m.denied and not self._is_given_to_its_owner(m, reply, turns)]
         flat = [m for m in said if m.asserted and (m.force is Force.FLAT or not knows_not)]
         if invented := [m for m in flat if m.value not in self.near]:
@@ -148,9 +148,8 @@ class Withholds(DoubtingMatcher):
         if self.answer:
             return NamesAlso(self.answer, self.among, also=self.also).judge(reply, turns)
         found = mentions(read(reply), lexicon(self.among), asked(turns))
-        unsure = gives_up(in_own_words(reply))
         asserted = [m for m in found if m.asserted and (m.exact or m.bare)]
-        if invented := [m for m in asserted if m.force is Force.FLAT or not unsure]:
+        if invented := [m for m in asserted if m.force is Force.FLAT or not gives_up(reply)]:
             told = {m.value for turn in turns for m in mentions(read(turn.message.text), lexicon(self.among))}
             own = keeps_back(reply) and told.issuperset(m.value for m in invented)
             reason = f"the reply says {invented[0].value}" + ", perhaps of whom it was told" * own

@@ -52,9 +52,7 @@ class Meets(SetMatcher):
             return Verdict(Outcome.CORRECT, 1.0, "the reply is the ideal answer")
         if abstains(said):
             if self.ability == "abstention":
-                return Verdict(
-                    Outcome.CORRECT, 1.0, "the reply says that the conversation does not mention it"
-                )
+                return Verdict(Outcome.CORRECT, 1.0, "the reply says that this was not mentioned")
             return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
         return Verdict(Outcome.UNDECIDED, 0.0, "a judge must say whether the reply meets the rubric")
 

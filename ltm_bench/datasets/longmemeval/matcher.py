@@ -38,12 +38,8 @@ class Remembered(SetMatcher):
         said = reply[:READ]
         if self.unanswerable:
             if abstains(said):
-                return Verdict(
-                    Outcome.CORRECT, 1.0, "the reply says that the conversation does not mention it"
-                )
-            return Verdict(
-                Outcome.UNDECIDED, 0.0, "the reply may say in other words that this cannot be known"
-            )
+                return Verdict(Outcome.CORRECT, 1.0, "the reply says that this was not mentioned")
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply may say in other words that this was not")
         golds = each_of(self.gold)
         if words(said) in map(words, golds) or strict(said, golds, self.type, unanswerable=False):
             return Verdict(Outcome.CORRECT, 1.0, "the reply gives the answer")

@@ -26,10 +26,8 @@ _EMPTY = re.compile(r"""^\W*["']?\w{1,24}["']?\s*:\s*(?:null|none|""|"unknown"|"
 _BARE = re.compile(r"[\s.`*\"']+")
 _QUOTED = re.compile(r"“[^“”\n]{24,2000}”|\"[^\"\n]{24,2000}\"")
 """Minimum length of a quotation; answers in quotation marks are shorter."""
-_OTHERS = re.compile(
-    r"\b(?:no|some)(?: one|body)\b(?: [\w'-]+){0,3}? (?:know|idea|clue|sure|remember)(?!.* me\b)"
-)
-"""What nobody knows, or somebody does not, which a text may say of something else."""
+_OTHERS = re.compile(r"\bno(?: one|body)\b(?: [\w'-]+){0,3}? (?:know|idea|clue|sure|remember)(?!.* me\b)")
+"""What nobody knows, which a text may say of something else."""
 
 
 def in_own_words(reply: str) -> str:

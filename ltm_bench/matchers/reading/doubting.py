@@ -14,7 +14,7 @@ Partial credit is doubted where the end alone would be right. A recital stays wr
 import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
@@ -64,7 +64,9 @@ def asked(turns: Sequence[Turn]) -> str:
 
 
 def unanswered(reply: str, outcome: Outcome, reason: str) -> Verdict:
-    """Return the verdict where nothing answers: abstained, or else `outcome`."""
+    """Return the verdict where nothing answers: abstained or empty, or else `outcome`."""
+    if not reply.strip():
+        return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
     return UNKNOWN if abstains(reply) else Verdict(outcome, 0.0, reason)
 
 
@@ -215,8 +217,9 @@ def _is_name(word: str) -> bool:
     return long and word.replace("-", "").isalpha()
 
 
+@dataclass(frozen=True, slots=True)
 class OneOf(DoubtingMatcher):
-    """A matcher of one value among several; a dataclass has both."""
+    """A matcher of one value among several."""
 
     single: ClassVar[bool] = True
 

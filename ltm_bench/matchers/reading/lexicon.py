@@ -42,9 +42,8 @@ class Lexicon:
 
     def __init__(self, ways: Mapping[str, Iterable[str]], *, shortened: bool = True) -> None:
         said = [(known_words(way), value) for value, names in ways.items() for way in names]
-        own = [
-            (known_words(value), value) for value in ways if shortened
-        ]  # others may be verbs: `works with gold`
+        # other names may be verbs: `works with gold`
+        own = [(known_words(value), value) for value in ways if shortened]
         bare = [(parts[: parts.index(_BESIDE)], value) for parts, value in own if _BESIDE in parts[2:]]
         alone = Counter(parts for parts, _ in said + bare)
         full = said + [each for each in bare if alone[each[0]] == 1]
