@@ -13,7 +13,7 @@ from ltm_bench.matchers.reading.abstaining import notices_conflict
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
 from ltm_bench.matchers.reading.mention import Time
-from ltm_bench.matchers.reading.resolving import Decision
+from ltm_bench.matchers.reading.resolving import FEW, Decision
 from ltm_bench.matchers.reading.surplus import hardly_adds
 from ltm_bench.matchers.reading.text import flat, known_words, words
 from ltm_bench.matchers.sameness import same_word, singular
@@ -26,8 +26,6 @@ _TALK = 8
 """Minimum words for each value of a reply that weighs several; a recital has fewer."""
 _PAIR = 2
 """Maximum number of candidates between which a reply may leave the choice open."""
-_FEW = 3
-"""Maximum number of candidates side by side among which a reply may mean one; more is a recital."""
 NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
 """A name within a sentence."""
 _SEVERAL = (re.compile(r"\b[Ii]f\b"), re.compile(r"\b(?:all of them|both|everything|something else)\b"))
@@ -105,7 +103,7 @@ class NamesOnly(OneOf):
         """Judge a reply that names more than an answer; None if one value is its answer."""
         given = decision.values
         rivals = len({m.value for m in found}) > 1
-        many = len(given) > max(_FEW, len(self.among) // 2) and len(words(reply)) < _TALK * len(given)
+        many = len(given) > max(FEW, len(self.among) // 2) and len(words(reply)) < _TALK * len(given)
         if many or (rivals and hardly_adds(reply, turns)):
             return RECITAL
         alleged = [m for m in found if m.value != self.value and not (m.denied or m.taken_back)]
@@ -117,7 +115,7 @@ class NamesOnly(OneOf):
             outcome = Outcome.WRONG if told and not owned else Outcome.UNDECIDED
             return Verdict(outcome, 0.0, f"{_BESIDE} {alleged[0].value}")
         several = len(given) > 1
-        if len(given) > (_PAIR if decision.sure else _FEW) or (several and self.value not in given):
+        if len(given) > (_PAIR if decision.sure else FEW) or (several and self.value not in given):
             return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(given)}")
         if several or (not decision.sure and given[0] == self.value):
             return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}: {' or '.join(given)}")
