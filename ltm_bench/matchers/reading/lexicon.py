@@ -24,7 +24,7 @@ _SHORTENED = frozenset(listed("days") + listed("months"))
 _BESIDE = "with"
 """Follows a name of two words that is complete without the rest."""
 _ELSEWHERE = [each.split("|") for each in listed("other names", "\n")]
-_OTHERS = {known_words(name): others for name, *others in _ELSEWHERE}
+_OTHERS = {name.lower(): others for name, *others in _ELSEWHERE}
 _MOST_WORDS = 4096
 """Number of words whose names a lexicon caches; the same words recur when the parts of a reply are judged."""
 _PART = 3
@@ -104,7 +104,7 @@ def _otherwise(full: Sequence[tuple[tuple[str, ...], str]]) -> Iterable[tuple[tu
 
 
 def _other_names(parts: tuple[str, ...]) -> Sequence[str]:
-    return in_words(parts[0]) if len(parts) == 1 and parts[0].isdigit() else _OTHERS.get(parts, ())
+    return in_words(parts[0]) if len(parts) == 1 and parts[0].isdigit() else _OTHERS.get(" ".join(parts), ())
 
 
 def _ways(parts: tuple[str, ...]) -> Iterable[tuple[str, ...]]:

@@ -69,9 +69,10 @@ _MONTHS, _ORDINALS = listed("months"), listed("ordinals")
 _OF = rf"(?P<month>{'|'.join(f'{each[:3]}(?:{each[3:]})?' for each in _MONTHS)}|sept)\b\.?"
 _DAY = rf"(?:the )?(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?|(?P<word>{'|'.join(reversed(_ORDINALS))}))"
 _NAMED = (
-    re.compile(rf"\b{_DAY}(?: day)?(?: of)?[ -]{_OF}(?!\w)"),
-    re.compile(rf"\b{_OF}[ -]{_DAY}(?![\w:])"),
+    rf"\b{_DAY}(?: day)?(?: of)?[ -]{_OF}(?!\w)",
+    rf"\b{_OF}[ -]{_DAY}(?![\w:])",
 )
+"""Dates with their month in words, compiled by the first matcher that reads dates."""
 _FIGURES = re.compile(
     r"(?<![\d.:/-])(?:\d{4}[-./])?(\d{1,2})(?P<sign>[-./])(\d{1,2})(?:(?P=sign)(?:\d{4}|\d\d)?)?(?![\d:%])"
 )
@@ -88,7 +89,7 @@ def in_days(text: str) -> str:
     text = _SHARP.sub(r"\1", _HALF_OF_DAY.sub(r"\1m", flat(text)))
     text = _FIGURES.sub(lambda found: _date(int(found[1]), int(found[3])) or found[0], text)
     for each in _NAMED:
-        text = each.sub(_named, text)
+        text = re.sub(each, _named, text)
     return text
 
 
