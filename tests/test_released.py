@@ -44,6 +44,14 @@ CHANGED = {
     f"{version}/abilities/standing_order/0/40": "the reply has an unknown word, and may mean the right place by it"
     for version in ("0.2.0", "0.3.0")
 }
+CHANGED |= dict.fromkeys(
+    (
+        "0.2.0/abilities/two_users/0/118",
+        "0.3.0/abilities/two_users/0/118",
+        "0.4.0/abilities/two_users/0/102",
+    ),
+    "the reply quotes a question with “if you do not know …”, and does not say that of itself",
+)
 """Verdicts that are meant to differ from those of the release: `version/run/example/turn`, and why."""
 
 MOST_LINES = 120

@@ -17,6 +17,7 @@ def listed(name: str, sign: str | None = None) -> list[str]:
     """Return a list by its name: what stands between blanks, or between a sign.
 
     - `american`: American words and the British ones that mean the same, without those of several meanings (`chips`)
+    - `other names`: what is called otherwise in America, or in the language of the place, each with its other names
     - `light`: words that say nothing beside a value: a sentence of them and one value is that value alone
     - `common`: further words of talk that are never an answer
     - `function`: words of grammar, which may differ where something is said word for word
@@ -34,7 +35,7 @@ def listed(name: str, sign: str | None = None) -> list[str]:
     - `carried`, `reporting`: patterns of what is done with the words of others
     - `alleged`, `conflict`: patterns of what says that two things were told
     - `order`, `reported`, `refusing`: patterns of what speaks of a sentence instead of saying it
-    - `range`, `counted`: patterns of a range or a bound, and of what a number announces
+    - `range`, `rough`, `counted`: patterns of a range or a bound, of an estimate, and of what a number announces
     - `telling`: words of many jokes, by which none is known
     - `units`: words that name no thing on a shopping list: measures, packages, articles
     - `ones`, `ordinals`, `days`, `months`: in their order

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from ltm_bench.core.messages import Matcher, Outcome, Verdict
-from ltm_bench.matchers.reading import abstains
+from ltm_bench.matchers.reading.doubting import unanswered
 
 
 class Judged(NamedTuple):
@@ -49,11 +49,7 @@ def by_score(score: float, reply: str, scorer: str, of: str = "for") -> Verdict:
         return Verdict(Outcome.CORRECT, 1.0, f"right for {scorer}")
     if score > 0:
         return Verdict(Outcome.PARTIAL, round(score, 6), f"{score:.3f} {of} {scorer}")
-    if not reply.strip():
-        return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
-    if abstains(reply):
-        return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-    return Verdict(Outcome.WRONG, 0.0, f"nothing {of} {scorer}")
+    return unanswered(reply, Outcome.WRONG, f"nothing {of} {scorer}")
 
 
 class SetMatcher(Matcher):

@@ -7,13 +7,15 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading import Decision, Lexicon, Mention, Reading, mentions, read, resolve
 from ltm_bench.matchers.reading.doubting import RECITAL, DoubtingMatcher, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
+from ltm_bench.matchers.reading.numbers import ONES
 
-_NUMBERS = "one two three four five six seven eight nine ten".split()
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_ORDINALS = listed("ordinals")
 _NOUNS = ("option", "number", "choice", "beginning", "answer", "no", "candidate", "alternative")
+_COUNTED = ("option", "one", "choice", "beginning", "passage", "excerpt", "text", "opening", "of")
 _BRIEF = 4
 """Maximum words, besides figures, in a sentence that is little more than a number."""
 _FEW = 3
@@ -27,21 +29,27 @@ _NUMBERED = re.compile(r"^(\W{0,4}\d{1,2})[.)](?=\s)", re.MULTILINE)
 @lru_cache(maxsize=64)
 def _named(of: int) -> Lexicon:
     """Return the ways to name an option as such: `option 3`, `the third one`."""
-    return Lexicon({str(n): tuple(_names(n)) for n in range(1, of + 1)}, shortened=False)
+    return Lexicon({str(n): tuple(_names(n, of)) for n in range(1, of + 1)}, shortened=False)
 
 
 @lru_cache(maxsize=64)
 def _figures(of: int) -> Lexicon:
     """Return the numbers alone, which may also count something else."""
-    ways = {str(n): (str(n), *_NUMBERS[max(1, n - 1) : n]) for n in range(1, of + 1)}  # `one` is a pronoun
+    ways = {str(n): [str(n), *ONES[max(2, n) : n + 1]] for n in range(1, of + 1)}  # `one` is a pronoun
+    for n, said in ways.items():
+        said += [each if " " in each else f"the {each}" for each in _places(int(n), of)]
     return Lexicon(ways, shortened=False)
 
 
-def _names(n: int) -> list[str]:
-    figures = [str(n), *_NUMBERS[n - 1 : n]]
-    ordinal = _ORDINALS[n - 1] if n <= len(_ORDINALS) else f"{n}th"
-    counted = [f"{ordinal} {noun}" for noun in ("option", "one", "choice", "beginning", "of")]
-    return counted + [f"{noun} {figure}" for noun in _NOUNS for figure in figures]
+def _names(n: int, of: int) -> list[str]:
+    counted = [f"{each} {noun}" for noun in _COUNTED for each in _places(n, of)]
+    return counted + [f"{noun} {figure}" for noun in _NOUNS for figure in (str(n), *ONES[n : n + 1])]
+
+
+def _places(n: int, of: int) -> list[str]:
+    """Return the words for the place of an option, from the first or to the last."""
+    from_last = {0: ["last"], 1: ["second to last", "next to last", "penultimate"]}.get(of - n, [])
+    return [*_ORDINALS[n - 1 : n], f"{n}th", *from_last]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +66,15 @@ class Picks(DoubtingMatcher):
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge the option that the reply settles on."""
         decision = self._decided(reply)
-        picked = [int(value) for value in decision.values]
+        picked, said = [int(value) for value in decision.values], ", ".join(decision.values)
         if picked == [self.option]:
             return Verdict(Outcome.CORRECT, 1.0, f"option {self.option} is picked")
         if len(picked) > max(_FEW, self.of // 2):
             return RECITAL
         if len(picked) > 1 and not decision.sure and self.option in picked and len(picked) <= _FEW:
-            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply may pick any of {', '.join(map(str, picked))}")
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply may pick any of {said}")
         if picked:
-            return Verdict(Outcome.WRONG, 0.0, f"{picked} is picked, expected option {self.option}")
+            return Verdict(Outcome.WRONG, 0.0, f"option {said} is picked, expected option {self.option}")
         if _NONE.fullmatch(reply.strip()):
             return Verdict(Outcome.WRONG, 0.0, "the reply picks none of them")
         if mentions(read(reply), _named(self.of)):

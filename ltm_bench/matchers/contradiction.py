@@ -58,7 +58,7 @@ class BothSaid(DoubtingMatcher):
         if len(named) > max(_FEW, len(self.among) // 2):
             return RECITAL
         if strange := [value for value in named if value not in (self.one, self.other)]:
-            return Verdict(Outcome.WRONG, 0.0, f"the reply says {', '.join(strange)}, which was not told")
+            return Verdict(Outcome.WRONG, 0.0, f"the reply says {', '.join(strange)}, not told of it")
         if len(named) == 1:
             return Verdict(Outcome.WRONG, 0.0, f"the reply says {named[0]}, as though that had been all")
         return self._weighed(reading, found, conflict=notices_conflict(reply))

@@ -11,7 +11,7 @@ from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading import Lexicon, Mention, Reading, mentions, read, resolve, words
 from ltm_bench.matchers.reading.abstaining import abstains, gives_example
 from ltm_bench.matchers.reading.doubting import UNKNOWN, DoubtingMatcher
-from ltm_bench.matchers.reading.times import in_days
+from ltm_bench.matchers.reading.numbers import in_days
 
 Groups = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 

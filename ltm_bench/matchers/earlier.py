@@ -34,10 +34,6 @@ class Formerly(OneOf):
 
     version: ClassVar[int] = 3
 
-    value: str
-    among: tuple[str, ...]
-    """Every value that could have been the answer, including this one."""
-
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what the reply says held before; the question's words are cues here like any others."""
         reading = read(reply)

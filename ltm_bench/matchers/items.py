@@ -178,7 +178,7 @@ class ItemCounts(DoubtingMatcher):
         if verdict.outcome is not Outcome.PARTIAL:
             return None
         if "missing" in verdict.reason:
-            known = {singular(word) for each in self.among for word in known_words(each)}
+            known = _UNITS | {singular(word) for each in self.among for word in known_words(each)}
             names = [[word] for word in words(reply)] if prose else [words(name) for name, _ in found]
             new = (word for each in names if known.isdisjoint(map(singular, each)) for word in each)
             word = self.strange(" ".join(new), turns, ())

@@ -13,22 +13,19 @@ from ltm_bench.matchers.reading.abstaining import notices_conflict
 from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, OneOf, asked, parts, unanswered
 from ltm_bench.matchers.reading.json_values import last_readable
 from ltm_bench.matchers.reading.mention import Time
-from ltm_bench.matchers.reading.resolving import Decision
+from ltm_bench.matchers.reading.resolving import FEW, Decision
 from ltm_bench.matchers.reading.surplus import hardly_adds
 from ltm_bench.matchers.reading.text import flat, known_words, words
 from ltm_bench.matchers.sameness import same_word, singular
 
-GIVEAWAYS: Mapping[str, Sequence[str]] = {
-    ways.split("|")[0]: ways.split("|")[1:] for ways in listed("giveaways", "\n")
-}
+_GIVEAWAYS = (ways.split("|") for ways in listed("giveaways", "\n"))
+GIVEAWAYS: Mapping[str, Sequence[str]] = {matter: ways for matter, *ways in _GIVEAWAYS}
 """What tells of a private matter without its name; where it is said, nobody can say that it was kept, or not known."""
 _SHORT = 60
 _TALK = 8
 """Minimum words for each value of a reply that weighs several; a recital has fewer."""
 _PAIR = 2
 """Maximum number of candidates between which a reply may leave the choice open."""
-_FEW = 3
-"""Maximum number of candidates side by side among which a reply may mean one; more is a recital."""
 NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
 """A name within a sentence."""
 _SEVERAL = (re.compile(r"\b[Ii]f\b"), re.compile(r"\b(?:all of them|both|everything|something else)\b"))
@@ -42,6 +39,10 @@ _BACK = re.compile(
     rf"|\b(?:there|where)(?:'s)? [^.;!?\n]{{0,20}}?{_LOOKS}"
 )
 """Looking somewhere that is only referred to."""
+_LATER = re.compile(
+    rf"\b(?:is|was|comes?|came|ranks?) (?:only |in )?(?:{'|'.join(listed('ordinals')[1:])})\b"
+)
+"""A place in a row that is not the first: `comes second, after …`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,6 @@ class NamesOnly(OneOf):
     version: ClassVar[int] = 4
     certain: ClassVar[Collection[str]] = (RECITES, _BESIDE)
 
-    value: str
-    among: tuple[str, ...]
-    """Every value that could have been the answer, including this one."""
     stale: tuple[str, ...] = ()
     """Values that were right once."""
 
@@ -81,7 +79,7 @@ class NamesOnly(OneOf):
         decision = resolve(found)
         given = decision.values
         if not given:
-            return Verdict(Outcome.WRONG, 0.0, "the reply says what it is not")
+            return Verdict(Outcome.WRONG, 0.0, "the reply denies all that it names, or calls it replaced")
         rivals = len({m.value for m in found}) > 1
         if verdict := self._several(reply, turns, found, decision):
             return verdict
@@ -93,6 +91,8 @@ class NamesOnly(OneOf):
         if given[0] != self.value:
             outcome = Outcome.STALE if given[0] in self.stale else Outcome.WRONG
             return Verdict(outcome, 0.0, f"the reply says {given[0]}, expected {self.value}")
+        if rivals and any(_LATER.search(around(m, reply).lower()) for m in decision.evidence):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {self.value}, and ranks it lower")
         if other := _ascribed(reply, asked(turns), decision.evidence):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply says {self.value} of {other}")
         return Verdict(Outcome.CORRECT, 1.0, f"the reply says {self.value}")
@@ -103,18 +103,19 @@ class NamesOnly(OneOf):
         """Judge a reply that names more than an answer; None if one value is its answer."""
         given = decision.values
         rivals = len({m.value for m in found}) > 1
-        many = len(given) > max(_FEW, len(self.among) // 2) and len(words(reply)) < _TALK * len(given)
+        many = len(given) > max(FEW, len(self.among) // 2) and len(words(reply)) < _TALK * len(given)
         if many or (rivals and hardly_adds(reply, turns)):
             return RECITAL
         alleged = [m for m in found if m.value != self.value and not (m.denied or m.taken_back)]
-        if alleged and not self.stale and all(each.search(asked(turns)) for each in _SEVERAL):
+        answered = any(m.value == self.value for m in found)
+        if alleged and answered and not self.stale and all(each.search(asked(turns)) for each in _SEVERAL):
             said = around(alleged[0], reply)
             told = bool(_ALLEGED.search(said)) or notices_conflict(reply)
             owned = owners(said, self.candidates(), turns)  # of somebody else, it may be true
             outcome = Outcome.WRONG if told and not owned else Outcome.UNDECIDED
             return Verdict(outcome, 0.0, f"{_BESIDE} {alleged[0].value}")
         several = len(given) > 1
-        if len(given) > (_PAIR if decision.sure else _FEW) or (several and self.value not in given):
+        if len(given) > (_PAIR if decision.sure else FEW) or (several and self.value not in given):
             return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(given)}")
         if several or (not decision.sure and given[0] == self.value):
             return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}: {' or '.join(given)}")

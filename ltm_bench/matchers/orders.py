@@ -10,7 +10,7 @@ from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.core.words import alternatives
 from ltm_bench.matchers.reading import Force, Lexicon, Mention, Reading, Time, mentions, plain, read
 from ltm_bench.matchers.reading.abstaining import abstains, gives_up
-from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, DoubtingMatcher
+from ltm_bench.matchers.reading.doubting import RECITAL, RECITES, UNKNOWN, DoubtingMatcher
 from ltm_bench.matchers.reading.text import flat, sentences, words
 
 _GARNISH = re.compile(r"\s(?:with|served|in|on|of|from|topped|and its)\b")
@@ -75,7 +75,7 @@ class Orders(DoubtingMatcher):
         asked_for = [m for m in ordered if m.final or m.bare or _ASKS.search(_sentence(m, reading))]
         wanted = list(dict.fromkeys(m.value for m in [m for m in ordered if m.final] or asked_for or ordered))
         if not named and abstains(reply):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the guest does not know what to order")
+            return UNKNOWN
         if _OUT_OF_ROLE.search(plain(reply)):
             return Verdict(Outcome.WRONG, 0.0, _NO_GUEST)
         if ordered and not asked_for and (word := self._asks_for(reply, turns)) is not None:
@@ -87,7 +87,7 @@ class Orders(DoubtingMatcher):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest orders {' and '.join(had)}")
         if wanted:
             return Verdict(Outcome.STALE, 0.0, f"the guest orders {wanted[0]}, which is sold out")
-        return Verdict(Outcome.WRONG, 0.0, "the guest orders nothing from the menu")
+        return Verdict(Outcome.WRONG, 0.0, "the guest orders nothing of what there is to order")
 
     def _asks_for(self, reply: str, turns: Sequence[Turn]) -> str | None:
         """Return a word of the last sentence that may name something that is not on the menu."""
@@ -154,8 +154,7 @@ class Notices(DoubtingMatcher):
             return Verdict(Outcome.ABSTAINED if forgets and not ordered else Outcome.WRONG, 0.0, _NO_GUEST)
         contrast = ordered and _CONTRAST.search(text) is not None
         if forgets and not mismatch and (pleased or not ordered or gives_up(reply)):
-            outcome = Outcome.WRONG if pleased else Outcome.ABSTAINED
-            return Verdict(outcome, 0.0, "the guest does not remember")
+            return Verdict(Outcome.WRONG, 0.0, "the guest does not object") if pleased else UNKNOWN
         objects = mismatch or self._refuses(text, found)
         if (ordered and objects) or (not pleased and (objects or contrast or (named and ordered))):
             return Verdict(Outcome.CORRECT, 1.0, f"the guest notices that the {self.served} was not ordered")

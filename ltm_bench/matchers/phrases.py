@@ -108,11 +108,8 @@ class SaidIn(Matcher):
         if self.nth in said:
             return Verdict(Outcome.WRONG, 0.0, f"reply {self.nth} says it, but so does reply {elsewhere[0]}")
         if not elsewhere:
-            return Verdict(
-                Outcome.WRONG,
-                0.0,
-                f"forgotten or changed: reply {self.nth}, where it was due, does not say it",
-            )
+            reason = f"forgotten or changed: reply {self.nth}, where it was due, does not say it"
+            return Verdict(Outcome.WRONG, 0.0, reason)
         how = "one off" if abs(elsewhere[0] - self.nth) == 1 else "miscounted"
         return Verdict(Outcome.WRONG, 0.0, f"{how}: reply {elsewhere[0]} says it instead of reply {self.nth}")
 

@@ -13,7 +13,7 @@ from ltm_bench.matchers.reading import Lexicon, Mention, Reading, mentions, read
 from ltm_bench.matchers.reading.doubting import LAST, RECITAL, DoubtingMatcher, asked, parts, unanswered
 from ltm_bench.matchers.reading.surplus import GENEROUS, TIMES, Span
 from ltm_bench.matchers.reading.text import COMMON, answer, flat, plain, words
-from ltm_bench.matchers.sameness import singular
+from ltm_bench.matchers.sameness import same_word, singular
 
 _CLOSE = 88.0
 """Minimum partial ratio (rapidfuzz) of a quoted sentence; it allows for typos."""
@@ -43,9 +43,11 @@ def _sentences(text: str) -> Sequence[str]:
 
 
 def _has(reply: str, sentence: str) -> bool:
+    """Whether a reply contains a sentence nearly word for word: a changed word of its own makes another one."""
     from rapidfuzz import fuzz
 
-    return len(sentence) <= len(reply) + 8 and fuzz.partial_ratio(sentence, reply, score_cutoff=_CLOSE) > 0
+    near = len(sentence) <= len(reply) + 8 and fuzz.partial_ratio(sentence, reply, score_cutoff=_CLOSE) > 0
+    return near and all(any(same_word(word, each) for each in words(reply)) for word in _content(sentence))
 
 
 def _quotes(reply: str, text: str) -> bool:
@@ -79,12 +81,12 @@ class Retells(DoubtingMatcher):
         told = self._told(said, reading, about, asked(turns))
         if told == [self.text]:
             if self._ends_otherwise(said):
-                return Verdict(Outcome.UNDECIDED, 0.0, "the reply begins right, and ends otherwise")
+                return Verdict(Outcome.UNDECIDED, 0.0, "the reply retells it in part, and ends otherwise")
             if len(words(said)) > GENEROUS + TIMES * len(words(self.text)):
                 return RECITAL
             return Verdict(Outcome.CORRECT, 1.0, "the reply retells the right one")
         if self.text in told:
-            return RECITAL if len(told) > _FEW else Verdict(Outcome.WRONG, 0.0, "the reply tells two of them")
+            return RECITAL if len(told) > _FEW else Verdict(Outcome.WRONG, 0.0, "the reply tells of two")
         if told:
             return Verdict(Outcome.WRONG, 0.0, f"the reply retells another one: {told[0]}")
         verdict = unanswered(reply, Outcome.WRONG, "the reply retells none of them")
@@ -124,13 +126,17 @@ class Retells(DoubtingMatcher):
         return told
 
     def _ends_otherwise(self, said: str) -> bool:
-        """Whether a reply quotes the beginning of the text and then tells another end."""
-        parts = _sentences(self.text)[:-1]
-        if len(parts) < 2 or not _has(said, parts[0]) or _has(said, parts[-1]):
+        """Whether a reply quotes the beginning of the text, or of its end, and then goes on otherwise."""
+        parts = [" ".join(words(each)) for each in _sentences(self.text)[:-1]]
+        heard = " ".join(words(said))
+        if len(parts) < 2 or _has(heard, parts[-1]):
             return False
-        end = _content(parts[-1]) - _content(parts[0])
-        *_, after = said.partition(parts[0][-12:])
-        return len(words(after)) >= 3 and 2 * len(end & _content(after)) <= len(end)
+        half = parts[-1].rfind(" ", 0, len(parts[-1]) // 2)
+        for begin, end in ((parts[0], parts[-1]), (parts[-1][:half], parts[-1][half:])):
+            own, after = _content(end) - _content(begin), heard.partition(begin[-12:])[2]
+            if _has(heard, begin) and len(words(after)) >= 2 and 2 * len(own & _content(after)) <= len(own):
+                return True
+        return False
 
     def right(self) -> Sequence[str]:
         """Return the text itself, quoted, and in capitals."""

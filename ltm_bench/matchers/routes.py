@@ -26,7 +26,7 @@ _TURN = re.compile(
     r"|(?<![\w.'’])(?P<letter>[nsew])(?![\w.'’])"
 )
 _DISTANCE = re.compile(
-    rf"\b(?P<number>\d+(?:\.\d+)?|one)(?:[\s-]+[a-z]{{2,10}}\b)?[\s-]*(?P<unit>{UNIT})\b"
+    rf"\b(?P<number>\d+(?:\.\d+)?|one|an?(?= (?:further )?kilom))(?:[\s-]+[a-z]{{2,10}}\b)?[\s-]*(?P<unit>{UNIT})\b"
     rf"|\b(?:{UNIT}|distance)[\"']?\s*[:=]\s*[\"']?(?P<given>\d+)"
     r"|\b(?P<bare>\d{1,4})(?=,?\s(?:north|south|east|west|[nsew])\b)"
 )

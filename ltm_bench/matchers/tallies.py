@@ -32,6 +32,8 @@ def credit(error: int) -> float:
 
 _RANGE = re.compile(alternatives("range"))
 """A range or a bound, which is not a number."""
+_ROUGH = re.compile(alternatives("rough"))
+"""An estimate, which counts nothing: it earns no part."""
 _AMONG = re.compile(r"\b(?:over|on|across|in|from|out of)(?: the| all| these| those)? \d+ (?!of\b)[^\W\d]+")
 """Among how many of something else it was counted: `on 13 pages`."""
 _OF = re.compile(r"(?<=\d )(?:out )?of(?: the)? \d+\b|(?:^|(?<=[.:;] ))[Oo]f(?: the)? \d+ [^\W\d]+,")
@@ -52,7 +54,7 @@ def _total(reply: str) -> int | None:
 class Tallies(DoubtingMatcher):
     """The score is `0.75 ** error`; for an error of more than ten it is 0."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     count: int
 
@@ -62,8 +64,9 @@ class Tallies(DoubtingMatcher):
         if said is None:
             outcome = Outcome.WRONG if _RANGE.search(in_figures(flat(reply))) else Outcome.MALFORMED
             return unanswered(reply, outcome, "no single number can be read from the reply")
-        score = credit(said - self.count)
-        reason = f"the reply says {said}, expected {self.count}"
+        rough = " only roughly" * (_ROUGH.search(in_figures(flat(reply))) is not None)
+        score = 0.0 if rough else credit(said - self.count)
+        reason = f"the reply says {said}{rough}, expected {self.count}"
         if said == self.count:
             return Verdict(Outcome.CORRECT, 1.0, f"the reply says {said}")
         return Verdict(Outcome.PARTIAL if score else Outcome.WRONG, round(score, 6), reason)

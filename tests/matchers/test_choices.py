@@ -16,6 +16,11 @@ from ltm_bench import Outcome, picks
         ("Option three.", Outcome.CORRECT),
         ("The third one.", Outcome.CORRECT),
         ("Three", Outcome.CORRECT),
+        ("The third", Outcome.CORRECT),
+        ("I'd go with the third passage.", Outcome.CORRECT),
+        ("The last of the six", Outcome.WRONG),
+        ("Second to last", Outcome.WRONG),
+        ("The penultimate one.", Outcome.WRONG),
         ('{"answer": 3}', Outcome.CORRECT),
         ('{"answer": "Option 3"}', Outcome.CORRECT),
         ("I believe that the true beginning is Option 3, not option 5.", Outcome.CORRECT),
@@ -44,3 +49,13 @@ from ltm_bench import Outcome, picks
 )
 def test_the_option_that_a_reply_settles_on_is_read(reply: str, outcome: Outcome) -> None:
     assert picks(3, of=6).verdict(reply, []).outcome is outcome
+
+
+@pytest.mark.parametrize("of", [3, 4, 6])
+def test_an_option_may_be_counted_from_either_end(of: int) -> None:
+    for option, ways in {
+        of: ("The last one.", "the last of them"),
+        of - 1: ("Second to last", "the penultimate one"),
+    }.items():
+        for way in ways:
+            assert picks(option, of=of).verdict(way, []).outcome is Outcome.CORRECT, way

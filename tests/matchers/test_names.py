@@ -7,6 +7,7 @@ import pytest
 from ltm_bench import Message, Reply, Turn, names_only
 from ltm_bench.core.messages import Outcome
 
+AT = datetime(2026, 1, 5, tzinfo=UTC)
 CORRECT, STALE, WRONG = Outcome.CORRECT, Outcome.STALE, Outcome.WRONG
 ABSTAINED, MALFORMED, UNDECIDED = Outcome.ABSTAINED, Outcome.MALFORMED, Outcome.UNDECIDED
 PALETTE = (
@@ -361,3 +362,38 @@ def test_a_value_that_could_not_be_the_answer_is_an_error(among: tuple[str, ...]
 def test_a_reason_says_only_what_is_true_of_the_reply(reply: str, reason: str) -> None:
     verdict = names_only("barrel", among=("barrel", "drawer", "crate")).verdict(reply, [])
     assert reason in verdict.reason
+
+
+@pytest.mark.parametrize("between", [", ", "; ", "; and ", ", and "])
+def test_values_side_by_side_are_no_answer_whatever_divides_them(between: str) -> None:
+    colours = ("white", "pink", "red", "blue", "green", "grey")
+    for value in colours[:3]:
+        assert names_only(value, among=colours).verdict(between.join(colours[:3]), []).score == 0
+
+
+@pytest.mark.parametrize("place", ["comes second", "is third", "came in second", "ranks fourth"])
+def test_what_comes_later_in_a_row_is_not_surely_the_answer(place: str) -> None:
+    birds = ("skylark", "lapwing", "robin")
+    reply = f"The skylark {place}, after the lapwing."
+    assert names_only("skylark", among=birds).verdict(reply, []).outcome is Outcome.UNDECIDED
+    assert (
+        names_only("skylark", among=birds).verdict("The skylark, after the lapwing.", []).outcome
+        is Outcome.CORRECT
+    )
+
+
+def test_a_cue_of_the_question_is_none_in_the_reply_whatever_its_ending() -> None:
+    turn = Turn(
+        Message("What does my former neighbour keep?", AT, 0), Reply("Your former neighbour keeps a gecko.")
+    )
+    assert (
+        names_only("gecko", among=("gecko", "goat")).verdict(turn.reply.text, [turn]).outcome
+        is Outcome.CORRECT
+    )
+
+
+def test_a_false_alarm_stands_beside_an_answer() -> None:
+    asked = "What was her first job? If I've said two different things, I need both."
+    turn = Turn(Message(asked, AT, 0), Reply("She started out as a typist."))
+    verdict = names_only("weaver", among=("weaver", "typist")).verdict(turn.reply.text, [turn])
+    assert (verdict.outcome, verdict.reason) == (Outcome.WRONG, "the reply says typist, expected weaver")

@@ -23,6 +23,12 @@ OFFER = re.compile(
     re.IGNORECASE,
 )
 """How a question offers that nothing is said, and the clause that says so. `say where …` asks for something."""
+MAY_OFFER = re.compile(
+    r"\b(?:or|else|otherwise)\b,? (?:just |only )?(?:say|tell me)\b|\bjust say (?:so|“)|\bfine if (?:you|I)\b"
+    r"|\bif (?:you|I) (?:can't|don't|never|haven't|may not|mustn't)\b[^.?!]*\b(?:say|tell|put|write|answer)\b",
+    re.IGNORECASE,
+)
+"""What may be an offer, in whatever form, in a text whose kind does not always make one."""
 LEADS = re.compile(r"^(?:so\b|that\b(?!'| (?:is|was|has)\b))? ?(?:if |that )?(?P<or>.* or )?(?=\S)")
 SWAPPED = {
     "you": "i", "you've": "i've", "you're": "i'm", "you'd": "i'd", "i": "you", "i've": "you've", "i'm": "you're",
@@ -68,6 +74,8 @@ def offers() -> Iterator[tuple[str, str, re.Match[str] | None]]:
             found = [(path.stem, text, OFFER.search(text)) for text in texts]
             if 2 * sum(offer is not None for *_, offer in found) > len(found):
                 yield from found
+            else:
+                yield from (each for each in found if MAY_OFFER.search(each[1]))
 
 
 OFFERS = list(offers())

@@ -1,5 +1,9 @@
 """Table: which replies retell one joke, and no other."""
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from ltm_bench import retells
@@ -35,3 +39,29 @@ TABLE = [
 def test_one_joke_is_retold_and_no_other(reply: str, outcome: Outcome, why: str) -> None:
     verdict = EXPECT.verdict(reply, [])
     assert verdict.outcome is outcome, verdict.reason
+
+
+def _two_sentences() -> list[str]:
+    path = Path(__file__).parents[2] / "scenarios/jokes.json"
+    told = [each for texts in json.loads(path.read_text("utf-8")).values() for each in _texts(texts)]
+    parts = [each.split(". ", 1) for each in told]
+    return [". ".join(each) for each in parts if len(each) == 2 and len(each[1].split()) > 5]
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        value = [*value.values()]
+    for each in value if isinstance(value, list) else []:
+        yield from [each] if isinstance(each, str) and "{" not in each else _texts(each)
+
+
+@pytest.mark.parametrize("joke", _two_sentences())
+def test_a_joke_with_another_end_is_not_credited(joke: str) -> None:
+    begin, end = joke.split(". ", 1)
+    words = end.split()
+    others = ("A parrot walked into a bank, and asked for credit.", "Why are trombones silent on Mondays?")
+    expect = retells(joke, among=(joke, *others))
+    assert expect.verdict(joke, []).score == 1
+    half = " ".join(words[: len(words) // 2])
+    for changed in (f"{begin}. Nobody ever found the trombone.", f"{begin}. {half} zebra xylophone."):
+        assert expect.verdict(changed, []).score == 0, changed

@@ -22,6 +22,7 @@ TABLE = [
     ("Go 4 km east to the Fish Market, 3 km west to the Statue of Founder, 1 km north to the Cinema. In short: Fish Market (4 km east), Statue of Founder (3 km west), Cinema (1 km north).", RIGHT, "a recap with its distances"),
     ("Go 4 km east to the Fish Market, 3 km west to the Statue of Founder, 1 km north to the Cinema. Alternatively, go 1 km east to the Statue of Founder and 1 km north.", RIGHT, "an alternative after it"),
     ("Go 4 km east to the Fish Market, 3 km west to find the Statue of the town's Founder, 1 km north to the Cinema.", RIGHT, "whose founder it is"),
+    ("Go 4 km east to the Fish Market, 3 km west to the Statue of Founder, a further kilometre north to the Cinema.", RIGHT, "an article for one"),
     ("Go 1 km east to the Statue of Founder, then 1 km north to the Cinema.", WRONG, "the same net displacement by another way"),
     ("Go 4 km east to the Fish Market, 3 km east to the Statue of Founder, 1 km north to the Cinema.", WRONG, "a wrong direction"),
     ("Go 4 km east to the Fish Market, 2 km west to the Statue of Founder, 1 km north to the Cinema.", WRONG, "a wrong distance"),

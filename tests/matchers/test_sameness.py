@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm_bench.matchers.listening import Listener
+from ltm_bench.matchers.reading.lexicon import Lexicon
 from ltm_bench.matchers.sameness import ends, same_word
 
 ENDINGS = ("", "s", "es", "ies", "ves", "ches", "sses", "'s", "ies's", "us", "1")
@@ -93,11 +93,15 @@ def one_by_one(phrases: Sequence[Sequence[str]], said: Sequence[str]) -> set[tup
     st.lists(st.sampled_from(few) | SAID if few else SAID, max_size=12),
 )))  # fmt: skip
 @settings(deadline=None)
-def test_a_listener_hears_what_is_found_by_comparing_every_word(
+def test_a_lexicon_hears_what_is_found_by_comparing_every_word(
     both: tuple[list[list[str]], list[str]],
 ) -> None:
     phrases, said = both
-    heard = list(Listener((phrase, number) for number, phrase in enumerate(phrases)).hear(said))
-    assert set(heard) == one_by_one(phrases, said)
+    known = Lexicon(
+        {str(number): [" ".join(phrase)] for number, phrase in enumerate(phrases)}, shortened=False
+    )
+    ranks = list(known._heard(said))
+    heard = [(begin, begin + len(known._every[rank][0]), rank) for rank, begin in ranks]
+    assert set(heard) == one_by_one([list(parts) for parts, _ in known._every], said)
     assert len(heard) == len(set(heard))
     assert heard == sorted(heard, key=lambda each: each[0])

@@ -20,6 +20,7 @@ from ltm_bench.datasets.beam.scorer import (
 from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.matching import Golds, Inquiry, Judged, SetMatcher, each_of, kept
 from ltm_bench.matchers.reading import READ, abstains, words
+from ltm_bench.matchers.reading.doubting import unanswered
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +46,12 @@ class Meets(SetMatcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge what text alone can tell."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         said = reply[:READ]
         if words(said) in [words(each) for each in self.right()]:
             return Verdict(Outcome.CORRECT, 1.0, "the reply is the ideal answer")
-        if abstains(said):
-            if self.ability == "abstention":
-                return Verdict(
-                    Outcome.CORRECT, 1.0, "the reply says that the conversation does not mention it"
-                )
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        return Verdict(Outcome.UNDECIDED, 0.0, "a judge must say whether the reply meets the rubric")
+        if self.ability == "abstention" and abstains(said):
+            return Verdict(Outcome.CORRECT, 1.0, "the reply says that this was not mentioned")
+        return unanswered(said, Outcome.UNDECIDED, "a judge must say whether the reply meets the rubric")
 
     @property
     def kind(self) -> str:

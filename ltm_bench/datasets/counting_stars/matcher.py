@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.counting_stars.scorer import Hits, score
 from ltm_bench.datasets.matching import SetMatcher, by_score
-from ltm_bench.matchers.reading import abstains, last_readable, number
-from ltm_bench.matchers.reading.doubting import DoubtingMatcher
+from ltm_bench.matchers.reading import last_readable, number
+from ltm_bench.matchers.reading.doubting import DoubtingMatcher, unanswered
 from ltm_bench.matchers.reading.figures import given_number, told_numbers
 
 _KEYED = 3
@@ -73,10 +73,8 @@ class StarCounts(DoubtingMatcher):
         """Judge the list of numbers in the reply."""
         listed = numbers_in(reply)
         if not listed:
-            none = tuple(0.0 for _ in self.counts)
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know", none)
-            return Verdict(Outcome.MALFORMED, 0.0, "no numbers can be read from the reply", none)
+            verdict = unanswered(reply, Outcome.MALFORMED, "no numbers can be read from the reply")
+            return replace(verdict, parts=tuple(0.0 for _ in self.counts))
         heard = frozenset(listed[: len(self.counts)])
         wrong = self.mistaken or (None,) * len(self.counts)
         parts = tuple(
@@ -166,9 +164,7 @@ class StarSum(DoubtingMatcher):
         total = sum(self.counts)
         said = _said(reply)
         if not said:
-            if abstains(reply):
-                return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-            return Verdict(Outcome.MALFORMED, 0.0, "no number can be read from the reply")
+            return unanswered(reply, Outcome.MALFORMED, "no number can be read from the reply")
         if said[-1] == total:
             return Verdict(Outcome.CORRECT, 1.0, "the sum is right")
         reason = f"the sum is {said[-1]}, not {total}"

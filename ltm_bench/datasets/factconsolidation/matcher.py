@@ -7,7 +7,8 @@ from typing import ClassVar
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.factconsolidation.scorer import exact, official, strict
 from ltm_bench.datasets.matching import SetMatcher
-from ltm_bench.matchers.reading import READ, abstains
+from ltm_bench.matchers.reading import READ
+from ltm_bench.matchers.reading.doubting import unanswered
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,9 @@ class NewestFact(SetMatcher):
 
     def verdict(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge as the published program does, or strictly."""
-        if not reply.strip():
-            return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
         if (strict if self.mode == "strict" else official)(reply[:READ], self.golds):
             return Verdict(Outcome.CORRECT, 1.0, f"the reply contains the newest fact ({self.mode})")
-        if abstains(reply):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        return Verdict(Outcome.WRONG, 0.0, "the reply does not contain the newest fact")
+        return unanswered(reply, Outcome.WRONG, "the reply does not contain the newest fact")
 
     @property
     def kind(self) -> str:

@@ -9,6 +9,7 @@ from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.longmemeval.scorer import inquiry, strict
 from ltm_bench.datasets.matching import Golds, Inquiry, Judged, SetMatcher, each_of, kept
 from ltm_bench.matchers.reading import READ, abstains, words
+from ltm_bench.matchers.reading.doubting import unanswered
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +38,12 @@ class Remembered(SetMatcher):
         said = reply[:READ]
         if self.unanswerable:
             if abstains(said):
-                return Verdict(
-                    Outcome.CORRECT, 1.0, "the reply says that the conversation does not mention it"
-                )
-            return Verdict(
-                Outcome.UNDECIDED, 0.0, "the reply may say in other words that this cannot be known"
-            )
+                return Verdict(Outcome.CORRECT, 1.0, "the reply says that this was not mentioned")
+            return Verdict(Outcome.UNDECIDED, 0.0, "the reply may say in other words that this was not")
         golds = each_of(self.gold)
         if words(said) in map(words, golds) or strict(said, golds, self.type, unanswerable=False):
             return Verdict(Outcome.CORRECT, 1.0, "the reply gives the answer")
-        if abstains(said):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        return Verdict(Outcome.UNDECIDED, 0.0, "the reply may give the answer in other words")
+        return unanswered(said, Outcome.UNDECIDED, "the reply may give the answer in other words")
 
     @property
     def kind(self) -> str:

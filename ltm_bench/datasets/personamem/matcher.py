@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
 from ltm_bench.datasets.matching import SetMatcher
-from ltm_bench.matchers.reading import READ, abstains
+from ltm_bench.matchers.reading import READ
+from ltm_bench.matchers.reading.doubting import unanswered
 
 _BRACKETS = re.compile(r"\(([a-d])\)")
 _BARE = re.compile(r"\b([a-d])\b")
@@ -55,9 +56,7 @@ class FittingReply(SetMatcher):
         if letters(said):
             chosen = ", ".join(sorted(letters(said)))
             return Verdict(Outcome.WRONG, 0.0, f"{chosen} is named, expected ({self.letter})")
-        if abstains(said):
-            return Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
-        return Verdict(Outcome.MALFORMED, 0.0, "no letter is named")
+        return unanswered(said, Outcome.MALFORMED, "no letter is named")
 
     @property
     def chance(self) -> float:

@@ -9,10 +9,12 @@ from functools import lru_cache
 from ltm_bench.core.words import alternatives, listed
 from ltm_bench.matchers.reading.text import answer, plain, words
 
-_NOT = r"(?:(?<!might )(?<!may )not|n't|never|cannot|no|nothing|without|unable to|no longer)"
+_NOT = r"(?:(?<!might )(?<!may )not|n't|never|cannot|no|nobody|nothing|without|unable to|no longer)"
+_NO_MORE = r"(?! (?:other|else|further)\b)"
+"""Not knowing of anything further says nothing of the answer: `no other places on record`."""
 _KNOWING = f"(?:{alternatives('knowing')})"
 _HARD = re.compile(
-    rf"(?:\b{_NOT}|n't)(?: [\w'-]+){{0,4}}? {_KNOWING}\b"
+    rf"(?:\b{_NOT}|n't){_NO_MORE}(?: [\w'-]+){{0,4}}? {_KNOWING}\b"
     r"|\b(?:can't|cannot|could(?:n't| not))\b(?! (?:wait|go wrong)\b)"
     rf"|\b(?:{alternatives('unknown')})\b"
     r"|[不没無无忘未][^。！？\n]{0,8}(?:记得|記得|知道|清楚|提到|说过|告诉|信息|确定|找到|了)"
@@ -22,10 +24,10 @@ _SOFT = re.compile(r"\b(?:not|n't)(?: [\w'-]+){0,2} (?:sure|certain|clear)\b|\b(
 _NOTHING = frozenset("null none n/a na unknown nil undefined nothing ? ?? ??? - -- --- … {} []".split())
 _EMPTY = re.compile(r"""^\W*["']?\w{1,24}["']?\s*:\s*(?:null|none|""|"unknown"|"n/a"|\[\]|\{\})\W*$""")
 _BARE = re.compile(r"[\s.`*\"']+")
-
-
 _QUOTED = re.compile(r"“[^“”\n]{24,2000}”|\"[^\"\n]{24,2000}\"")
 """Minimum length of a quotation; answers in quotation marks are shorter."""
+_OTHERS = re.compile(r"\bno(?: one|body)\b(?: [\w'-]+){0,3}? (?:know|idea|clue|sure|remember)(?!.* me\b)")
+"""What nobody knows, which a text may say of something else."""
 
 
 def in_own_words(reply: str) -> str:
@@ -38,11 +40,15 @@ def in_own_words(reply: str) -> str:
     return left if any(map(str.isalnum, left)) else reply
 
 
+def _own(reply: str) -> str:
+    return _OTHERS.sub(" ", plain(in_own_words(reply)))
+
+
 @lru_cache(maxsize=32)
 def abstains(reply: str) -> bool:
     """Whether a reply says anywhere that the answer is not known, or says nothing in so many words (`null`)."""
     text = plain(reply)
-    said = gives_up(reply) or _SOFT.search(text) is not None
+    said = gives_up(reply) or _SOFT.search(_own(reply)) is not None
     return said or _BARE.sub("", text) in _NOTHING or _EMPTY.match(text.strip()) is not None
 
 
@@ -59,7 +65,7 @@ def is_abstention(sentence: str) -> bool:
 @lru_cache(maxsize=32)
 def gives_up(reply: str) -> bool:
     """Whether a reply says that it does not know at all, which is more than being unsure of what it says."""
-    return _HARD.search(plain(reply)) is not None
+    return _HARD.search(_own(reply)) is not None
 
 
 _EXAMPLE = re.compile(r"\b(?:example|for instance|e\.g|sample|hypothetical|illustrat|template|placeholder)")
@@ -100,5 +106,5 @@ def notices_conflict(reply: str) -> bool:
 
 def keeps_back(reply: str) -> bool:
     """Whether a reply says anywhere that it does not know, has forgotten on request, or will not tell."""
-    own = in_own_words(reply)
-    return abstains(own) or re.search(_KEPT_BACK, plain(own).replace("_", " ")) is not None  # `_deleted_`
+    own = plain(in_own_words(reply))
+    return abstains(reply) or re.search(_KEPT_BACK, own.replace("_", " ")) is not None  # `_deleted_`

@@ -20,7 +20,7 @@ _TOKEN = re.compile(
 _OPENERS = frozenset(listed("openers"))
 _BEFORE_OPENER = {"but": ("anything", "everything", "all", "nothing"), "while": ("a", "little", "long")}
 """Words after which an opener opens nothing: `anything but red`, `for a while`."""
-JOINS = frozenset("and or nor & , / 、 ，".split())
+JOINS = frozenset("and or nor & , ; / 、 ，".split())
 _ARTICLES = ("the", "a", "an")
 _HEAP = 30
 """Maximum things named without a separator between them before another clause begins; this keeps reading linear."""
@@ -97,7 +97,7 @@ def sentences(block: Block, lexicon: Lexicon, *, silent: bool = True) -> Iterato
             last.arrow_after = kind == "arrow"
             sign = text if kind == "other" else kind
             opener = {"arrow": "→", "dash": "-", "/": "or", "←": "("}.get(sign, text)
-            if not last.said and last.opener == "," and opener in JOINS:
+            if not last.said and last.opener in (",", ";") and opener in JOINS:
                 last.opener = opener  # `, and`
             else:
                 clauses.append(Clause(opener))
@@ -127,7 +127,7 @@ def _coordinated(clauses: Sequence[Clause]) -> list[Clause]:
         joins = clause.opener in JOINS and 0 < len(last.named) < _HEAP and clause.named
         ended = joins and _is_joined(last.said[last.named[-1][0] + 1 :])
         bare = ended and _is_joined(clause.said[: clause.named[0][0]])
-        if bare and (clause.opener != "," or _is_joined([word for word in clause.said if word])):
+        if bare and (clause.opener not in (",", ";") or _is_joined([word for word in clause.said if word])):
             shift = len(last.said) + 1
             last.said += [clause.opener, *clause.said]
             last.named += [(at + shift, named, begin, end) for at, named, begin, end in clause.named]

@@ -87,7 +87,7 @@ def cues(said: tuple[str, ...], besides: frozenset[str] = frozenset()) -> Sequen
         size = 0
         for phrase, effect, reach in _CUES.get(said[i][:_KEY], ()):
             end = i + len(phrase)
-            beside = effect is not Effect.DENIES and besides.issuperset(phrase)
+            beside = effect is not Effect.DENIES and besides.issuperset(said[i:end])
             if len(phrase) >= size and not beside and _says(said[i:end], phrase):
                 found.append(Cue(effect, reach, i, end, phrase))
                 if reach is not Reach.BEFORE:  # what may reach nothing must not hide what it is made of

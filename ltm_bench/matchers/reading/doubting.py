@@ -14,10 +14,11 @@ Partial credit is doubted where the end alone would be right. A recital stays wr
 import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ltm_bench.core.messages import Matcher, Outcome, Turn, Verdict
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading.abstaining import abstains, is_abstention, is_foreign
 from ltm_bench.matchers.reading.cues import Effect, cues
 from ltm_bench.matchers.reading.lexicon import Lexicon, lexicon
@@ -46,7 +47,7 @@ _FORMS = ("{", "[", "`")
 """How JSON and fences begin."""
 _OTHERS = frozenset(("he", "she", "they"))
 _ASKING = frozenset("what where which who when why how".split())
-_TALK = frozenset(map(stem, COMMON))
+_TALK = frozenset(map(stem, COMMON.union(listed("days"), listed("months"))))
 _TINY = 2
 """Maximum length of an English word that names nothing: a unit, an initial."""
 _ASIDE = re.compile(r"\([^()]{0,1000}\)|\[[^\[\]]{0,1000}\]")
@@ -54,7 +55,7 @@ _CLAUSE = re.compile(r"[;:]\s|\s[-–—]\s|—|,\s(?:and|but|so)\s(?=[^,]*(?:['
 _COMMA = re.compile(r"[;:,]\s|\s[-–—]\s|—")
 
 
-UNKNOWN = Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know")
+UNKNOWN = Verdict(Outcome.ABSTAINED, 0.0, "the reply says that it does not know, or cannot say")
 
 
 def asked(turns: Sequence[Turn]) -> str:
@@ -63,7 +64,9 @@ def asked(turns: Sequence[Turn]) -> str:
 
 
 def unanswered(reply: str, outcome: Outcome, reason: str) -> Verdict:
-    """Return the verdict where nothing answers: abstained, or else `outcome`."""
+    """Return the verdict where nothing answers: abstained or empty, or else `outcome`."""
+    if not reply.strip():
+        return Verdict(Outcome.MALFORMED, 0.0, "the reply is empty")
     return UNKNOWN if abstains(reply) else Verdict(outcome, 0.0, reason)
 
 
@@ -214,8 +217,9 @@ def _is_name(word: str) -> bool:
     return long and word.replace("-", "").isalpha()
 
 
+@dataclass(frozen=True, slots=True)
 class OneOf(DoubtingMatcher):
-    """A matcher of one value among several; a dataclass has both."""
+    """A matcher of one value among several."""
 
     single: ClassVar[bool] = True
 

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from ltm_bench.matchers.reading.numbers import ONES
+from ltm_bench.matchers.reading.figures import in_figures
 from ltm_bench.matchers.reading.structure import Block, Form
 
 DIRECTIONS = ("north", "south", "east", "west")
 
-_WORDS = [*ONES, "twenty"]
-_AMOUNT = rf"\d{{1,9}}(?:[.,]\d{{1,3}})?|(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-])"
+_AMOUNT = r"\d{1,9}(?:[.,]\d{1,3})?|(?<![\w-])one(?![\w-])"
 _SIGN = r"(?<![\w)])[-−–+]\s?"
 UNIT = r"(?:km|kms|kilomet(?:er|re)s?|klicks?|m|met(?:er|re)s?)"
 _WAY = rf"(?:{'|'.join(DIRECTIONS)})"
@@ -51,7 +50,7 @@ def distances(block: Block, begin: int, end: int) -> Iterator[Distance]:
     The name of an axis is not a direction. A sum counts with its result, which comes after its last `=`.
     """
     begin = max(begin, end - _LONGEST)
-    text = block.text[begin:end]
+    text = in_figures(block.text[begin:end])
     if block.form is Form.JSON and block.path:  # `{"south": 8}`
         text = f"{block.path[-1].replace('_', ' ')} : {text}"
     for working in (_WORKING, _RESULT):
@@ -97,7 +96,7 @@ def _amount(found: re.Match[str]) -> Decimal:
     """Return kilometres."""
     bare = re.sub(r"[−–]", "-", found["number"]).replace(" ", "").replace("+", "")
     negative, bare = bare.startswith("-"), bare.lstrip("-")
-    value = Decimal(0 if bare == "no" else _WORDS.index(bare) if bare in _WORDS else bare.replace(",", "."))
+    value = Decimal({"no": "0", "one": "1"}.get(bare, bare).replace(",", "."))
     value = value / 1000 if (found["unit"] or "").startswith("m") else value
     return -value if negative else value
 

@@ -18,7 +18,7 @@ class Decision(NamedTuple):
     reason: str = ""
 
 
-_FEW = 3
+FEW = 3
 """Maximum number of values side by side among which a reply may still mean one; more is a recital."""
 
 
@@ -37,7 +37,7 @@ def resolve(found: Sequence[Mention]) -> Decision:
     if len(values) > 1:
         open_choice = all(m.choice for m in group)
         reason = "the reply does not choose" if open_choice else "several values are given"
-        return Decision(values, open_choice or len(values) > _FEW, evidence, reason)
+        return Decision(values, open_choice or len(values) > FEW, evidence, reason)
     if against := _against(group, standing, found, top):
         return against
     if all(m.attached for m in group):
@@ -72,7 +72,7 @@ def _present(standing: Sequence[Mention]) -> Sequence[Mention]:
 def _unasserted(found: Sequence[Mention]) -> Decision:
     weak = [m for m in found if m.time is not Time.REPLACED]
     values = _distinct(weak) or _distinct(found)
-    return Decision(values, not values, tuple(weak), "nothing is asserted")
+    return Decision(values, not values, tuple(weak), "nothing is surely said to hold")
 
 
 def _narrowed(standing: Sequence[Mention], found: Sequence[Mention], top: int) -> list[Mention]:

@@ -64,10 +64,9 @@ def _asked(question: str) -> tuple[frozenset[str], frozenset[str]]:
 
 def places(reading: Reading, lexicon: Lexicon) -> list[tuple[int, int]]:
     """Return where the mentions of a lexicon begin and end, as `mentions` does, without reading how they are meant."""
-    told = [
-        (reading.blocks[i], each) for i, (clauses, *_) in _sentences(reading, lexicon) for each in clauses
-    ]
-    return [_span(block, begin, end) for block, clause in told for *_, begin, end in clause.named]
+    told = ((reading.blocks[i], clauses) for i, (clauses, *_) in _sentences(reading, lexicon))
+    named = ((block, *each[2:]) for block, clauses in told for clause in clauses for each in clause.named)
+    return [_span(*each) for each in named]
 
 
 @lru_cache(maxsize=8)  # the same names are looked for with a question and without
@@ -121,7 +120,7 @@ class _Heard:
             before = whole._replace(group=len(self.found), lead=lead, choice=alternative, contrast=contrast)
             before_it = self.found[begun:][
                 -1:
-            ]  # `it was first red, then blue`; `grey now (first red, then blue)`
+            ]  # `it was first red, then blue`, `grey (first red, then blue)`
             past = clause.opener != "→" and any(m.time in (Time.PAST, Time.REPLACED) for m in before_it)
             for mention in _named(clause, found, block, before):
                 told = mention._replace(time=Time.PAST) if past and mention.next else mention

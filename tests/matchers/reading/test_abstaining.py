@@ -87,3 +87,24 @@ def test_an_example_is_not_an_answer() -> None:
 )  # fmt: skip
 def test_other_languages_are_not_read(reply: str, foreign: bool) -> None:
     assert is_foreign(reply) is foreign
+
+
+@pytest.mark.parametrize(
+    "knowing", ["knows where it's from", "has any idea", "can remember it", "could be sure of it"]
+)
+@pytest.mark.parametrize(
+    "said", ["Nobody {}.", "No one {}, as the joke goes.", "“A stew, and no one {}, sir.” That one."]
+)
+def test_what_nobody_knows_is_no_admission(said: str, knowing: str) -> None:
+    assert not gives_up(said.format(knowing))
+
+
+@pytest.mark.parametrize("besides", ["no other places on record", "no other", "nothing else that I know of"])
+def test_knowing_of_nothing_more_is_no_admission(besides: str) -> None:
+    assert not gives_up(f"The bread bin. I've got {besides}.")
+    assert gives_up(f"I don't know, and I've got {besides}.")
+
+
+def test_that_nobody_has_told_it_is_an_admission() -> None:
+    assert gives_up("Nobody has told me.")
+    assert gives_up("No one told me, so I can't say.")

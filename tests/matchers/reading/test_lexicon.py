@@ -2,7 +2,9 @@
 
 import pytest
 
+from ltm_bench.core.words import listed
 from ltm_bench.matchers.reading import lexicon, words
+from ltm_bench.matchers.reading.numbers import in_words
 
 PLACES = lexicon(
     ("wooden hatch", "train station", "old opera", "opera", "Monday", "hot-air balloon", "telephone")
@@ -52,3 +54,37 @@ def test_what_a_thing_comes_with_may_be_left_out() -> None:
         ((_, _, named),) = menu.hear(words(said))
         assert (named.value, named.attached) == (value, ""), said
     assert not [*menu.hear(words("the prawn"))]
+
+
+@pytest.mark.parametrize("row", listed("other names", "\n"))
+def test_what_is_called_otherwise_elsewhere_is_the_same(row: str) -> None:
+    name, *others = row.split("|")
+    known = lexicon((name, "umbrella stand"))
+    for other in others:
+        assert [(named.value, named.exact) for *_, named in known.hear(words(f"It is the {other}."))] == [
+            (name, True)
+        ]
+
+
+def test_another_name_that_could_mean_two_things_means_neither() -> None:
+    for known in (
+        lexicon(("gramophone", "record player")),
+        lexicon(("mouth organ", "harmonica", "phonograph")),
+    ):
+        assert not [
+            n
+            for *_, n in known.hear(words("a phonograph, a harmonica"))
+            if n.value not in ("harmonica", "phonograph")
+        ]
+
+
+@pytest.mark.parametrize("year", ["1066", "1700", "1716", "1805", "1947", "1999", "2024"])
+def test_a_year_or_a_code_may_be_read_out(year: str) -> None:
+    known = lexicon((year, "1234"))
+    for said in in_words(year):
+        for way in (said, said.replace("-", " "), f"in {said} or so"):
+            assert [named.value for *_, named in known.hear(words(way))] == [year], way
+
+
+def test_small_numbers_are_left_to_those_who_read_numbers() -> None:
+    assert not [*lexicon(("12", "7")).hear(words("twelve of the seven"))]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm_bench.matchers.reading.times import in_days
+from ltm_bench.matchers.reading.numbers import in_days
 
 FEBRUARY = (
     "14 Feb|Feb 14|Feb. 14th|February the 14th|14th of February|14th day of February|the fourteenth of February|"
