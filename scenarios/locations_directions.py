@@ -38,7 +38,7 @@ def _forget(parameters: Mapping[str, Any]) -> Sequence[str]:
     skills={"recall", "spatial", "integration"},
     topics={"places"},
     forget=_forget,
-    version=4,
+    version=5,
     decoys={"several": True},
 )
 def locations_directions(

@@ -35,7 +35,7 @@ MESSAGES: Mapping[str, tuple[str, ...]] = content(__file__)["messages"]
     skills={"recall", "aggregation", "format"},
     topics={"the user's name"},
     forget=MESSAGES["forget"],
-    version=3,
+    version=4,
     decoys={},
 )
 def name_list(

@@ -58,7 +58,7 @@ def _removed(item: str, count: int, *, of: int) -> str:
     skills={"recall", "conflict", "aggregation", "arithmetic", "format"},
     topics={"shopping list"},
     forget=_forget,
-    version=4,
+    version=5,
     decoys={"several": True},
 )
 def shopping_list(
