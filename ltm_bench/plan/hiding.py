@@ -15,7 +15,7 @@ from ltm_bench.script.scenario import Example
 LEAST_SPAN = 8_000
 """Tokens of a span below which nothing is hidden: there, needles and questions leave room for little else."""
 
-CROWDED = 1.4
+CROWDED = 1.8
 """How much longer gaps are than if each message had one: some are due together. Measured, so that lengths of messages
 with and without needles are alike (`perf/filler.py`)."""
 

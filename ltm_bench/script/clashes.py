@@ -122,12 +122,8 @@ def second_answers(
     """
     told = [(example, steps, _Talk(example, _kept(example, steps))) for example, steps in talks]
     said = [(text, _words(text)) for text in decoys]
-    kind = (
-        frozenset[str]()
-        .union(*(talk.said for *_, talk in told))
-        .difference(COMMON, *(held for _, held in said))
-    )
-    kind = kind.intersection(*(each.words & talk.said for *_, talk in told for each in talk.asked))
+    named = [each.words & talk.said for *_, talk in told for each in talk.asked] or [frozenset[str]()]
+    kind = frozenset.intersection(*named).difference(COMMON, *(held for _, held in said))
     for example, steps, talk in told:
         own = talk.said.difference(COMMON, *(other.heard for *_, other in told if other is not talk))
         live = frozenset[str]().union(
@@ -138,7 +134,9 @@ def second_answers(
             asks = isinstance(step.line, Ask)
             if not asks and step in kept:
                 continue
-            about = _words(step.text) & own or (live & own or kind if asks else frozenset())
+            about = _words(step.text) & own
+            if asks:
+                about = (about or live & own) | kind
             for meant in (text for text, held in said if about <= held):
                 yield (
                     meant,

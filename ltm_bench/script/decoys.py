@@ -17,9 +17,8 @@ from ltm_bench.script.clashes import second_answers
 from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
 
-LONGEST = 150
-"""Tokens of a needle above which it is no sentence or two but a page, which neither stands in a longer message nor is a
-decoy."""
+LONGEST = 600
+"""Tokens of a needle above which it is longer than a page, and neither stands in a longer message nor is a decoy."""
 
 _SPARE = 20
 """Further examples of a scenario that tell decoys, at most; when all have told theirs, they tell others."""
