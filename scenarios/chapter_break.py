@@ -108,14 +108,10 @@ def _filled(text: str, most: int) -> list[str]:
     return found
 
 
-def _forget(parameters: Mapping[str, Any]) -> Sequence[str]:
-    return MESSAGES["forget_several" if parameters["several"] else "forget"]
-
-
 @scenario(
     skills={"long read", "inference"},
     topics={"the book"},
-    forget=_forget,
+    forget=lambda given: MESSAGES["forget_several" if given["several"] else "forget"],
     version=6,
     decoys={"several": True},
 )

@@ -48,14 +48,10 @@ DISHES = (
 """No two of them share a noun, so "the soup" is an order."""
 
 
-def _forget(parameters: Mapping[str, Any]) -> Sequence[str]:
-    return MESSAGES["forget_several" if parameters["several"] else "forget"]
-
-
 @scenario(
     skills={"role play", "recall", "conflict"},
     topics={"the restaurant"},
-    forget=_forget,
+    forget=lambda given: MESSAGES["forget_several" if given["several"] else "forget"],
     version=4,
     decoys={"several": True},
 )
