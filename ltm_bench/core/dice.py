@@ -80,8 +80,7 @@ class Dice:
         if shuffle:
             self.spent[deck] = hands
         order = _order(f"{scenario}/deck {deck}/{shuffle}", len(items))
-        found = [items[i] for i in order[place * count : (place + 1) * count]]
-        self._dealt[deck] = found
+        self._dealt[deck] = found = [items[i] for i in order[place * count : (place + 1) * count]]
         return found
 
     def card(self, deck: str, items: Sequence[T]) -> T:

@@ -129,10 +129,9 @@ def second_answers(
         live = frozenset[str]().union(
             *(_words(step.text) for step in steps if not isinstance(step.line, Tell))
         )
-        kept = _kept(example, steps)
         for step in steps:
             asks = isinstance(step.line, Ask)
-            if not asks and step in kept:
+            if not asks and step in _kept(example, steps):
                 continue
             about = _words(step.text) & own
             if asks:

@@ -13,7 +13,7 @@ from typing import TypeGuard
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Line, Tell
 from ltm_bench.core.tokens import Counter
-from ltm_bench.script.clashes import second_answers
+from ltm_bench.script.clashes import second_answers, spent
 from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
 
@@ -40,9 +40,7 @@ def spare(last: Example, counter: Counter) -> Sequence[Example]:
         example = replace(
             last, index=index, parameters={**last.parameters, **(changed or {})}, alone=True, around=None
         )
-        dice = example.dice()
-        rehearse(example, counter, dice=dice)
-        if dice.spent:
+        if spent(example, counter):
             break
         found.append(example)
     return found
