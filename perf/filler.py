@@ -112,12 +112,16 @@ def alike(one: Sequence[int], other: Sequence[int]) -> float:
     return max(0.0, 2.0 * sum((-1.0) ** (k - 1) * math.exp(-2 * (k * weight) ** 2) for k in range(1, 50)))
 
 
-def told_apart(weights: Weights, said: Sequence[Said]) -> float:
-    """Return the chance that a needle looks more like one than a decoy does."""
-    needles, decoys = (
-        [likeness(each.text, weights) for each in said if each.needle is needle and (needle or each.decoy)]
-        for needle in (True, False)
-    )
+def sides(said: Sequence[Said]) -> tuple[list[int], list[int]]:
+    """Return the lengths of needles, and of all else."""
+    return [each.tokens for each in said if each.needle], [each.tokens for each in said if not each.needle]
+
+
+def told_apart(learnt: Sequence[Said], said: Sequence[Said]) -> float:
+    """Return the chance that a needle looks more like one than a decoy does, to who knows which is which of others."""
+    weights = learn((each.text, each.needle) for each in learnt if each.needle or each.decoy)
+    needles = [likeness(each.text, weights) for each in said if each.needle]
+    decoys = [likeness(each.text, weights) for each in said if each.decoy]
     above = sum((one > other) + (one == other) / 2 for one in needles for other in decoys)
     return above / (len(needles) * len(decoys))
 
@@ -144,20 +148,16 @@ def main(args: Arguments) -> None:
         before, after = ([each for _, found in runs for each in found] for runs in (learnt, seen))
         pooled += before
         precision, kept = ranked(learn((each.text, each.needle) for each in before), after)
-        apart = told_apart(
-            learn((each.text, each.needle) for each in before if each.needle or each.decoy), after
+        lengths, (needles, hay), runs = (
+            sorted(alike(*sides(found)) for _, found in seen),
+            sides(after),
+            len(seen),
         )
-        sides = [
-            ([e.tokens for e in found if e.needle], [e.tokens for e in found if not e.needle])
-            for _, found in seen
-        ]
-        lengths = sorted(alike(*each) for each in sides)
-        told, filler = (sum(len(each[i]) for each in sides) / len(seen) for i in (0, 1))
-        size, hay = (sum(map(sum, (each[i] for each in sides))) / len(seen) for i in (0, 1))
         print(
-            f"{span:5}  {sum(n for n, _ in seen) / len(seen):8.0f}  {told:4.0f} {size:7.0f}  {filler:6.0f} {hay:7.0f}"
-            f"  {precision:9.3f}  {kept:14.3f}  {apart:6.3f}  {lengths[len(lengths) // 2]:.3f} "
-            f"({lengths[0]:.3f} … {lengths[-1]:.3f}), above .05 in {sum(p > 0.05 for p in lengths)} of {len(lengths)}"
+            f"{span:5}  {sum(n for n, _ in seen) / runs:8.0f}  {len(needles) / runs:4.0f} {sum(needles) / runs:7.0f}  "
+            f"{len(hay) / runs:6.0f} {sum(hay) / runs:7.0f}  {precision:9.3f}  {kept:14.3f}  "
+            f"{told_apart(before, after):6.3f}  {lengths[runs // 2]:.3f} ({lengths[0]:.3f} … {lengths[-1]:.3f}), "
+            f"above .05 in {sum(p > 0.05 for p in lengths)} of {runs}"
         )
     if args.write:
         learnt_from_all = learn((each.text, each.needle) for each in pooled)
