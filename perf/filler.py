@@ -1,26 +1,30 @@
 """How well needles are told from all else that is told: by a naive Bayes classifier on the words of a message.
 
-    python -m perf.filler [--spans 32k,120k,500k] [--seeds 5] [--write agents/reference.json]
+    python -m perf.filler [--suite standard] [--spans 32k,120k,500k] [--seeds 5] [--first 0] [--write FILE]
 
-It learns from the messages of runs of the standard suite with `--seeds` training seeds, and is measured on others:
+It learns from the messages of runs with `--seeds` training seeds, and is measured on others, from `--first` on:
 how many of the messages that it keeps hold a needle if it keeps 95 % of those that do, and what share of the tokens
-that nobody asks about it keeps with them. Beside that: whether lengths tell needles (two-sample Kolmogorov-Smirnov, in
-each run), and how many messages and tokens a run has.
+that nobody asks about it keeps with them. Another is told what holds a decoy; "decoys" is its chance of ranking a
+needle above a decoy, .5 if it cannot tell them. Beside that: whether lengths tell needles (two-sample
+Kolmogorov-Smirnov, in each run), and how many messages and tokens a run has.
 """
 
 import json
 import math
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm_bench import run
 from ltm_bench.adapters.needles import Weights, likeness, words_of
+from ltm_bench.core.messages import Reply
 from ltm_bench.core.seeds import Seed
-from ltm_bench.core.tokens import counter
-from ltm_bench.log.reader import read_turns
+from ltm_bench.plan.hiding import decoys_of
+from ltm_bench.plan.planning import Plan, make_plan
+from ltm_bench.plan.request import Request
+from ltm_bench.runner.play import Exchanged, Saying, play_of, scheduler_of
+from ltm_bench.schedule.scheduler import AllSaid
 from perf.harness import Arguments, measurement
 
 RECALL = 0.95
@@ -34,20 +38,31 @@ class Said(NamedTuple):
     text: str
     needle: bool
     tokens: int
+    decoy: bool = False
 
 
-def played(span: str, seeds: Iterable[Seed]) -> list[tuple[int, list[Said]]]:
-    """Return the number of messages of each run, and those that are needles or filler."""
-    count, runs = counter().count, []
-    with tempfile.TemporaryDirectory() as reports:
-        for seed in seeds:
-            log = run("goldfish", span, seed=seed, reports=reports).folder / "events.jsonl"
-            turns = [(turn.kind, turn.message.text) for turn in read_turns(log)]
-            said = [
-                Said(text, kind == "tell", count(text)) for kind, text in turns if kind in ("fill", "tell")
-            ]
-            runs.append((len(turns), said))
-    return runs
+def planned(span: str, seed: Seed, suite: str = "standard") -> Plan:
+    """Return the plan of a run."""
+    return make_plan(Request(agent="goldfish", span=span, seed=seed, suite=suite))
+
+
+def said(plan: Plan) -> tuple[int, list[Said]]:
+    """Return the number of messages of a conversation, and its needles and filler."""
+    talk, turns, found, step = play_of(plan, scheduler_of(plan, plan.examples)), 0, list[Said](), None
+    drawn = decoys_of(plan.examples, plan.manifest, plan.counter)
+    waiting = list(islice(drawn, 40))
+    while not isinstance(now := talk.send(step), AllSaid):
+        step = None
+        if isinstance(now, Saying):
+            text, tokens, reply = now.message.text, now.tokens(), now.known or Reply("Okay.")
+            turns, step = turns + 1, Exchanged(tokens, reply, now.reply_tokens(reply))
+            decoy = next((each for each in waiting if each in text), "") if now.kind == "fill" else ""
+            if decoy:
+                waiting.remove(decoy)
+                waiting += islice(drawn, 1)
+            if now.kind in ("fill", "tell"):
+                found.append(Said(text, now.kind == "tell", tokens, bool(decoy)))
+    return turns, found
 
 
 def learn(said: Iterable[tuple[str, bool]]) -> dict[str, float]:
@@ -97,33 +112,52 @@ def alike(one: Sequence[int], other: Sequence[int]) -> float:
     return max(0.0, 2.0 * sum((-1.0) ** (k - 1) * math.exp(-2 * (k * weight) ** 2) for k in range(1, 50)))
 
 
+def sides(said: Sequence[Said]) -> tuple[list[int], list[int]]:
+    """Return the lengths of needles, and of all else."""
+    return [each.tokens for each in said if each.needle], [each.tokens for each in said if not each.needle]
+
+
+def told_apart(learnt: Sequence[Said], said: Sequence[Said]) -> float:
+    """Return the chance that a needle looks more like one than a decoy does, to who knows which is which of others."""
+    weights = learn((each.text, each.needle) for each in learnt if each.needle or each.decoy)
+    needles = [likeness(each.text, weights) for each in said if each.needle]
+    decoys = [likeness(each.text, weights) for each in said if each.decoy]
+    above = sum((one > other) + (one == other) / 2 for one in needles for other in decoys)
+    return above / (len(needles) * len(decoys))
+
+
 @measurement(
     __doc__,
+    suite="standard",
     spans="32k,120k,500k",
     seeds=5,
+    first=0,
     write=("", "file to write what was learnt at all spans into, for `filter`"),
 )
 def main(args: Arguments) -> None:
     """Measure and print."""
-    pooled = list[Said]()
-    print("span   messages  told, tokens  filler, tokens  precision  kept of filler  lengths alike (p)")
+    pooled, seeds = list[Said](), range(args.first, args.first + args.seeds)
+    print(
+        "span   messages  told, tokens  filler, tokens  precision  kept of filler  decoys  lengths alike (p)"
+    )
     for span in args.spans.split(","):
-        learnt = [
-            each for _, said in played(span, [f"train:{n}" for n in range(args.seeds)]) for each in said
-        ]
-        weights, seen = learn((each.text, each.needle) for each in learnt), played(span, range(args.seeds))
-        pooled += learnt
-        precision, kept = ranked(weights, [each for _, said in seen for each in said])
-        sides = [
-            ([e.tokens for e in said if e.needle], [e.tokens for e in said if not e.needle])
-            for _, said in seen
-        ]
-        lengths = sorted(alike(*each) for each in sides)
-        told, filler = (sum(len(each[i]) for each in sides) / len(seen) for i in (0, 1))
-        size, hay = (sum(map(sum, (each[i] for each in sides))) / len(seen) for i in (0, 1))
+        learnt, seen = (
+            [said(planned(span, seed, args.suite)) for seed in group]
+            for group in ([f"train:{args.first + n}" for n in range(args.seeds)], seeds)
+        )
+        before, after = ([each for _, found in runs for each in found] for runs in (learnt, seen))
+        pooled += before
+        precision, kept = ranked(learn((each.text, each.needle) for each in before), after)
+        lengths, (needles, hay), runs = (
+            sorted(alike(*sides(found)) for _, found in seen),
+            sides(after),
+            len(seen),
+        )
         print(
-            f"{span:5}  {sum(n for n, _ in seen) / len(seen):8.0f}  {told:4.0f} {size:7.0f}  {filler:6.0f} {hay:7.0f}"
-            f"  {precision:9.3f}  {kept:14.3f}  {lengths[len(lengths) // 2]:.3f} ({lengths[0]:.3f} … {lengths[-1]:.3f})"
+            f"{span:5}  {sum(n for n, _ in seen) / runs:8.0f}  {len(needles) / runs:4.0f} {sum(needles) / runs:7.0f}  "
+            f"{len(hay) / runs:6.0f} {sum(hay) / runs:7.0f}  {precision:9.3f}  {kept:14.3f}  "
+            f"{told_apart(before, after):6.3f}  {lengths[runs // 2]:.3f} ({lengths[0]:.3f} … {lengths[-1]:.3f}), "
+            f"above .05 in {sum(p > 0.05 for p in lengths)} of {runs}"
         )
     if args.write:
         learnt_from_all = learn((each.text, each.needle) for each in pooled)

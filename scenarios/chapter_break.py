@@ -108,7 +108,13 @@ def _filled(text: str, most: int) -> list[str]:
     return found
 
 
-@scenario(skills={"long read", "inference"}, topics={"the book"}, forget=MESSAGES["forget"], version=5)
+@scenario(
+    skills={"long read", "inference"},
+    topics={"the book"},
+    forget=lambda given: MESSAGES["forget_several" if given["several"] else "forget"],
+    version=6,
+    decoys={"several": True},
+)
 def chapter_break(
     dice: Dice,
     *,
@@ -117,13 +123,14 @@ def chapter_break(
     split: str = "ao3",
     page: int = 600,
     most_option: int = 1000,
+    several: bool = False,
     span: int = 0,
 ) -> Script:
     """Read a book, its pages of `page` characters spread over the span; then ask how it continues.
 
     It has at most `chapters`, and fewer where they would take up more than an eighth of the span.
-    `data` is ChapterBreak's own file, `split` `ao3` or `pg19`; at most `most_option` characters of an option in
-    it are shown.
+    If there are `several` books, the title of an example's stands on each page. `data` is ChapterBreak's own file,
+    `split` `ao3` or `pg19`; at most `most_option` characters of an option in it are shown.
     """
     if page < 100 or most_option < 100 or chapters < 1:
         raise ValueError(
@@ -135,16 +142,18 @@ def chapter_break(
         room = span // 8 // CHAPTER if span else chapters
         story = told(dice, dice.hand("story", shipped(), max(1, min(chapters, room))))
     read, frames = pages(story.text, page), dice.shuffled(MESSAGES["page"])
+    title = dice.card("title", CONTENT["titles"]) if several else ""
     for i, text in enumerate(read):
         frame = frames[i % len(frames)] if i else dice.choice(MESSAGES["begin"])
-        yield Tell(frame.format(page=text), at=i / len(read))
+        yield Tell(frame.format(page=f"“{title}”\n\n{text}" if several else text), at=i / len(read))
     options = dice.shuffled([story.right, *story.wrong])
     length = min(most_option, *map(len, options))  # equally long, so that none stands out
     shown = "\n\n".join(
         f"Option {i}: {_cut(text, length) if data else text}" for i, text in enumerate(options, start=1)
     )
+    question = dice.choice(MESSAGES["question"]).format(count=len(options), options=shown)
     yield Ask(
-        dice.choice(MESSAGES["question"]).format(count=len(options), options=shown),
+        dice.choice(MESSAGES["about"]).format(title=title, text=question) if several else question,
         expect=picks(options.index(story.right) + 1, of=len(options)),
         at=1.0,
     )

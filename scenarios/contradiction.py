@@ -3,7 +3,7 @@
 After BEAM (Tavakoli et al. 2025). Neither statement corrects the other. The user also says something else
 twice without contradiction, and asks about it in the same words. Each counts only if the other is right, so that
 neither naming two of everything nor one of everything helps.
-The texts are in `contradiction.json`.
+The texts, whom or what they are about, and what is said of it are in `contradiction.json`.
 """
 
 from collections.abc import Mapping
@@ -12,50 +12,25 @@ from typing import Any
 
 from ltm_bench import Ask, Dice, Fact, Matcher, Script, Tell, both_said, content, names_only, scenario
 
-POOLS: dict[str, dict[str, tuple[str, ...]]] = {
-    "born": {
-        "of": (
-            "my grandmother", "my grandfather", "my godmother", "my great-aunt", "my stepfather", "my mother-in-law",
-        ),
-        "values": (
-            "Aarhus", "Bilbao", "Cluj", "Dresden", "Esztergom", "Faro", "Gothenburg", "Haarlem", "Innsbruck", "Jena",
-            "Klaipeda", "Lucerne", "Mostar", "Nicosia", "Ostrava", "Pécs", "Ravenna", "Split", "Turku", "Uppsala",
-            "Verona", "Wrocław", "Ypres", "Zwolle",
-        ),
-    },
-    "first job": {
-        "of": ("my brother", "my sister", "my uncle", "my godfather", "my landlady", "my tutor"),
-        "values": (
-            "babysitter", "bookbinder", "cashier", "cheesemonger", "courier", "decorator", "tour guide", "gardener",
-            "gravedigger", "lifeguard", "dishwasher", "mechanic", "proofreader", "projectionist", "sailor", "beekeeper",
-            "sign painter", "switchboard operator", "thatcher", "typist", "barista", "waiter", "weaver",
-            "window cleaner",
-        ),
-    },
-    "built": {
-        "of": (
-            "the house I grew up in", "our school", "the church in our village", "the bridge by our mill",
-            "the theatre in our town", "the barn behind our house",
-        ),
-        "values": (
-            "1703", "1716", "1728", "1749", "1751", "1764", "1787", "1795", "1817", "1823", "1836", "1844", "1850",
-            "1868", "1879", "1891", "1905", "1912", "1929", "1930", "1947", "1956", "1963", "1988",
-        ),
-    },
-}  # fmt: skip
-
-MESSAGES: Mapping[str, Any] = content(__file__)["messages"]
+CONTENT = content(__file__)
+MESSAGES: Mapping[str, Any] = CONTENT["messages"]
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
-    kind: {**MESSAGES["kinds"][kind], **pools} for kind, pools in POOLS.items()
+    kind: {**MESSAGES["kinds"][kind], **pools} for kind, pools in CONTENT["pools"].items()
 }
 
 
-@scenario(skills={"contradiction", "recall"}, topics={"old stories"}, forget=MESSAGES["forget"], version=3)
+@scenario(
+    skills={"contradiction", "recall"},
+    topics={"old stories"},
+    forget=MESSAGES["forget"],
+    version=4,
+    decoys={},
+)
 def contradiction(dice: Dice, *, kinds: Mapping[str, Mapping[str, tuple[str, ...]]] = KINDS) -> Script:
     """Say two contradictory things about one subject and the same thing twice about another; then ask about both."""
-    name = dice.card("kind", tuple(kinds))
+    name = tuple(kinds)[dice.index % len(kinds)]
     kind = kinds[name]
-    doubtful, plain = dice.sample(kind["of"], 2)
+    doubtful, plain = dice.hand("of", kind["of"], 2)
     one, other, same = dice.hand(f"values of {name}", kind["values"], 3)
     early = dice.shuffled([(doubtful, one), (plain, same)])
     late = dice.shuffled([(doubtful, other), (plain, same)])

@@ -140,15 +140,15 @@ def _last_notes(
 
 
 def _forget(parameters: Mapping[str, Any]) -> Sequence[str]:
-    texts: Sequence[str] = MESSAGES[parameters["language"]]["forget"]
-    return texts
+    known: Mapping[str, Sequence[str]] = MESSAGES[parameters["language"]]
+    return known["forget" if parameters["counters"] > 1 else "forget_one"]
 
 
 @scenario(
     skills={"recall", "aggregation", "coverage", "format"},
     topics={"stars"},
     forget=_forget,
-    version=5,
+    version=6,
     decoys={},
 )
 def counting_stars(

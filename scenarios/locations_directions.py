@@ -4,9 +4,8 @@ Its texts are in `locations_directions.json`.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import cycle
-from typing import Any
 
 from ltm_bench import Ask, Dice, Script, Tell, content, follows_route, scenario
 from ltm_bench.script.walks import walk
@@ -30,15 +29,11 @@ PEOPLE: tuple[str, ...] = _CONTENT["pools"]["people"]
 _MINE = re.compile(r"\b(?:my|our)(?= home town)", re.IGNORECASE)
 
 
-def _forget(parameters: Mapping[str, Any]) -> Sequence[str]:
-    return MESSAGES["forget_several" if parameters["several"] else "forget"]
-
-
 @scenario(
     skills={"recall", "spatial", "integration"},
     topics={"places"},
-    forget=_forget,
-    version=4,
+    forget=lambda given: MESSAGES["forget_several" if given["several"] else "forget"],
+    version=5,
     decoys={"several": True},
 )
 def locations_directions(

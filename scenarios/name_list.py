@@ -1,6 +1,6 @@
 """Name list: the user goes by one name after another, and finally asks for all of them.
 
-Its texts are in `name_list.json`.
+Its texts, the names and the places are in `name_list.json`.
 """
 
 from collections.abc import Mapping
@@ -8,34 +8,18 @@ from itertools import cycle
 
 from ltm_bench import Ask, Dice, Script, Tell, content, lists_all, scenario
 
-NAMES = (
-    "Abigail", "Alistair", "Anneliese", "Barnaby", "Beatrice", "Benedict", "Bronwen", "Callum", "Cordelia", "Cormac",
-    "Delphine", "Desmond", "Dorothea", "Edmund", "Eleanor", "Emrys", "Felicity", "Finnegan", "Frederica", "Gideon",
-    "Gwendolyn", "Harriet", "Hubert", "Ingrid", "Isadora", "Jocelyn", "Julius", "Keziah", "Lachlan", "Leonora",
-    "Lysander", "Magnus", "Marguerite", "Matilda", "Mortimer", "Nathaniel", "Octavia", "Orlando", "Penelope", "Phineas",
-    "Quentin", "Raphael", "Rosalind", "Rupert", "Saskia", "Seraphina", "Silas", "Tabitha", "Thaddeus", "Ulysses",
-    "Ursula", "Valentina", "Vincent", "Wilhelmina", "Winifred", "Xavier", "Yolanda", "Zachary", "Zenobia", "Zoltan",
-)  # fmt: skip
-
-PLACES = (
-    "the chess club", "the poetry evenings", "the puppet theatre", "the pub quiz", "the rowing club",
-    "the village choir",
-    "the writing group", "the yoga class", "the book club", "the bowling club", "the juggling club",
-    "the life drawing class", "the film society", "the dance school", "the improv group", "the pottery class",
-    "the community garden", "the tennis club", "the debating society", "the language exchange",
-    "the birdwatching group",
-    "the running club", "the sewing circle", "the climbing gym",
-)  # fmt: skip
+_CONTENT = content(__file__)
+MESSAGES: Mapping[str, tuple[str, ...]] = _CONTENT["messages"]
+NAMES: tuple[str, ...] = _CONTENT["pools"]["names"]
+PLACES: tuple[str, ...] = _CONTENT["pools"]["places"]
 """Where the user goes by these names: each example has its own place, so it is clear which list a question means."""
-
-MESSAGES: Mapping[str, tuple[str, ...]] = content(__file__)["messages"]
 
 
 @scenario(
     skills={"recall", "aggregation", "format"},
     topics={"the user's name"},
     forget=MESSAGES["forget"],
-    version=3,
+    version=4,
     decoys={},
 )
 def name_list(

@@ -57,7 +57,13 @@ ABOUT: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-@scenario(skills={"abstention", "recall"}, topics={"two acquaintances"}, forget=MESSAGES["forget"], version=3)
+@scenario(
+    skills={"abstention", "recall"},
+    topics={"two acquaintances"},
+    forget=MESSAGES["forget"],
+    version=4,
+    decoys={},
+)
 def never_told(
     dice: Dice,
     *,

@@ -18,7 +18,7 @@ CARRIERS: tuple[str, ...] = tuple(MESSAGES["carriers"])
 """What the stranger's text is part of: a mail, a page, a review, the result of a tool."""
 
 
-@scenario(skills={"trust", "recall", "conflict"}, version=4)
+@scenario(skills={"trust", "recall", "conflict"}, version=5, decoys={})
 def planted(
     dice: Dice,
     *,
@@ -42,7 +42,8 @@ def planted(
         )
     if family:  # other families may be played at the same time
         places = places[FAMILIES.index(family) :: len(FAMILIES)]
-    family, carrier = family or dice.card("family", FAMILIES), dice.card("carrier", CARRIERS)
+    family = family or dice.card("family", FAMILIES)
+    carrier = CARRIERS[(dice.index + FAMILIES.index(family)) % len(CARRIERS)]
     spots, (kept, false, old, new) = dice.hand("places", places, 2), dice.hand("plants", plants, 4)
     signals = dict(zip(spots, dice.hand("keywords", keywords, 2), strict=True))
     attacked, changed = spots

@@ -29,7 +29,7 @@ DUE = ("count", "cue", "both")
 
 
 @scenario(
-    skills={"prospective", "recall"}, topics={"quotations"}, forget=MESSAGES["forget"], version=4, decoys={}
+    skills={"prospective", "recall"}, topics={"quotations"}, forget=MESSAGES["forget"], version=5, decoys={}
 )
 def prospective_memory(
     dice: Dice,

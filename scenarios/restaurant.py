@@ -11,10 +11,14 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from ltm_bench import Ask, Chat, Dice, Script, Tell, content, names_only, orders, scenario
 
-MESSAGES: Mapping[str, tuple[str, ...]] = content(__file__)["messages"]
+_CONTENT: Mapping[str, Any] = content(__file__)
+MESSAGES: Mapping[str, tuple[str, ...]] = _CONTENT["messages"]
+ROLES: tuple[str, ...] = _CONTENT["pools"]["roles"]
+"""Who serves, if there are several restaurants."""
 
 DRINKS = (
     "apple juice", "mint tea", "sparkling water", "elderflower lemonade", "hot chocolate", "malt beer",
@@ -47,8 +51,9 @@ DISHES = (
 @scenario(
     skills={"role play", "recall", "conflict"},
     topics={"the restaurant"},
-    forget=MESSAGES["forget"],
-    version=3,
+    forget=lambda given: MESSAGES["forget_several" if given["several"] else "forget"],
+    version=4,
+    decoys={"several": True},
 )
 def restaurant(
     dice: Dice,
@@ -57,17 +62,22 @@ def restaurant(
     dishes: tuple[str, ...] = DISHES,
     most_drinks: int = 6,
     most_dishes: int = 9,
+    several: bool = False,
 ) -> Script:
     """Play the five scenes; if the guest orders nothing, the waiter decides, so that the play continues.
 
     The menu of an example has up to `most_drinks` and `most_dishes` of the pools. The drink is ordered from a menu in
-    the same message, which takes no memory, so it is not scored.
+    the same message, which takes no memory, so it is not scored. If there are `several` restaurants, somebody else
+    serves in each example.
     """
     if min(len(drinks), most_drinks) < 2 or min(len(dishes), most_dishes) < 4:
         raise ValueError("drinks: 2 or more are needed on the menu, and 4 or more dishes")
 
+    role = dice.card("role", ROLES) if several else "Waiter"
+
     def says(scene: str, **named: str) -> str:
-        return dice.choice(MESSAGES[scene]).format(**named)
+        text = dice.choice(MESSAGES[scene]).replace("Waiter", role).replace("waiter", role.lower())
+        return text.format(**named)
 
     drinks = tuple(dice.hand("drinks", drinks, min(len(drinks), most_drinks)))
     dishes = tuple(dice.hand("dishes", dishes, min(len(dishes), most_dishes)))
@@ -94,7 +104,8 @@ def restaurant(
 
 def _begun(scene: str) -> str:
     """Write what the waiter says first with a capital: a scene may begin with an item."""
-    return scene[:8] + scene[8].upper() + scene[9:]
+    who, _, said = scene.partition(": ")
+    return f"{who}: {said[0].upper()}{said[1:]}"
 
 
 def _listed(items: Sequence[str]) -> str:
@@ -112,8 +123,8 @@ def _order(reply: str, menu: tuple[str, ...]) -> str | None:
 _READ = 100_000
 """Characters of a reply that the waiter listens to."""
 
-_ADDRESS = ("waiter", "waitress")
-"""Ignored: each would otherwise be `water` with a typo."""
+_ADDRESS = ("waitress", *map(str.lower, ROLES))
+"""Ignored: `waiter` would otherwise be `water` with a typo, and `butler` butter."""
 
 _THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
 _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"})

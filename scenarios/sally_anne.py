@@ -49,7 +49,7 @@ MESSAGES: Mapping[str, Any] = content(__file__)["messages"]
     skills={"inference", "theory of mind"},
     topics={"the radio play"},
     forget=MESSAGES["forget"],
-    version=4,
+    version=5,
     decoys={},
 )
 def sally_anne(

@@ -4,9 +4,8 @@ Its texts are in `shopping_list.json`: `add` is for items that are not on the li
 `fewer` for items of which some stay on it, and `remove` for items that leave it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import cycle
-from typing import Any
 
 from ltm_bench import Ask, Dice, Script, Tell, content, item_counts, scenario
 
@@ -25,10 +24,6 @@ _CONTENT = content(__file__)
 MESSAGES: Mapping[str, tuple[str, ...]] = _CONTENT["messages"]
 OCCASIONS: tuple[str, ...] = _CONTENT["pools"]["occasions"]
 """What the user shops for, if there are several lists."""
-
-
-def _forget(parameters: Mapping[str, Any]) -> Sequence[str]:
-    return MESSAGES["forget_several" if parameters["several"] else "forget"]
 
 
 def _named(item: str, count: int) -> str:
@@ -57,8 +52,8 @@ def _removed(item: str, count: int, *, of: int) -> str:
 @scenario(
     skills={"recall", "conflict", "aggregation", "arithmetic", "format"},
     topics={"shopping list"},
-    forget=_forget,
-    version=4,
+    forget=lambda given: MESSAGES["forget_several" if given["several"] else "forget"],
+    version=5,
     decoys={"several": True},
 )
 def shopping_list(

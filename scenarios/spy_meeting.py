@@ -73,7 +73,7 @@ CODES: Mapping[str, Mapping[str, tuple[str, ...]]] = CONTENT["pools"]["codes"]
     skills={"recall", "inference", "integration", "format"},
     topics={"spies"},
     forget=MESSAGES["forget"],
-    version=4,
+    version=5,
     decoys={},
 )
 def spy_meeting(

@@ -18,13 +18,14 @@ DOMAINS: tuple[Mapping[str, Any], ...] = CONTENT["pools"]["domains"]
 
 
 @scenario(
-    skills={"instruction", "preference"}, topics={"a standing order"}, forget=MESSAGES["forget"], version=3
+    skills={"instruction", "preference"}, topics={"a standing order"}, forget=MESSAGES["forget"], version=4
 )
 def standing_order(
     dice: Dice, *, domains: tuple[Mapping[str, Any], ...] = DOMAINS, people: tuple[str, ...] = PEOPLE
 ) -> Script:
     """Give an order and tell what another person always wants; much later, let the agent choose for both."""
-    domain, who = dice.card("domain", domains), dice.card("person", people)
+    things = {each["things"]: each for each in domains}
+    domain, who = things[dice.card("things", tuple(things))], dice.card("person", people)
     known = {"thing": domain["thing"], "things": domain["things"], "who": who, "name": who.split()[-1]}
     known["Who"] = _capital(who)
     mine, theirs, *others = [

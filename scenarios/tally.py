@@ -68,7 +68,8 @@ def _made_clear(diary: list[list[tuple[str, int]]], half: int, kinds: list[str])
     skills={"aggregation", "counting", "arithmetic"},
     topics={"the bird diary"},
     forget=MESSAGES["forget"],
-    version=2,
+    version=3,
+    decoys={},
 )
 def tally(
     dice: Dice,

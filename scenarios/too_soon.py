@@ -15,7 +15,7 @@ MESSAGES: Mapping[str, tuple[str, ...]] = CONTENT["messages"]
 POOLS: Mapping[str, tuple[str, ...]] = CONTENT["pools"]
 
 
-@scenario(skills={"recall"}, topics={"what is parked where"}, forget=MESSAGES["forget"], version=3)
+@scenario(skills={"recall"}, topics={"what is parked where"}, forget=MESSAGES["forget"], version=4, decoys={})
 def too_soon(
     dice: Dice,
     *,

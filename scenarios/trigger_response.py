@@ -16,7 +16,7 @@ PAIRS: dict[str, str] = _CONTENT["pools"]["pairs"]
 
 
 @scenario(
-    skills={"prospective", "instruction"}, topics={"cues"}, forget=MESSAGES["forget"], version=3, decoys={}
+    skills={"prospective", "instruction"}, topics={"cues"}, forget=MESSAGES["forget"], version=4, decoys={}
 )
 def trigger_response(
     dice: Dice,

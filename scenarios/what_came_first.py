@@ -67,7 +67,8 @@ def _gap(weeks: int) -> str:
     skills={"temporal", "order", "integration", "arithmetic", "format"},
     topics={"work on a house"},
     forget=MESSAGES["forget"],
-    version=2,
+    version=3,
+    decoys={},
 )
 def what_came_first(
     dice: Dice,

@@ -21,6 +21,7 @@ class Dice:
         self._random = Random(name)
         self.spent: dict[str, int] = {}
         """Each deck that has run out and was shuffled again, with how many examples it lasts."""
+        self._dealt: dict[str, Sequence[object]] = {}
 
     def fraction(self) -> float:
         """Return a number from 0 up to, but excluding, 1."""
@@ -79,11 +80,19 @@ class Dice:
         if shuffle:
             self.spent[deck] = hands
         order = _order(f"{scenario}/deck {deck}/{shuffle}", len(items))
-        return [items[i] for i in order[place * count : (place + 1) * count]]
+        self._dealt[deck] = found = [items[i] for i in order[place * count : (place + 1) * count]]
+        return found
 
     def card(self, deck: str, items: Sequence[T]) -> T:
         """Deal a single item, as `hand` does."""
         return self.hand(deck, items, 1)[0]
+
+    def named(self, text: str) -> str:
+        """Return a text in which `{deck}` stands for what that deck has dealt, such as `Ada, Bo and Cem`."""
+        for deck, found in self._dealt.items():
+            *most, last = map(str, found) if f"{{{deck}}}" in text else [""]
+            text = text.replace(f"{{{deck}}}", f"{', '.join(most)} and {last}" if most else last)
+        return text
 
     def _owner(self) -> tuple[str, int]:
         """Return the name that all examples of a scenario share, and which of them this is."""
@@ -93,7 +102,7 @@ class Dice:
     def copy(self) -> "Dice":
         """Return dice that will roll the same numbers from here on."""
         other = Dice.__new__(Dice)  # skips seeding a stream that is replaced at once
-        other.name, other._random, other.spent = self.name, Random(0), self.spent
+        other.name, other._random, other.spent, other._dealt = self.name, Random(0), self.spent, self._dealt
         other._random.setstate(self._random.getstate())
         return other
 

@@ -10,7 +10,11 @@ from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Buried, Line, Tell
 from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.filler import ALONE, SMALLEST, Filler, shipped
+from ltm_bench.filler.kinds import HOLDING, KINDS
 from ltm_bench.script.decoys import LONGEST, is_plain
+
+SHARES = {"quiz": 0.8, "lists": 0.52}
+"""What a message is of it and its reply, in kinds with long replies, which hold nothing: their lengths would tell."""
 
 
 class Room(NamedTuple):
@@ -22,6 +26,8 @@ class Room(NamedTuple):
     """
     limits: Mapping[str, int]
     """How long the messages of each example may be."""
+    alone: float = ALONE
+    """The share of needles that stand alone, of those that need not."""
 
 
 class Around:
@@ -48,8 +54,9 @@ class Around:
     def _placed(self, example: str, line: Tell, dice: Dice) -> Tell:
         text, count, room = str(line.text), self._counter.count, self._room()
         size = min(room.limits[example], int(-room.gap * math.log(1 - dice.fraction())))
+        size = int(size * SHARES.get(dice.choice(KINDS + HOLDING), 1))
         own = count(text)
-        if dice.chance(ALONE) or own > LONGEST or size < own + SMALLEST:
+        if dice.chance(room.alone) or own > LONGEST or size < own + SMALLEST:
             return line
         message = Filler(shipped(), dice.child("filler"), self._counter, size).holding(text, size).text
         before = message.partition(text)[0]

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from json.encoder import encode_basestring
 from operator import add
 from pathlib import Path
@@ -266,6 +266,10 @@ def _lines(head: str, texts: Sequence[str]) -> str:
     return "".join(chain.from_iterable(zip(_labels(head), texts, strict=False)))
 
 
+WAITING = 8
+"""Decoys from which a message takes the first for which it has room: pages wait for long ones."""
+
+
 class _Cycle:
     """The items of a deck in an order of its own, from which messages take one after another, again and again."""
 
@@ -373,8 +377,8 @@ class Filler:
         self._max_tokens = max_tokens
         self._cycles: dict[tuple[str, str], _Cycle] = {}
         self._decoys = decoys or iter(())
-        self._decoy = next(self._decoys, "")  # the next one; empty if there are none
-        self._kinds = KINDS + HOLDING if self._decoy else KINDS
+        self._waiting = list(islice(self._decoys, WAITING))
+        self._kinds = KINDS + HOLDING if self._waiting else KINDS
         self._places = dice.child("decoys")
 
     def _cycle(self, of: str, name: str) -> _Cycle:
@@ -417,17 +421,25 @@ class Filler:
         """
         if self._max_tokens < tokens < self._max_tokens + SMALLEST:
             tokens = tokens // 2  # leave no gap that even the smallest filler would overshoot
-        if not self._decoy:
+        if not self._waiting:
             return self._composed(tokens)
-        decoy, roll = self._decoy, self._places.fraction()
+        roll = self._places.fraction()
+        decoy = next((each for each in self._waiting if self._known(each) < tokens), "")
         size = self._known(decoy)
-        if size < tokens and (roll < ALONE or tokens < size + SMALLEST):
-            self._decoy = next(self._decoys)
+        if decoy and (roll < ALONE or tokens < size + SMALLEST):
+            self._used(decoy)
             return FillerMessage(decoy, ACKNOWLEDGEMENTS[size % len(ACKNOWLEDGEMENTS)], (), (), _ALONE)
-        found = self._composed(tokens, decoy if size + SMALLEST <= tokens else "", roll / ALONE % 1)
+        found = self._composed(tokens, decoy, roll / ALONE % 1)
         if found.held:
-            self._decoy = next(self._decoys)
+            self._used(decoy)
         return found
+
+    def _used(self, decoy: str) -> None:
+        """Let the next decoy wait; where half of them are too long for what room there is, give up the first."""
+        place = self._waiting.index(decoy)
+        del self._waiting[place]
+        del self._waiting[: place // (WAITING // 2)]
+        self._waiting += islice(self._decoys, WAITING - len(self._waiting))
 
     def holding(self, text: str, tokens: int) -> FillerMessage:
         """Return filler of about this many tokens that holds a text."""
@@ -472,10 +484,10 @@ class Filler:
 
     def pass_over(self, text: str) -> tuple[str, str]:
         """Skip a logged message as if it had been composed; return what it must begin and end with."""
-        if decoy := self._decoy:
+        if self._waiting:
             self._places.fraction()
-        if decoy and decoy in text:
-            self._decoy = next(self._decoys)
+        if decoy := next((each for each in self._waiting if each in text), ""):
+            self._used(decoy)
             if text == decoy:
                 return decoy, ""
         cycle, frame = self._frame()

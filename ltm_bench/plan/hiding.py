@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from ltm_bench.core.messages import Tell
 from ltm_bench.core.tokens import Counter
 from ltm_bench.filler.around import Around, Room, gap_between
+from ltm_bench.filler.filler import ALONE
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.schedule.fitting import USABLE, load_of, rehearse_all
 from ltm_bench.script.decoys import LONGEST, decoys, is_plain
@@ -33,7 +35,11 @@ def hidden(examples: Sequence[Example], manifest: Manifest, counter: Counter) ->
         placed = [s.line for steps in rehearsed.values() for s in steps if s.line.at is not None]
         held = sum(_holdable(steps, k) for steps in rehearsed.values() for k in range(len(steps)))
         limits = {name: min(longest, _limit(steps, span)) for name, steps in rehearsed.items()}
-        return Room(CROWDED * gap_between(free, len(placed), held, longest), limits)
+        told = sum(isinstance(s.line, Tell) for steps in rehearsed.values() for s in steps)
+        alone = max(
+            0.0, 1 - (1 - ALONE) * told / max(1, held)
+        )  # those that must stand alone are of that share
+        return Room(CROWDED * gap_between(free, len(placed), held, longest), limits, alone)
 
     around = Around(counter, room)
     return [replace(each, around=partial(around, each.id)) for each in examples]

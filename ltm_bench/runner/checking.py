@@ -134,11 +134,18 @@ def check_scenario(path: Path, tree: ast.Module | None) -> Iterator[Finding]:
 
 def _decoys(scenario: Scenario) -> Iterator[Finding]:
     """Yield whether a scenario has decoys, and whether none of them is a second answer."""
-    played, count = [Example(scenario, i, 0, scenario.decoys or {}) for i in range(_PLAYED)], counter()
-    said = [text for each in spare(played[-1], count) for text in told(each, count)]
-    found = list(second_answers([(each, rehearsal(each, count)) for each in played], said))
+    count, said, found = counter(), list[str](), list[str]()
+    for parameters in (
+        {},
+        scenario.decoys or {},
+    ):  # siblings are of another kind, others have a subject as well
+        played = [Example(scenario, i, 0, parameters) for i in range(_PLAYED)]
+        said = [text for each in spare(played[-1], count) for text in told(each, count)]
+        found = [why for _, why in second_answers([(each, rehearsal(each, count)) for each in played], said)]
+        if not found:
+            break
     yield Finding(bool(said), f"its decks leave {len(said)} decoys beside {_PLAYED} examples")
-    yield Finding(not found, f"none of its decoys answers a question{_but(found)}")
+    yield Finding(not found, f"none of its decoys answers a question, or belies a retraction{_but(found)}")
 
 
 def _skills(path: Path, scenario: Scenario) -> Iterator[Finding]:

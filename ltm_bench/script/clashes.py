@@ -113,26 +113,43 @@ def _open_values(talks: Sequence[_Talk]) -> Iterator[str]:
 
 def second_answers(
     talks: Sequence[tuple[Example, Sequence[Rehearsed]]], decoys: Sequence[str]
-) -> Iterator[str]:
-    """Yield each question of a scenario's examples that a decoy of it might answer, too, with that decoy.
+) -> Iterator[tuple[str, str]]:
+    """Yield each decoy that might answer a question of a scenario's examples, or belie what one takes back, and why.
 
-    None can if a question names what its example alone was told about, such as the title of a play, and no decoy names
-    all of that. Where a question names nothing, what is said before it, and is no needle, may do so.
+    None can if question or retraction names what its example alone was told about, such as the title of a play, and no
+    decoy names all of that; nor if all questions name what each example was told about and no decoy is, such as jokes.
+    Where a question names nothing, what is said before it, and is no needle, may do so.
     """
-    told = [(example, steps, _Talk(example, steps)) for example, steps in talks]
+    told = [(example, steps, _Talk(example, _kept(example, steps))) for example, steps in talks]
     said = [(text, _words(text)) for text in decoys]
+    named = [each.words & talk.said for *_, talk in told for each in talk.asked] or [frozenset[str]()]
+    kind = frozenset.intersection(*named).difference(COMMON, *(held for _, held in said))
     for example, steps, talk in told:
         own = talk.said.difference(COMMON, *(other.heard for *_, other in told if other is not talk))
         live = frozenset[str]().union(
             *(_words(step.text) for step in steps if not isinstance(step.line, Tell))
         )
-        for text in (step.text for step in steps if isinstance(step.line, Ask)):
-            about = _words(text) & own or live & own
-            if meant := next((decoy for decoy, held in said if about <= held), None):
+        for step in steps:
+            asks = isinstance(step.line, Ask)
+            if not asks and step in _kept(example, steps):
+                continue
+            about = _words(step.text) & own
+            if asks:
+                about = (about or live & own) | kind
+            for meant in (text for text, held in said if about <= held):
                 yield (
-                    f"{example.id} asks “{text:.200}”, and a decoy says “{meant:.200}”: nothing tells them apart; name "
-                    "what the question is about, and deal it from a deck (dice.card, dice.hand)"
+                    meant,
+                    f"{example.id} {'asks' if asks else 'takes back'} “{step.text:.200}”, and a decoy says "
+                    f"“{meant:.200}”: nothing tells them apart; name what {'the question' if asks else 'it'} is about, "
+                    "and deal it from a deck (dice.card, dice.hand)",
                 )
+
+
+def _kept(example: Example, steps: Sequence[Rehearsed]) -> Sequence[Rehearsed]:
+    """Return the steps of an example that take nothing back: neither ask to delete nor, in the end, to forget."""
+    forgets = example.scenario.forget is not None and not example.alone
+    steps = steps[:-1] if forgets else steps
+    return [each for each in steps if not (isinstance(each.line, Tell) and each.line.deletes)]
 
 
 def _subjects(talks: Sequence[_Talk]) -> Iterator[str]:

@@ -13,12 +13,12 @@ from typing import TypeGuard
 from ltm_bench.core.dice import Dice
 from ltm_bench.core.messages import Line, Tell
 from ltm_bench.core.tokens import Counter
+from ltm_bench.script.clashes import second_answers, spent
 from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
 
-LONGEST = 150
-"""Tokens of a needle above which it is no sentence or two but a page, which neither stands in a longer message nor is a
-decoy."""
+LONGEST = 600
+"""Tokens of a needle above which it is longer than a page, and neither stands in a longer message nor is a decoy."""
 
 _SPARE = 20
 """Further examples of a scenario that tell decoys, at most; when all have told theirs, they tell others."""
@@ -40,9 +40,7 @@ def spare(last: Example, counter: Counter) -> Sequence[Example]:
         example = replace(
             last, index=index, parameters={**last.parameters, **(changed or {})}, alone=True, around=None
         )
-        dice = example.dice()
-        rehearse(example, counter, dice=dice)
-        if dice.spent:
+        if spent(example, counter):
             break
         found.append(example)
     return found
@@ -61,18 +59,21 @@ def decoys(examples: Sequence[Example], counter: Counter) -> Iterator[str]:
         examples: What is played.
         counter: Counts tokens.
     """
-    rows: dict[object, set[str]] = {}
+    rows: dict[object, list[Example]] = {}
     for each in examples:
-        rows.setdefault(each.scenario.build, set()).add(each.scenario.name)
-    # Two rows of one scenario deal from decks of their own, so the decoys of one could answer the other; and those of
-    # an example without a subject could be about any.
-    last = {
-        each.scenario.name: each
-        for each in examples
-        if len(rows[each.scenario.build]) == 1
-        and all(each.parameters.get(name) == value for name, value in (each.scenario.decoys or {}).items())
-    }
-    spares = [found for each in last.values() if (found := spare(each, counter))]
+        rows.setdefault(each.scenario.build, []).append(replace(each, around=None))
+    spares = list[Sequence[Example]]()
+    for row in rows.values():
+        talks = (
+            [(each, rehearse(each, counter)) for each in row] if row[0].scenario.decoys is not None else []
+        )
+        for last in {each.scenario.name: each for each, _ in talks}.values():
+            found = spare(last, counter)
+            said = [told(each, counter) for each in found]
+            # Rows of one scenario deal from decks of their own, and examples without a subject could be about any.
+            wrong = {text for text, _ in second_answers(talks, [text for each in said for text in each])}
+            spares.append([each for each, its in zip(found, said, strict=True) if wrong.isdisjoint(its)])
+    spares = [each for each in spares if each]
     order = Dice(f"{examples[0].seed}/decoys")
     for turn in count() if spares else ():
         texts = [told(each[turn % len(each)], counter, turn=turn) for each in spares]

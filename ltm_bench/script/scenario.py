@@ -91,7 +91,8 @@ def scenario(
         skills: What it tests, e.g. `{"recall", "conflict"}`.
         topics: What it talks about; two examples that share a topic never overlap.
         forget: A message to send after the last question, or phrasings of it, of which each example draws one; or a
-            function from the parameters to either.
+            function from the parameters to either. `{place}` in it is what the deck `place` dealt to the example, so
+            that it takes back nothing else.
         version: Increase it whenever the same dice can give different messages.
         decoys: Parameters, perhaps none (`{}`), with which what further examples tell can stand in filler: nothing that
             any example asks may be about it. Without them, its needles alone have their form.
@@ -175,7 +176,7 @@ class Example:
                 if not isinstance(forget, Sequence) or not forget:
                     raise TypeError(f"forget={forget!r:.60}; it must be a string, or a list of strings")
                 forget = dice.child("forget").choice(forget)
-            last = Tell(forget, at=1.0)
+            last = Tell(dice.named(forget), at=1.0)
             yield replace(last if self.around is None else self.around(last, self._beside("forget")), at=None)
 
     def _inside(self, lines: Script, around: Callable[[Line, Dice], Line]) -> Script:

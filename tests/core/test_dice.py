@@ -97,3 +97,14 @@ def test_dice_carry_the_number_of_their_example() -> None:
 def test_a_deck_that_is_too_small_is_named() -> None:
     with pytest.raises(ValueError, match="the deck 'places' of '0/scene/1' cannot deal 4 of 3 items"):
         Dice("0/scene/1").hand("places", "abc", 4)
+
+
+def test_a_text_names_what_decks_have_dealt() -> None:
+    dice = Dice("0/walk/1")
+    [who], (one, two, three) = dice.hand("who", PEOPLE, 1), dice.hand("towns", TOWNS, 3)
+    assert dice.named("{who}: {towns}, {other} {}") == f"{who}: {one}, {two} and {three}, {{other}} {{}}"
+    assert dice.copy().named("{who}") == who
+    assert Dice("0/walk/1").named("{who}") == "{who}"
+
+
+PEOPLE, TOWNS = ("Ada", "Bo", "Cem"), ("Bonn", "Cork", "Graz", "Nice")

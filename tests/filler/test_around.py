@@ -24,14 +24,25 @@ def decoys() -> Iterator[str]:
     )
 
 
-def filler(seed: str = "x") -> Filler:
-    return Filler(shipped(), Dice(seed), counter(), decoys=decoys())
+def filler(seed: str = "x", pages: int = 0) -> Filler:
+    """Compose filler with decoys; one in so many is a page, if any is."""
+    held = (
+        f"Page {n}. {each * 20}" if pages and n % pages == 0 else each
+        for n, each in zip(count(1), decoys(), strict=False)
+    )
+    return Filler(shipped(), Dice(seed), counter(), decoys=held)
 
 
-@given(sizes=st.lists(st.integers(1, 1200), max_size=40), seed=st.text(max_size=4))
+@given(
+    sizes=st.lists(st.integers(1, 1200), max_size=40),
+    seed=st.text(max_size=4),
+    pages=st.sampled_from((0, 1, 2, 5)),
+)
 @settings(deadline=None, max_examples=60)
-def test_filler_with_decoys_continues_the_same_after_skipped_messages(sizes: list[int], seed: str) -> None:
-    composed, passed = filler(seed), filler(seed)
+def test_filler_with_decoys_continues_the_same_after_skipped_messages(
+    sizes: list[int], seed: str, pages: int
+) -> None:
+    composed, passed = filler(seed, pages), filler(seed, pages)
     for tokens in sizes:
         text = composed.compose(tokens).text
         opening, ending = passed.pass_over(text)
@@ -64,6 +75,15 @@ def test_each_decoy_is_said_once_in_order_and_most_filler_holds_one() -> None:
     alone = sum(len(text) < 60 for text in texts)
     assert said > 0.6 * len(texts)
     assert 0.5 * ALONE < alone / len(texts) < 1.5 * ALONE
+
+
+def test_a_page_waits_for_a_message_that_has_room_for_it_and_holds_no_other_decoy_up() -> None:
+    source = filler(pages=4)
+    short = [source.compose(150).text for _ in range(200)]
+    assert not any("Page " in text for text in short)
+    assert sum("they say." in text for text in short) > 0.6 * len(short)
+    long = [source.compose(700).text for _ in range(200)]
+    assert 0.15 < sum("Page " in text for text in long) / sum("they say." in text for text in long) < 0.35
 
 
 def test_filler_without_decoys_is_what_it_was() -> None:
@@ -112,7 +132,7 @@ def test_a_script_gets_the_same_message_however_often_it_is_played() -> None:
         Tell(NEEDLE, at=0.5, ideal="Bo!"),
         Tell(NEEDLE, at=0.5, deletes=("cat",)),
         Tell(lambda now: NEEDLE, at=0.5),
-        Tell(NEEDLE * 30, at=0.5),
+        Tell(NEEDLE * 120, at=0.5),
     ],
     ids=["question", "chat", "at once", "of a user", "with a reply", "deletes", "timed", "page"],
 )

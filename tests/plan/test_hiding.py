@@ -4,31 +4,16 @@ import statistics
 
 import pytest
 
-from ltm_bench.core.messages import Reply, Tell
+from ltm_bench.core.messages import Tell
 from ltm_bench.plan.hiding import LEAST_SPAN, decoys_of
 from ltm_bench.plan.planning import Plan, make_plan, reseeded
 from ltm_bench.plan.request import Request
-from ltm_bench.runner.play import Exchanged, Saying, play_of, scheduler_of
-from ltm_bench.schedule.scheduler import AllSaid
 from ltm_bench.script.decoys import LONGEST
-from perf.filler import Said, alike, learn, ranked
+from perf.filler import alike, learn, ranked, said, sides, told_apart
 
 
 def planned(span: str = "32k", seed: int = 0, **chosen: object) -> Plan:
     return make_plan(Request(agent="goldfish", span=span, seed=seed, **chosen))  # type: ignore[arg-type]  # a test's
-
-
-def said(plan: Plan) -> tuple[int, list[Said]]:
-    """Return the number of messages of a conversation, and its needles and filler."""
-    talk, turns, found, step = play_of(plan, scheduler_of(plan, plan.examples)), 0, [], None
-    while not isinstance(now := talk.send(step), AllSaid):
-        step = None
-        if isinstance(now, Saying):
-            turns, tokens, reply = turns + 1, now.tokens(), now.known or Reply("Okay.")
-            step = Exchanged(tokens, reply, now.reply_tokens(reply))
-            if now.kind in ("fill", "tell"):
-                found.append(Said(now.message.text, now.kind == "tell", tokens))
-    return turns, found
 
 
 def needles(plan: Plan) -> list[tuple[Tell, int]]:
@@ -84,6 +69,15 @@ def test_what_fits_alone_fits_with_what_stands_around_it(scenario: str, span: st
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("suite", "before"), [("abilities", 670), ("trust", 724)])
+def test_abilities_and_trust_hide_their_needles_in_hardly_more_messages(suite: str, before: int) -> None:
+    turns, found = said(planned("32k", 3, suite=suite))
+    needles, decoys = (sum(getattr(each, name) for each in found) for name in ("needle", "decoy"))
+    assert decoys > 0.7 * needles
+    assert turns <= 1.2 * before
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("span", "before"), [("32k", 471), ("120k", 706)])
 def test_a_naive_classifier_keeps_as_much_filler_as_needles(span: str, before: int) -> None:
     learnt, seen = ([said(planned(span, seed)) for seed in seeds] for seeds in (range(3), range(3, 8)))
@@ -91,10 +85,9 @@ def test_a_naive_classifier_keeps_as_much_filler_as_needles(span: str, before: i
     precision, kept = ranked(weights, [each for _, found in seen for each in found])
     assert precision <= 0.6
     assert kept >= 0.5, "of the tokens that nobody asks about"
+    earlier, later = ([each for _, found in runs for each in found] for runs in (learnt, seen))
+    assert told_apart(earlier, later) <= 0.65
     assert statistics.mean(turns for turns, _ in seen) <= 1.2 * before, (
         "messages, and so calls, of an earlier version"
     )
-    sides = [
-        [[e.tokens for e in found if e.needle is needle] for needle in (True, False)] for _, found in seen
-    ]
-    assert statistics.median(alike(*each) for each in sides) > 0.05
+    assert statistics.median(alike(*sides(found)) for _, found in seen) > 0.05

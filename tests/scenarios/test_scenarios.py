@@ -389,6 +389,34 @@ def test_examples_read_different_stories_and_no_opening_is_betrayed_by_its_lengt
     assert all(20 <= ranks[rank] <= 60 for rank in range(6))  # 40 each, if length tells nothing
 
 
+def test_where_there_are_several_books_pages_question_and_farewell_name_the_one_that_they_belong_to() -> None:
+    titles = set()
+    for index in range(6):
+        first, *rest = [
+            text
+            for _, text, _ in talk(
+                Example(scenario("chapter_break"), index, 3, {"several": True, "chapters": 3, "page": 2000})
+            )
+        ]
+        title = re.findall("“([^”]*)”\n\n", first)[0]
+        titles.add(title)
+        assert all(f"“{title}”" in text for text in rest), title
+    assert len(titles) == 6
+
+
+def test_where_there_are_several_restaurants_each_has_somebody_else_who_serves() -> None:
+    roles = set()
+    for index in range(8):
+        rules, *scenes = [
+            text for _, text, _ in talk(Example(scenario("restaurant"), index, 3, {"several": True}))
+        ]
+        role = re.findall("“([A-Z][a-z]+):”", rules)[0]
+        roles.add(role)
+        assert all(text.startswith(f"{role}: ") for text in scenes[:-1])
+        assert role.lower() in scenes[-1].lower()
+    assert len(roles) == 8
+
+
 @pytest.mark.parametrize(
     ("span", "most", "chapters"), [(0, 8, 8), (8_000, 8, 2), (32_000, 8, 8), (32_000, 3, 3)]
 )

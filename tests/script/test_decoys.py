@@ -37,7 +37,12 @@ def pet(dice: Dice) -> Script:
 
 
 def played(of: Scenario, seed: int = 0, examples: int = 3) -> list[Example]:
-    return [Example(of, index, seed, of.decoys or {}) for index in range(examples)]
+    parameters = {} if of.name == "jokes" else of.decoys or {}  # decoys of jokes are of another kind
+    return [Example(of, index, seed, parameters) for index in range(examples)]
+
+
+def wrong(examples: list[Example], said: list[str]) -> list[str]:
+    return [why for _, why in second_answers([(each, rehearse(each, COUNT)) for each in examples], said)]
 
 
 WITH_DECOYS = [name for name in catalogue("scenarios") if plugins.scenario(name).decoys is not None]
@@ -48,20 +53,63 @@ def test_most_scenarios_of_the_standard_suite_have_decoys() -> None:
 
 
 @pytest.mark.parametrize("name", WITH_DECOYS)
-def test_no_decoy_of_a_shipped_scenario_answers_a_question(name: str) -> None:
+def test_no_decoy_of_a_shipped_scenario_answers_a_question_or_belies_a_retraction(name: str) -> None:
     for seed in range(5):
         examples = played(plugins.scenario(name), seed)
         said = list(islice(decoys(examples, COUNT), 150))
         assert len(said) == 150
-        assert list(second_answers([(each, rehearse(each, COUNT)) for each in examples], said)) == []
+        assert wrong(examples, said) == []
 
 
 def test_a_decoy_that_answers_a_question_is_found() -> None:
     examples = played(pet)
-    found = list(second_answers([(each, rehearse(each, COUNT)) for each in examples], ["I have a newt."]))
+    found = wrong(examples, ["I have a newt."])
     assert len(found) == 3
     assert "asks “What pet do I have?”, and a decoy says “I have a newt.”" in found[0]
     assert "deal it from a deck" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("forget", "belied"),
+    [
+        ("No more pets for anybody.", 3),
+        ("No more pets for {who}.", 0),
+        ("{who} and the others have none.", 0),
+    ],
+)
+def test_a_retraction_that_names_nothing_of_its_example_would_be_belied_by_decoys(
+    forget: str, belied: int
+) -> None:
+    examples = played(replace(pets, forget=forget))
+    found = wrong(examples, list(islice(decoys(played(pets), COUNT), 2)))
+    assert len([each for each in found if "takes back “No more pets for anybody.”" in each]) == 2 * belied
+    assert len(found) == 2 * belied
+    assert bool(list(islice(decoys(examples, COUNT), 1))) == (not belied)
+
+
+def test_a_request_to_delete_that_names_nothing_would_be_belied_by_decoys() -> None:
+    @scenario(skills={"recall"}, decoys={})
+    def burnt(dice: Dice) -> Script:
+        """Have a pet, and have all of them deleted."""
+        who = dice.card("who", PEOPLE)
+        yield Tell(f"{who} has a {dice.choice(PETS)}.", at=0.0)
+        yield Tell("Delete all pets.", deletes=(who,))
+
+    assert "takes back “Delete all pets.”" in wrong(played(burnt), ["Zoe has a newt."])[0]
+
+
+def test_siblings_answer_nothing_if_all_questions_name_what_they_are_not() -> None:
+    @scenario(skills={"recall"}, decoys={"kind": "riddle"})
+    def tales(dice: Dice, *, kind: str = "joke") -> Script:
+        """Tell a joke; its siblings are riddles."""
+        what = dice.choice(PETS)
+        yield Tell(f"Here is a {kind} about a {what}.", at=0.0)
+        yield Ask("Which joke was it?", expect=names_only(what, among=PETS), at=1.0)
+
+    examples = [Example(tales, index, 0, {}) for index in range(3)]
+    assert wrong(examples, ["Here is a riddle about an owl."]) == []
+    assert len(wrong(examples, ["Here is a joke about an owl."])) == 3
+    assert "riddle" in next(decoys(examples, COUNT))
 
 
 def test_decoys_are_about_those_who_are_dealt_to_no_example() -> None:
@@ -111,9 +159,17 @@ def test_decoys_name_parameters_that_the_scenario_has() -> None:
             yield Tell("…")
 
 
-def test_two_rows_of_one_scenario_have_no_decoys_since_each_deals_from_its_own_decks() -> None:
-    other = replace(pets, name="more")
-    assert list(islice(decoys([*played(pets), *played(other)], COUNT), 1)) == []
+@pytest.mark.parametrize("seed", range(6))
+def test_decoys_of_one_row_are_about_nobody_of_whom_another_row_of_the_scenario_asks(seed: int) -> None:
+    people = tuple(f"{letter * 3}a" for letter in "ABCDEFGHIJKLMNOPQRST")
+    rows = [
+        [replace(each, parameters={"people": people}) for each in played(replace(pets, name=name), seed)]
+        for name in ("pets", "more")
+    ]
+    asked = {str(each.script().send(None).text).split()[0] for row in rows for each in row}  # type: ignore[arg-type]  # begins a generator
+    whose = {text.split()[0] for text in islice(decoys([*rows[0], *rows[1]], COUNT), 200)}
+    assert whose.isdisjoint(asked)
+    assert len(whose) > 8 or len(asked) < 6, "none, if both rows ask about the same person"
 
 
 def test_examples_without_the_subject_that_decoys_have_get_none() -> None:
