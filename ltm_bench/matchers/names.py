@@ -29,7 +29,9 @@ _PAIR = 2
 """Maximum number of candidates between which a reply may leave the choice open."""
 _FEW = 3
 """Maximum number of candidates side by side among which a reply may mean one; more is a recital."""
-NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
+NAME = re.compile(
+    r"(?<=[\w,] )[A-Z][\w-]+|\b(?!(?:It|This|That|There|Here|What|Where|Who|Let)\b)[A-Z][\w-]+(?=['’]s\b)"
+)
 """A name within a sentence."""
 _SEVERAL = (re.compile(r"\b[Ii]f\b"), re.compile(r"\b(?:all of them|both|everything|something else)\b"))
 """Words of a question that wants all values, if there are several."""
