@@ -18,6 +18,7 @@ from ltm_bench.plugins.agents import make_agent
 from ltm_bench.plugins.files import bundled, find, load
 from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.runner.references import play_alone
+from ltm_bench.score.statistics.intervals import wilson
 from ltm_bench.script.consequences import STEPS, World, WorldRule, solved
 from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
@@ -302,3 +303,47 @@ def test_perfect_is_right_and_declared_chance_is_little(name: str) -> None:
     played = asyncio.run(play_alone(examples, lambda: make_agent("perfect", {}), START))
     assert {each.score for each in played} == {1.0}
     assert max(each.chance for each in played) < 0.03
+
+
+# Faults that are known, found again
+
+
+def outcomes(**fault: float) -> list[tuple[Ask, Outcome]]:
+    """Return the questions of 20 seeds with the outcome of what a memory with this fault says."""
+    found = list[tuple[Ask, Outcome]]()
+
+    class Noting(make_agent("reference", {}).__class__):  # type: ignore[misc]  # its file is no package
+        async def reply(self, message: Message) -> Reply:
+            reply: Reply = await super().reply(message)
+            if isinstance(message.line, Ask):
+                found.append((message.line, self.judged(message, reply.text).outcome))
+            return reply
+
+    examples = [
+        Example(scenario(name), i, seed, {}) for name in NAMES for seed in range(20) for i in range(3)
+    ]
+    asyncio.run(play_alone(examples, lambda: Noting(**fault), START))
+    return found
+
+
+FOUND = [
+    ("stale", Outcome.STALE, lambda question: reached(question)),
+    ("one_step", Outcome.STALE, lambda question: reached(question) and "; 1 step" not in question.aspect),
+    ("updates_all", Outcome.OVERDONE, lambda question: not reached(question) and question.expect.over),
+    ("doubts", Outcome.ABSTAINED, lambda question: not isinstance(question.expect, NoLonger)),
+]
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+@pytest.mark.parametrize(("fault", "outcome", "shows"), FOUND, ids=[each[0] for each in FOUND])
+def test_a_known_fault_is_found_again_within_its_interval_and_nowhere_else(
+    fault: str, outcome: Outcome, shows: Callable[[Ask], bool], share: float
+) -> None:
+    shown = list[bool]()
+    for question, found in outcomes(**{fault: share}):
+        if shows(question):
+            shown.append(found is outcome)
+        assert found is Outcome.CORRECT or (found is outcome and shows(question))
+    interval = wilson(sum(shown) / len(shown), len(shown))
+    assert interval is not None
+    assert interval.low <= share <= interval.high
