@@ -16,7 +16,7 @@ UNKNOWN = ""
 """The value of what is no longer known."""
 STEPS = (1, 2, 3)
 """How many rules may lie between what happens and what is asked about."""
-_TOLD, _EARLY, _LATE, _ASIDE = 0.3, 0.4, 0.8, 0.9
+_TOLD, _EARLY, _LATE, _ASIDE = 0.3, (0.4, 0.45), (0.8, 0.85), (0.9, 0.95)
 """Until where in its span everything is told; where something happens; where values are mentioned that say nothing."""
 
 
@@ -130,11 +130,11 @@ def told(dice: Dice, threads: Sequence[Thread], late: bool) -> Iterator[Tell | A
     """Yield the messages of both threads, woven; each question counts only if the other was answered, too."""
     woven = list(filter(None, chain(*zip_longest(*(each.tells for each in dice.shuffled(threads))))))
     for i, text in enumerate(woven):
-        yield Tell(text, at=_TOLD * i / len(woven))
-    for at, text in zip((0.0, 0.05), (each.happens for each in dice.shuffled(threads)), strict=True):
-        yield Tell(text, at=(_LATE if late else _EARLY) + at)
-    for at, text in zip((0.0, 0.05), (each.aside for each in dice.shuffled(threads)), strict=True):
-        yield Tell(text, at=_ASIDE + at)
+        yield Tell(text, at=round(_TOLD * i / len(woven), 3))
+    for at, each in zip(_LATE if late else _EARLY, dice.shuffled(threads), strict=True):
+        yield Tell(each.happens, at=at)
+    for at, each in zip(_ASIDE, dice.shuffled(threads), strict=True):
+        yield Tell(each.aside, at=at)
     one, two = dice.shuffled(threads)
     for each, other, place in ((one, two, 1.0), (two, one, None)):
         yield Ask(
