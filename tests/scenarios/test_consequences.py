@@ -6,11 +6,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple, cast
 
 import pytest
 
-from ltm_bench import Agent, Ask, Matcher, Message, Outcome, Reply, Tell
+from ltm_bench import Agent, Ask, Matcher, Message, Outcome, Reply, Tell, run
 from ltm_bench.core.tokens import counter
 from ltm_bench.matchers.consequences import Corrects, NoLonger
 from ltm_bench.plan.suites import read_suite
@@ -347,3 +348,21 @@ def test_a_known_fault_is_found_again_within_its_interval_and_nowhere_else(
     interval = wilson(sum(shown) / len(shown), len(shown))
     assert interval is not None
     assert interval.low <= share <= interval.high
+
+
+@pytest.mark.unkept
+@pytest.mark.parametrize(("fault", "lost"), [("stale", "retold"), ("one_step", "none"), ("doubts", "none")])
+def test_the_ladder_tells_what_was_lost_in_memory_from_what_does_not_follow_for_the_agent(
+    fault: str, lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = run(
+        agent="reference",
+        settings={fault: 1.0},
+        suite="consequences",
+        scenarios=["implied"],
+        span="2k",
+        ladder=True,
+    ).results.ladder
+    assert found is not None
+    assert set(found.lost) == {lost}
