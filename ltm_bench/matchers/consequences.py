@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ltm_bench.core.messages import Outcome, Turn, Verdict
-from ltm_bench.matchers.names import NamesOnly
+from ltm_bench.matchers.names import NamesOnly, around
 from ltm_bench.matchers.reading import Time, gives_up, lexicon, mentions, read
 from ltm_bench.matchers.reading.abstaining import in_own_words
 from ltm_bench.matchers.reading.doubting import asked
@@ -21,6 +21,9 @@ _GONE = re.compile(
     r"(?i)(?:\bno longer|\bnot|n't)\b[^.;!?\n]{0,30}\b(?:there|any ?more)\b|\bno longer there\b"
 )
 """Says of what the question takes for granted that it does not hold, without naming it."""
+_NOBODY = re.compile(r"(?i)\b(?:nobody|no one|there(?:'s| is) no (?:telling|knowing|way))\b")
+_WAS = re.compile(r"(?i)\b(?:was|were|had|last|left|until|before|earlier|once|moved)\b")
+"""Tells of what was, beside a value that no longer holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +100,12 @@ class Corrects(NamesOnly):
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the reply corrects the premise; one that only answers goes along with it."""
         verdict = NamesOnly.judge(self, reply, turns)
+        found = mentions(read(reply), self.candidates(), asked(turns))
+        old, now = self.stale[-1], [m for m in found if m.asserted]
+        if verdict.outcome is Outcome.UNDECIDED and now and all(m.value == self.value for m in now):
+            return Verdict(Outcome.CORRECT, 1.0, f"the reply says {self.value}, and not {old}")
         if verdict.outcome is not Outcome.WRONG:
             return verdict
-        found = mentions(read(reply), self.candidates(), asked(turns))
-        old = self.stale[-1]
         gone = bool(found) and all(m.value == old and (m.denied or m.time in _OVER) for m in found)
         if gone or (not found and _GONE.search(reply)):
             return Verdict(Outcome.CORRECT, 1.0, f"the reply says that it is no longer {old}")
@@ -150,14 +155,15 @@ class NoLonger(NeverSaid):
 
     def judge(self, reply: str, turns: Sequence[Turn]) -> Verdict:
         """Judge whether the reply admits it; who gives the old value holds on to it."""
-        verdict = NeverSaid.judge(self, reply, turns)
-        found = [m for m in mentions(read(reply), self.candidates(), asked(turns)) if not m.denied]
+        said = _NOBODY.sub("I don't know", reply)
+        verdict = NeverSaid.judge(self, said, turns)
+        found = [m for m in mentions(read(said), self.candidates(), asked(turns)) if not m.denied]
         if verdict.score or not found or any(m.value not in self.near for m in found):
             return verdict
-        if gives_up(in_own_words(reply)):
-            told = all(m.time in _OVER for m in found)
+        if gives_up(in_own_words(said)):
             reason = f"the reply says that it is no longer known, and mentions {self.near[0]}"
-            return Verdict(Outcome.CORRECT, 1.0, reason) if told else replace(verdict, reason=reason)
+            told = all(m.time in _OVER or _WAS.search(around(m, said)) for m in found)
+            return Verdict(Outcome.CORRECT if told else Outcome.UNDECIDED, float(told), reason)
         return Verdict(Outcome.STALE, 0.0, f"the reply says {self.near[0]}, which is no longer known")
 
     def in_words(self) -> str:
