@@ -219,8 +219,12 @@ class Reference(Agent):
         if not isinstance(line, Ask) or (fault == "uses" and not needs and not self._in_hand(message, line)):
             return UNKNOWN if fault == "uses" and needs else None
         replies, told = line.expect.wrong(), self._told.get(message.stream or "", ())
-        near = fault == "one_step" and not _FAR.search(line.aspect or "")
-        if near or (fault == "leaks" and not line.expect.can_leak) or (fault == "stale" and len(told) < 2):
+        can = {
+            "leaks": line.expect.can_leak,
+            "stale": len(told) > 1,
+            "one_step": _FAR.search(line.aspect or "") is not None,
+        }
+        if not can.get(fault, True):
             return None
         if fault == "mixes":
             own = {each.about for part in needs for fact in part for each in fact}
