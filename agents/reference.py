@@ -17,6 +17,9 @@ SHOWN_BY: Mapping[str, tuple[Outcome, ...]] = {
     "leaks": (Outcome.LEAKED,),
     "mixes": (Outcome.WRONG, Outcome.LEAKED),
     "stale": (Outcome.STALE,),
+    "one_step": (Outcome.STALE,),
+    "updates_all": (Outcome.OVERDONE,),
+    "doubts": (Outcome.ABSTAINED,),
     "uses": (Outcome.WRONG,),
 }
 """The faults that put another reply in place of the right one, and the outcomes of such a reply."""
@@ -25,6 +28,8 @@ SHOWN_BY: Mapping[str, tuple[Outcome, ...]] = {
 _LEARNT = Path(__file__).with_suffix(".json")
 """What `filters` goes by: weights of words, and from where on it keeps a message; `perf/filler.py` writes it."""
 
+_FAR = re.compile(r"; (?!1 )\d+ steps?(?:;|$)")
+"""The detail of an aspect that says that more than one rule leads to the answer."""
 _CUE = 4
 """Words of a needle, one after the other, that recall all of it."""
 
@@ -69,6 +74,9 @@ class Reference(Agent):
         stale: The share of facts that keep the value that they replaced.
         mixes: The share of facts that are answered with what was said of another person or thing.
         leaks: The share of questions that reveal what they must not.
+        updates_all: The share of questions in which a change that does not reach what is asked about is taken for one.
+        doubts: The share of questions that are answered as though nobody could know.
+        one_step: The share of questions, where a change reaches over more than one rule, that do not follow it so far.
         forgets_after: Tokens of conversation after which a fact is forgotten; 0: never.
         readable_after: Seconds of benchmark time until a fact can be read.
         holds: The number of facts that it holds; the oldest is dropped. 0: any number.
@@ -93,6 +101,9 @@ class Reference(Agent):
         stale: float = 0.0,
         mixes: float = 0.0,
         leaks: float = 0.0,
+        updates_all: float = 0.0,
+        doubts: float = 0.0,
+        one_step: float = 0.0,
         forgets_after: int = 0,
         readable_after: float = 0.0,
         holds: int = 0,
@@ -100,6 +111,7 @@ class Reference(Agent):
         seed: int = 0,
     ) -> None:
         given = {"loses": loses, "finds": finds, "uses": uses, "stale": stale, "mixes": mixes, "leaks": leaks}
+        given |= {"updates_all": updates_all, "doubts": doubts, "one_step": one_step}
         for name, share in given.items():
             if not 0 <= share <= 1:
                 raise ConfigError(f"reference: {name} = {share}, but it is a share, from 0 to 1")
@@ -207,7 +219,12 @@ class Reference(Agent):
         if not isinstance(line, Ask) or (fault == "uses" and not needs and not self._in_hand(message, line)):
             return UNKNOWN if fault == "uses" and needs else None
         replies, told = line.expect.wrong(), self._told.get(message.stream or "", ())
-        if (fault == "leaks" and not line.expect.can_leak) or (fault == "stale" and len(told) < 2):
+        can = {
+            "leaks": line.expect.can_leak,
+            "stale": len(told) > 1,
+            "one_step": _FAR.search(line.aspect or "") is not None,
+        }
+        if not can.get(fault, True):
             return None
         if fault == "mixes":
             own = {each.about for part in needs for fact in part for each in fact}

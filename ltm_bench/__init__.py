@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.swim.matcher import answers as answers
     from ltm_bench.datasets.swim.matcher import declines as declines
     from ltm_bench.matchers.choices import picks as picks
+    from ltm_bench.matchers.consequences import corrects as corrects
+    from ltm_bench.matchers.consequences import follows as follows
+    from ltm_bench.matchers.consequences import no_longer as no_longer
     from ltm_bench.matchers.contradiction import both_said as both_said
     from ltm_bench.matchers.decoding import decodes as decodes
     from ltm_bench.matchers.displacement import displaced as displaced

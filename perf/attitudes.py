@@ -8,7 +8,8 @@ words to it, so it never tells people apart. What it found, an attitude says in 
 newest of the best: what this memory earns by remembering.
 
 *With perfect recall*: an attitude is told every value that was said of what is asked about, in order, whoever said it;
-what it lacks is only to know when to say it. Asked in the scenarios of restraint, deletion, rights and trust.
+what it lacks is only to know when to say it. Asked in the scenarios of restraint, deletion, rights, trust, and
+consequences.
 
 Means over the examples of so many seeds; an agent that remembers and understands earns 1. The exit code is 1 if the
 interval of an attitude lies above its bound, as in `perf.validity`. The bound is the declared chance; in scenarios that
@@ -37,8 +38,10 @@ from perf.validity import START, Rows, Scores, example, figures, ours, scores
 DOCS = Path(__file__).parents[1] / "docs"
 SPAN = 2_000
 RESTRAINT = ("never_told", "forget_me", "two_users", "gone_for_good", "roles", "planted")
+CONSEQUENCES = ("implied", "cascade", "absence", "premise")
+RECALLED = (*RESTRAINT, *CONSEQUENCES)
 """Scenarios in which perfect recall is not enough."""
-STRICT = {*RESTRAINT, "contradiction", "standing_order"}
+STRICT = {*RESTRAINT, "contradiction", "standing_order", "implied", "absence"}
 """Scenarios in which it matters of whom, or what else, something was said; in all others a memory earns something."""
 HALF = 0.5
 TAKEN_TWICE = {"restaurant": 0.9}
@@ -152,7 +155,7 @@ def said_of(expect: Matcher) -> list[str]:
     """Return every value that was said of what a question is about, the newest last."""
     held = dump(expect)
     last = held.get("answer") or held.get("value") or (held.get("secret") or held["near"])[0]
-    return [*held.get("stale", ()), last, *filter(None, (held.get("planted"),))]
+    return [*held.get("stale", ()), last, *filter(None, (held.get("planted"), *held.get("over", ())[:1]))]
 
 
 class Holder(Agent):
@@ -209,7 +212,7 @@ def scored(names: Sequence[str], recall: bool, seed: int) -> Scores:
 def bounded(runs: Sequence[Scores], recall: bool, *, of: int = 1) -> Rows:
     """Return the figures of each scenario; a figure is above if its interval lies above the bound."""
     if recall:
-        return figures(runs, of=of, least=dict.fromkeys(RESTRAINT, HALF))
+        return figures(runs, of=of, least=dict.fromkeys(RECALLED, HALF))
     means = {name: {each.guesser: each.mean for each in row} for name, (_, row) in figures(runs).items()}
     earned = {name: max(row[each] for each in HONEST) for name, row in means.items() if name not in STRICT}
     return figures(runs, of=of, least=earned | TAKEN_TWICE)
@@ -229,7 +232,7 @@ def main(args: Arguments) -> None:
     """Measure, print and write."""
     found, above = dict[bool, Rows](), False
     with ProcessPoolExecutor(2) as pool:
-        for recall, names in ((False, ours()), (True, RESTRAINT)):
+        for recall, names in ((False, ours()), (True, RECALLED)):
             names = [each for each in names if each in (args.scenarios or names)]
             runs = list(pool.map(partial(scored, names, recall), range(args.seeds)))
             found[recall] = bounded(runs, recall)

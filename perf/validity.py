@@ -54,7 +54,7 @@ from ltm_bench.script.scenario import Example
 from perf.harness import Arguments, measurement
 from perf.recitals import CUT, HEAP, Heaps
 
-OURS = ("standard", "abilities", "trust")
+OURS = ("standard", "abilities", "trust", "consequences")
 OTHERS = 200
 """Number of other seeds that guessers know."""
 FIRST_OTHER = 1_000_000

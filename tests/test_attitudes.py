@@ -10,6 +10,7 @@ from perf.attitudes import (
     ATTITUDES,
     HONEST,
     OVER_KEYWORDS,
+    RECALLED,
     RESTRAINT,
     STRICT,
     WITH_RECALL,
@@ -39,12 +40,12 @@ def test_no_attitude_over_keywords_earns_more_than_chance_or_the_memory(
 
 @pytest.mark.slow
 @pytest.mark.proof(scenarios="name", files=("configs/*.toml",))
-@pytest.mark.parametrize("name", RESTRAINT)
+@pytest.mark.parametrize("name", RECALLED)
 def test_no_attitude_with_perfect_recall_earns_more_than_half(
     name: str, seeds: Callable[[int], range]
 ) -> None:
     runs = [scored([name], True, seed) for seed in seeds(40)]
-    ((_, row),) = bounded(runs, True, of=len(RESTRAINT)).values()
+    ((_, row),) = bounded(runs, True, of=len(RECALLED)).values()
     assert [each for each in row if each.above] == []
     assert {each.guesser for each in row} == set(WITH_RECALL)
 

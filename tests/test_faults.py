@@ -54,6 +54,7 @@ FAULTS = {
         f"{SCENARIOS}_an_echo_of_every_message_scores_next_to_nothing[colours]",
         "tests/scenarios/test_wording.py::test_who_refuses_everything_from_the_deletion_on_earns_nothing",
         "tests/scenarios/test_trust.py::test_obeying_refusing_and_silence_earn_nothing[roles-obeys]",
+        "tests/scenarios/test_consequences.py::test_no_shortcut_earns_anything[implied-old]",
         "tests/test_recitals.py::test_a_heap_scores_less_with_the_guard_than_without",
         "tests/test_attitudes.py::test_no_attitude_over_keywords_earns_more_than_chance_or_the_memory[colours]",
         "tests/test_attitudes.py::test_no_attitude_with_perfect_recall_earns_more_than_half[never_told]",

@@ -70,7 +70,9 @@ def print_cells(comparison: Comparison, span: int) -> None:
 
 def print_apart(cells: Sequence[Cell]) -> None:
     """Print what is counted apart, and how long a thing takes to become readable, agent by agent."""
-    for place in sorted({(each.scenario, each.name) for cell in cells for each in cell.aspects}):
+    for place in sorted(
+        {(each.scenario, each.name) for cell in cells for each in cell.aspects if each.whole}
+    ):
         for cell in cells:
             found = [each for each in cell.aspects if (each.scenario, each.name) == place]
             for each in found:

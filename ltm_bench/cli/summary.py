@@ -157,7 +157,7 @@ def _about_judge(note: JudgeNote) -> Iterator[str]:
 
 def _counted_apart(results: Results) -> Iterator[str]:
     """Say what is counted apart, and how long a thing takes to become readable."""
-    for aspect in results.aspects:
+    for aspect in filter(lambda each: each.whole, results.aspects):
         yield f"{aspect.scenario}: {aspect.name}: {aspect.counted}"
     for curve in results.delays:
         yield f"{curve.scenario}: {curve.sentence}"

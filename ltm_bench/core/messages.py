@@ -174,6 +174,8 @@ class Outcome(StrEnum):
     """Part of the answer is right."""
     STALE = "stale"
     """A value that was right once and has since been replaced."""
+    OVERDONE = "over_updated"
+    """A value that would be right if something had changed it, which nothing has."""
     WRONG = "wrong"
     ABSTAINED = "abstained"
     """The agent said that it does not know, or declined."""
@@ -341,7 +343,10 @@ class Ask:
     search_by: str | None = None
     """The text to search a memory by, if the message also says how to answer."""
     aspect: str | None = None
-    """Under which name its outcome is counted apart, whatever else the example showed: `2 after it was mentioned`."""
+    """Under which name its outcome is counted apart, whatever else the example showed: `2 after it was mentioned`.
+
+    Details may follow, and are counted by themselves, too: `to update; 2 steps`.
+    """
     evidence: tuple[int, ...] = ()
     """The lines of the script that hold the answer, counted from 0 without its questions, where all that was told is
     too much for one message (see `--control`). Retrieval is to find these alone.

@@ -26,7 +26,9 @@ _TALK = 8
 """Minimum words for each value of a reply that weighs several; a recital has fewer."""
 _PAIR = 2
 """Maximum number of candidates between which a reply may leave the choice open."""
-NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]+|\b[A-Z][\w-]+(?=['’]s\b)")
+NAME = re.compile(
+    r"(?<=[\w,] )[A-Z][\w-]+|\b(?!(?:It|This|That|There|Here|What|Where|Who|Let)\b)[A-Z][\w-]+(?=['’]s\b)"
+)
 """A name within a sentence."""
 _SEVERAL = (re.compile(r"\b[Ii]f\b"), re.compile(r"\b(?:all of them|both|everything|something else)\b"))
 """Words of a question that wants all values, if there are several."""

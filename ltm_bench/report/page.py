@@ -45,6 +45,7 @@ MEANINGS = {
     Outcome.CORRECT: "everything asked for is right",
     Outcome.PARTIAL: "some of it is right",
     Outcome.STALE: "a value that was right once and has since been replaced",
+    Outcome.OVERDONE: "a value that would be right if something had changed it",
     Outcome.WRONG: "something else",
     Outcome.ABSTAINED: "the agent said that it does not know, or declined",
     Outcome.LEAKED: "said although it must not be said",

@@ -53,7 +53,7 @@ _LONGER = 60
 """Characters by which a wrong answer may be longer than twice the right one; otherwise its length would tell."""
 _DOTS = "…"
 _WORD = re.compile(r"[\w'’-]+")
-_MISSED = (Outcome.WRONG, Outcome.STALE, Outcome.ABSTAINED, Outcome.MALFORMED)
+_MISSED = (Outcome.WRONG, Outcome.STALE, Outcome.OVERDONE, Outcome.ABSTAINED, Outcome.MALFORMED)
 
 
 class Rung(NamedTuple):
@@ -175,7 +175,7 @@ def _options(
         if each not in (right, ACKNOWLEDGEMENT)
         and len(each) <= 2 * len(right) + _LONGER
         and _shape(each) == _shape(right)
-        and verdict(each).outcome in (Outcome.WRONG, Outcome.STALE, Outcome.PARTIAL)
+        and verdict(each).outcome in (Outcome.WRONG, Outcome.STALE, Outcome.OVERDONE, Outcome.PARTIAL)
     )
     found = [right, *islice(near, MOST_OPTIONS - 1)]
     return found if len(found) > 1 else "no wrong answer is like the right one"

@@ -17,20 +17,21 @@ from ltm_bench.script.scenario import Example
 
 ABILITIES = tuple(read_suite(bundled("configs") / "abilities.toml").scenarios)
 TRUST = ("planted", "gone_for_good", "roles", "too_soon")
+CONSEQUENCES = tuple(read_suite(bundled("configs") / "consequences.toml").scenarios)
 BESIDES = ("who_said_it", "revised_plan", "the_third_poem")
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
 @pytest.mark.proof(scenarios="name")
 @pytest.mark.parametrize("agent", ["goldfish", "parrot"])
-@pytest.mark.parametrize("name", [*ABILITIES, *TRUST, *BESIDES])
+@pytest.mark.parametrize("name", [*ABILITIES, *TRUST, *CONSEQUENCES, *BESIDES])
 def test_an_agent_that_remembers_nothing_scores_no_more_than_chance(
     name: str, agent: str, seeds: Callable[[int], range]
 ) -> None:
     examples = [Example(scenario(name), 0, seed, {}) for seed in seeds(40)]
     played = asyncio.run(play_alone(examples, lambda: make_agent(agent, {}), START))
     assert sum(each.score - each.chance for each in played) <= 0
-    if name in (*ABILITIES, *TRUST):  # luck earns nothing either
+    if name in (*ABILITIES, *TRUST, *CONSEQUENCES):  # luck earns nothing either
         assert sum(each.score for each in played) < 0.5
 
 
@@ -38,7 +39,11 @@ def test_an_agent_that_remembers_nothing_scores_no_more_than_chance(
 @pytest.mark.proof(scenarios="names")
 @pytest.mark.parametrize("span", [2_000, 32_000, 120_000])
 @pytest.mark.parametrize("agent", ["goldfish", "parrot", "reciter"])
-@pytest.mark.parametrize("names", [ABILITIES, TRUST, BESIDES], ids=["abilities", "trust", "besides"])
+@pytest.mark.parametrize(
+    "names",
+    [ABILITIES, TRUST, CONSEQUENCES, BESIDES],
+    ids=["abilities", "trust", "consequences", "besides"],
+)
 def test_the_floor_scores_no_more_than_chance_at_every_span(
     names: tuple[str, ...], agent: str, span: int, seeds: Callable[[int], range]
 ) -> None:

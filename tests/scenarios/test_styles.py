@@ -96,7 +96,7 @@ def test_a_right_answer_is_right_in_every_style(
     check(monkeypatch, "8k", seeds(10)[part::2])
 
 
-@pytest.mark.parametrize("suite", ["abilities", "trust"])
+@pytest.mark.parametrize("suite", ["abilities", "trust", "consequences"])
 def test_a_right_answer_about_an_ability_or_trust_is_right_in_every_style(
     monkeypatch: pytest.MonkeyPatch, suite: str, seeds: Seeds
 ) -> None:
@@ -107,7 +107,8 @@ def test_a_right_answer_about_an_ability_or_trust_is_right_in_every_style(
 def test_a_right_answer_about_an_ability_is_right_at_every_span(
     monkeypatch: pytest.MonkeyPatch, span: str, seeds: Seeds
 ) -> None:
-    check(monkeypatch, span, seeds(1) if span == "120k" else seeds(4), "abilities")
+    for suite in ("abilities", "consequences"):
+        check(monkeypatch, span, seeds(1) if span == "120k" else seeds(4), suite)
 
 
 def test_a_right_answer_is_right_in_every_style_at_a_longer_span(

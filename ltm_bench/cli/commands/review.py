@@ -24,10 +24,11 @@ KEYS = {
     "p": Outcome.PARTIAL,
     "w": Outcome.WRONG,
     "o": Outcome.STALE,
+    "u": Outcome.OVERDONE,
     "a": Outcome.ABSTAINED,
     "l": Outcome.LEAKED,
 }
-_HELP = "c correct, p partial, w wrong, o outdated, a abstained, l leaked; s skip, q quit"
+_HELP = "c correct, p partial, w wrong, o outdated, u over-updated, a abstained, l leaked; s skip, q quit"
 
 
 app = group()

@@ -247,7 +247,8 @@ def _score(climb: Climbed, rung: str) -> float:
 
 def _guess(answer: ControlAnswer, choices: int) -> float:
     """Return how many right guesses stand beside a wrong one; an answer that gives none has not guessed."""
-    return 1 / (choices - 1) if answer.outcome in (Outcome.WRONG, Outcome.STALE, Outcome.PARTIAL) else 0.0
+    missed = (Outcome.WRONG, Outcome.STALE, Outcome.OVERDONE, Outcome.PARTIAL)
+    return 1 / (choices - 1) if answer.outcome in missed else 0.0
 
 
 def _lost(questions: Sequence[Question]) -> dict[str, float]:
