@@ -55,8 +55,9 @@ def print_cells(comparison: Comparison, span: int) -> None:
     table = Table(box=box.SIMPLE_HEAD, title=f"span {spell_span(span)}", title_justify="left")
     table.add_column("rank", no_wrap=True)
     table.add_column("agent", overflow="fold")
+    known = any(cell.context is not None for cell in cells)
     right = ["if all undecided are right"] if doubt else []
-    for name in ("score", *right, "95 %", "n", "cost", "per reply"):
+    for name in ("score", *right, "95 %", "n", "cost", *["context"] * known, "per reply"):
         table.add_column(name, justify="right", no_wrap=name != "if all undecided are right")
     for cell in cells:
         interval = cell.interval
@@ -68,6 +69,7 @@ def print_cells(comparison: Comparison, span: int) -> None:
             f"{interval.low:.2f} – {interval.high:.2f}" if interval else "",
             str(cell.n),
             "unknown" if cell.dollars is None else cost(cell.dollars, free=True),
+            *["unknown" if cell.context is None else f"{cell.context:,.0f}"] * known,
             "" if cell.latency is None else seconds(cell.latency),
         )
     print_table(table)
@@ -131,5 +133,7 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
         if pair.moves:
             line += safe(f"; {moves(pair.moves)}")
         out().print(f"{line}; {pair.needed}" if pair.needed else line)
+        for each in pair.break_even:
+            out().print(safe(each.sentence))
     if len(pairs) > MOST_PAIRS:
         out().print(f"… and {len(pairs) - MOST_PAIRS} more pairs: see --json, or the page that -o writes")
