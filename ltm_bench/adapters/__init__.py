@@ -68,7 +68,8 @@ By module:
 - `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
 - `imported`: a user's module. `agent_of`: whatever can answer, as an agent; `FunctionAgent`: a function, a callable
   object or its class as one.
-- `folder_journal`: a memory's files, and how every turn changed them.
+- `folder_journal`: a memory's files, and how every turn changed them. `program_agent`: an agent that is a program with
+  such files.
 - `mcp_server`: an MCP server and its tools, and `McpRoles`: which of them stores, searches, lists and deletes.
 - `templates`: JSON requests to unknown tools, and their answers.
 - `settings`: `Inheriting`, with which an adapter inherits settings; `at_least` and `object_set`, which check a number
@@ -155,6 +156,9 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.product import ServedProduct as ServedProduct
     from ltm_bench.adapters.product_process import ProcessFailed as ProcessFailed
     from ltm_bench.adapters.product_process import ProductProcess as ProductProcess
+    from ltm_bench.adapters.program_agent import ProgramAgent as ProgramAgent
+    from ltm_bench.adapters.program_agent import end_program as end_program
+    from ltm_bench.adapters.program_agent import last_of as last_of
     from ltm_bench.adapters.prompt_cache import PromptCache as PromptCache
     from ltm_bench.adapters.routing import program_environment as program_environment
     from ltm_bench.adapters.routing import through_gateway as through_gateway
@@ -200,6 +204,7 @@ if TYPE_CHECKING:
     from ltm_bench.core.extras import need as need
     from ltm_bench.core.keys import read_key as read_key
     from ltm_bench.core.keys import scrubbed as scrubbed
+    from ltm_bench.core.limits import content_of as content_of
     from ltm_bench.core.limits import json_of as json_of
     from ltm_bench.core.limits import too_long as too_long
     from ltm_bench.core.pricing import provider_at as provider_at
