@@ -182,6 +182,13 @@ def mcp_memory(place: Place) -> Iterator[Stage]:
         yield Stage("mcp", {**usual, **own, "timeout": 3.0, "max_retries": 0}, server)
 
 
+@stage("acp")
+def acp(place: Place) -> Iterator[Stage]:
+    place.needs("acp", "acp")
+    program = Path(__file__).parent / "agents" / "scripted_acp.py"
+    yield Stage("acp", {"command": f"{sys.executable} {program}", "timeout": 20.0}, within=40.0)
+
+
 @stage("mem0")
 def mem0(place: Place) -> Iterator[Stage]:
     place.needs("mem0", "mem0")
