@@ -125,7 +125,7 @@ class Acp(ProgramAgent):
             raise AgentError(f"{self._words[0]} cannot be started: {error.strerror or error}") from error
         self._open[user] = session = _Session(process, root / "work", self._may, self.max_bytes)
         async with self._explained(session, _STARTING):
-            id_ = kept.read_text("utf-8") if kept.exists() else ""
+            id_ = content_of(kept).decode() if kept.exists() else ""
             async with asyncio.timeout(_STARTING):
                 began = await session.begin(id_, files=self._offers)
             if not began:

@@ -72,8 +72,9 @@ By module:
   such files.
 - `mcp_server`: an MCP server and its tools, and `McpRoles`: which of them stores, searches, lists and deletes.
 - `templates`: JSON requests to unknown tools, and their answers.
-- `settings`: `Inheriting`, with which an adapter inherits settings; `at_least` and `object_set`, which check a number
-  and a JSON object. `files`, `text`: small helpers.
+- `settings`: `Inheriting`, with which an adapter inherits settings; `at_least`, `object_set`, `check_url` and
+  `headers_from_environment`, which check a number, a JSON object, a URL, and headers whose values are in variables.
+  `files`, `text`: small helpers.
   `need` imports an optional package.
 - `testing`: a local model provider that fails on demand, for tests; import it by its own name.
 
@@ -170,6 +171,8 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.sdk_chat import sdk_client as sdk_client
     from ltm_bench.adapters.settings import Inheriting as Inheriting
     from ltm_bench.adapters.settings import at_least as at_least
+    from ltm_bench.adapters.settings import check_url as check_url
+    from ltm_bench.adapters.settings import headers_from_environment as headers_from_environment
     from ltm_bench.adapters.settings import object_set as object_set
     from ltm_bench.adapters.sqlite_store import SqliteStore as SqliteStore
     from ltm_bench.adapters.templates import filled as filled
