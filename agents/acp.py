@@ -67,6 +67,9 @@ class Acp(ProgramAgent):
     FOLDER = "program"
     LOCKS = ".git/*.lock"
     NAME = "the program"
+    APART = frozenset(
+        (".cache", ".npm", "node_modules")
+    )  # what it has downloaded, which can be 100 MB for a user
 
     def __init__(
         self,

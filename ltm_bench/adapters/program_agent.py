@@ -12,7 +12,7 @@ import signal
 import sys
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
@@ -46,6 +46,8 @@ class ProgramAgent(DurableAgent, ABC):
     """The pattern of files that exist while the program changes others."""
     NAME: ClassVar[str]
     """What the program is called in errors."""
+    APART: ClassVar[Set[str]] = frozenset()
+    """Names of folders in which it remembers nothing: what they hold stays, and is not recorded."""
 
     def __init__(self, longest: int) -> None:
         """Set up; `longest` is the number of characters of missed turns that are handed over at once."""
@@ -70,9 +72,8 @@ class ProgramAgent(DurableAgent, ABC):
 
     def _folder(self, user: str | None) -> Folder:
         """Return the folder of a user's program."""
-        return Folder(
-            self._home / self.FOLDER if user is None else user_folder(self._home, user, self.FOLDER)
-        )
+        home = self._home / self.FOLDER if user is None else user_folder(self._home, user, self.FOLDER)
+        return Folder(home, self.APART)
 
     async def reply(self, message: Message) -> Reply:
         """Let the program answer. On failure, all its files are restored."""
