@@ -12,6 +12,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -180,8 +181,14 @@ class A2a(Agent):
         return found
 
     async def examine(self) -> Sequence[Finding]:
-        """Say which agent it is; nothing is sent to it beside the request for its card."""
-        return [Finding(True, f"{self._place} is {self._card}")]
+        """Send the agent one message, as a run does, in a context of its own."""
+        said = await self.reply(Message("Hello, can you hear me?", datetime(2026, 1, 5, 9, tzinfo=UTC), 0))
+        return [
+            Finding(True, f"{self._place} is {self._card}; it says {said.text!r:.100}"),
+            Finding(True, "it keeps a context, so that a run can be resumed")
+            if self._contexts
+            else Finding(True, "it names no context: to it, every message is the first one", lacks=True),
+        ]
 
     async def close(self) -> None:
         """Close the connections."""

@@ -16,10 +16,11 @@ import shlex
 import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import AgentError, CannotResume, Finding, Finish, Reply
+from ltm_bench import AgentError, CannotResume, Finding, Finish, Message, Reply
 from ltm_bench.adapters import (
     ConfigError,
     ProgramAgent,
@@ -177,11 +178,11 @@ class Acp(ProgramAgent):
         shutil.rmtree(self._home / "tmp", ignore_errors=True)
 
     async def examine(self) -> Sequence[Finding]:
-        """Start the program, and ask what it can do."""
-        await self._begin(None)
+        """Send the program one message, as a run does, and say what it can do."""
+        said = await self.reply(Message("Hello, can you hear me?", datetime(2026, 1, 5, 9, tzinfo=UTC), 0))
         session = self._open[None]
         return [
-            Finding(True, f"{self._words[0]} speaks the protocol: {session.name}"),
+            Finding(True, f"{self._words[0]} is {session.name}; it says {said.text!r:.100}"),
             Finding(True, "it can load a session, so that a run can be resumed")
             if session.loads
             else Finding(True, "it cannot load a session: no run of it can be resumed", lacks=True),

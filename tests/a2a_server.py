@@ -223,7 +223,8 @@ class _Handler(BaseHTTPRequestHandler):
         ]
         if mode != "parts":
             parts = [{"text": answer}]
-        return {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": parts, "contextId": context}}
+        named = {} if mode == "loose" else {"contextId": context}
+        return {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": parts, **named}}
 
     def _task(self, name: str) -> dict[str, Any]:
         seen = self.behind.tasks[name] = self.behind.tasks.get(name, 0) + 1

@@ -164,3 +164,21 @@ def test_every_user_has_a_context(tmp_path: Path) -> None:
         asyncio.run(talk(behind, tmp_path, [PARROT], user="ada"))
         assert heard(behind, tmp_path, QUESTION, user="bob") == ["I do not know."]
         assert heard(behind, tmp_path, QUESTION, user="ada") == [RIGHT]
+
+
+@pytest.mark.parametrize(("mode", "kept"), [("", "it keeps a context"), ("loose", "it names no context")])
+def test_doctor_says_which_agent_it_is_and_whether_it_keeps_a_context(
+    mode: str, kept: str, tmp_path: Path
+) -> None:
+    async def examined(url: str) -> list[str]:
+        agent = make_agent("a2a", {"url": url})
+        try:
+            await agent.open(tmp_path)
+            return [finding.text for finding in await agent.examine()]
+        finally:
+            await agent.close()
+
+    with own_server(Behind(mode=mode)) as behind:
+        first, second = asyncio.run(examined(behind.url))
+    assert "by hand 1.0.0; it says 'I do not know.'" in first
+    assert second.startswith(kept)

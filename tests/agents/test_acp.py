@@ -186,14 +186,15 @@ def test_a_program_that_cannot_load_a_session_is_not_resumed(tmp_path: Path) -> 
 
 def test_doctor_says_what_the_program_can_do(tmp_path: Path) -> None:
     async def examined(mode: str) -> list[str]:
-        agent = made(mode)
-        await agent.open(tmp_path / mode)
+        agent, folder = made(mode), tmp_path / (mode or "usual")
+        folder.mkdir()
+        await agent.open(folder)
         try:
             return [finding.text for finding in await agent.examine()]
         finally:
             await agent.close()
 
-    assert "quoting 1.0" in asyncio.run(examined(""))[0]
+    assert "quoting 1.0; it says 'I do not know.'" in asyncio.run(examined(""))[0]
     assert asyncio.run(examined("forgets"))[1] == "it cannot load a session: no run of it can be resumed"
 
 
