@@ -53,10 +53,10 @@ class Folder:
 
     def write(self, files: Files) -> None:
         """Make these the only files in it."""
-        for path in self._paths():
-            path.unlink()
         if not self._apart:
             shutil.rmtree(self.root, ignore_errors=True)
+        for path in self._paths():
+            path.unlink(missing_ok=True)  # a program that was killed may have left others at work
         self.root.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
             path = self.root / name
