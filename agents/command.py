@@ -2,19 +2,15 @@
 
 import asyncio
 import json
-import os
 import shlex
-import signal
-import sys
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from ltm_bench import Agent, AgentError, Finding, Message, Reply, Turn
-from ltm_bench.adapters import json_of, program_environment, scrubbed, too_long
+from ltm_bench.adapters import end_program, json_of, last_of, program_environment, scrubbed, too_long
 
 _PATIENCE = 5.0
 """Seconds that a program gets to exit once its input is closed."""
@@ -126,18 +122,7 @@ class Command(Agent):
                 if self._complaints is not None:
                     await self._complaints
         except TimeoutError:
-            self._kill()
-            await self._process.wait()
-
-    def _kill(self) -> None:
-        """Kill the program and its children: a shell's child outlives the shell and keeps its pipes open."""
-        if self._process is None:
-            return
-        with suppress(ProcessLookupError):
-            if sys.platform == "win32":
-                self._process.kill()
-            else:
-                os.killpg(self._process.pid, signal.SIGKILL)
+            await end_program(self._process)
 
     def _remember(self, message: Message, reply: str) -> None:
         if self._restarts:
@@ -157,7 +142,7 @@ class Command(Agent):
         except OSError as error:
             raise AgentError(f"{self._words[0]} cannot be started: {error.strerror or error}") from error
         assert self._process.stderr is not None
-        self._complaints = asyncio.create_task(_last_of(self._process.stderr))
+        self._complaints = asyncio.create_task(last_of(self._process.stderr))
 
     async def _exchange(self, line: dict[str, Any]) -> dict[str, Any]:
         while True:
@@ -181,7 +166,7 @@ class Command(Agent):
         try:
             answer = await asyncio.wait_for(self._process.stdout.readline(), self._timeout)
         except TimeoutError:
-            self._kill()
+            await end_program(self._process)
             raise AgentError(f"{self._words[0]} did not answer within {self._timeout:g} s") from None
         except ValueError as error:
             raise AgentError(f"{self._words[0]}: {too_long(self.max_bytes)}") from error
@@ -217,11 +202,3 @@ def _start_of(line: bytes) -> str:
 def _observed(message: Message, reply: str) -> dict[str, Any]:
     at = message.at.isoformat()
     return {"observe": {"message": message.text, "reply": reply}, "at": at, "turn": message.turn}
-
-
-async def _last_of(stream: asyncio.StreamReader) -> bytes:
-    """Read a stream to its end, so that the program never waits for us, and keep the last of it."""
-    last = b""
-    while piece := await stream.read(65536):
-        last = (last + piece)[-4096:]
-    return last

@@ -1,7 +1,6 @@
 """HTTP: an agent behind an endpoint that takes JSON and answers with JSON."""
 
 import json
-import re
 import ssl
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -18,10 +17,11 @@ from ltm_bench import Agent, AgentError, CannotResume, Finding, Finish, Message,
 from ltm_bench.adapters import (
     Again,
     attempt,
+    check_url,
+    headers_from_environment,
     json_of,
     object_set,
     proxies_from_environment,
-    read_key,
     retrying,
     scrubbed,
     write_whole,
@@ -35,12 +35,6 @@ _EXAMINING = 30.0
 
 _SHOWN = 200
 """Maximum characters of a request or an answer quoted in an error."""
-
-_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-"""A header's name (RFC 9110, section 5.6.2)."""
-
-
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
 
 
 class Http(Agent):
@@ -93,7 +87,7 @@ class Http(Agent):
         timeout: float = 120.0,
         max_retries: int = 4,
     ) -> None:
-        _check_url("url", url)
+        check_url("url", url)
         self._url, self._place = url, scrubbed(url)
         self.connections = self._place
         self._told_at = _place_at("observe", url, observe)
@@ -109,7 +103,7 @@ class Http(Agent):
             object_set("http", "observe_extra", observe_extra or extra),
         )
         self._beside_extra = object_set("http", "fork_extra", fork_extra or extra)
-        self._headers = dict(_from_environment(headers))
+        self._headers = dict(headers_from_environment(headers))
         self._timeout, self._max_retries = timeout, max_retries
         self._conversation = ""
         self._client: httpx2.AsyncClient | None = None
@@ -327,46 +321,7 @@ def _place_at(setting: str, url: str, place: str) -> str:
     if not place:
         return ""
     found = str(httpx2.URL(url).join(place)) if place.startswith("/") else place
-    _check_url(setting, found)
-    return found
-
-
-def _check_url(setting: str, text: str) -> None:
-    if not _is_url(text):
-        # an unparseable URL may contain a password anywhere
-        shown = "" if "@" in text else f"={scrubbed(text)!r}"
-        raise ValueError(f"{setting}{shown} is not a URL; it looks like https://host/path")
-
-
-def _is_url(text: str) -> bool:
-    try:
-        url = httpx2.URL(text)
-    except httpx2.InvalidURL:
-        return False
-    return url.scheme in ("http", "https") and bool(url.host) and (url.port is None or 0 < url.port < 65536)
-
-
-def _from_environment(headers: str) -> list[tuple[str, str]]:
-    found = []
-    for each in filter(None, map(str.strip, headers.split(","))):
-        name, equals, variable = (part.strip() for part in each.partition("="))
-        if not equals or not _NAME.fullmatch(name):
-            raise ValueError(
-                f"headers={scrubbed(headers)!r}: write Name=VARIABLE; the variable's value is sent"
-            )
-        if not _VARIABLE.fullmatch(variable):
-            raise ValueError(
-                f"headers: the value of {name}= is not the name of a variable (it is not shown here); write "
-                f"{name}=VARIABLE; the variable's value is sent"
-            )
-        value = read_key(variable)
-        if not value:
-            raise ValueError(f"headers={scrubbed(headers)!r}: the variable {scrubbed(variable)} is not set")
-        if not value.isascii() or not value.isprintable():
-            raise ValueError(
-                f"headers={headers!r}: {variable} holds characters that no header can (its value is not shown here)"
-            )
-        found.append((name, value))
+    check_url(setting, found)
     return found
 
 

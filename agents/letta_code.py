@@ -19,36 +19,23 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import sys
-from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ltm_bench import AgentError, Finding, Memory, Message, Reply, Turn, Usage
+from ltm_bench import AgentError, Finding, Memory, Reply, Turn, Usage
 from ltm_bench.adapters import (
     EXAMINING,
-    Change,
     ConfigError,
-    DurableAgent,
     Endpoint,
-    Folder,
-    FolderJournal,
+    ProgramAgent,
     at_least,
-    files_after,
+    end_program,
     is_about,
     json_of,
-    pieces,
-    require_scripted,
     scrubbed,
-    sendable,
-    stamp,
-    stamped,
     usage_of,
-    user_folder,
-    users_in,
 )
 
 _TOOLS = "Bash,Edit,Memory,Read,Write"
@@ -79,20 +66,11 @@ _VENDORS = {
 }
 """Where the models of these providers are, and the variable that holds the key."""
 
-_LOCKS = "backend/memfs/*/memory/.git/*.lock*"
-"""A file that exists while the program works on a memory."""
-
-_LOOK, _LOOKS = 0.05, 600
-"""Seconds between two checks whether the files are at rest, and the number of checks."""
-
 _LONGEST = 1 << 26
 """Maximum bytes of a line that the program prints."""
 
-_MEANWHILE = "Before the next message, this was said. It has been answered: only take note of it.\n\n"
-_PART = "The rest follows. Reply with OK."
 
-
-class LettaCode(DurableAgent):
+class LettaCode(ProgramAgent):
     """One agent of Letta Code for each user.
 
     Args:
@@ -107,10 +85,9 @@ class LettaCode(DurableAgent):
         timeout: Seconds to wait for one reply, all tool calls and Letta's own retries included.
     """
 
-    forks = "barrier"
-    keeps_users = True
-    writes_in_reply = True
-    can_reopen = True
+    FOLDER = "letta"
+    LOCKS = "backend/memfs/*/memory/.git/*.lock*"
+    NAME = "Letta Code"
 
     def __init__(
         self,
@@ -124,6 +101,7 @@ class LettaCode(DurableAgent):
         max_output: int = 4096,
         timeout: float = 600.0,
     ) -> None:
+        super().__init__(window)
         at_least("letta_code", window=(window, 12_000), max_output=(max_output, 16))
         self._endpoint, self._handle, self._variables = _model(model, base_url, timeout)
         self.connections = self._endpoint.connections
@@ -133,18 +111,13 @@ class LettaCode(DurableAgent):
         self._personality, self._tools = personality, tools
         self._window, self._max_output, self._timeout = window, max_output, timeout
         self._agents: dict[str | None, str] = {}
-        self._pending: defaultdict[str | None, list[Turn]] = defaultdict(list)
-        self._recorded: dict[str | None, Mapping[str, bytes]] = {}
-        self._newest: Turn | None = None
         self._running: dict[str | None, asyncio.subprocess.Process] = {}
-        self._lock = asyncio.Lock()
 
     # The program
 
     async def open(self, home: Path) -> None:
         """Make the agent of a new conversation. Raises ConfigError if the program is missing."""
-        self._home = home.resolve()  # the program runs in another folder
-        self._journal = FolderJournal(home / "written.jsonl")
+        await super().open(home)
         self._program()
         if not self._journal.exists:
             await self._agent(None)
@@ -160,10 +133,6 @@ class LettaCode(DurableAgent):
                 "npm install -g @letta-ai/letta-code"
             )
         return found
-
-    def _folder(self, user: str | None) -> Folder:
-        """Return the folder of a user's agent: Letta's home, its backend, and where the shell starts."""
-        return Folder(self._home / "letta" if user is None else user_folder(self._home, user, "letta"))
 
     def _environment(self, root: Path) -> dict[str, str]:
         """Return the variables of the program, and of the shell it gives to the agent: no key but the model's."""
@@ -201,7 +170,7 @@ class LettaCode(DurableAgent):
         except TimeoutError:
             raise self._endpoint.timed_out() from None
         finally:
-            await _end(process)
+            await end_program(process)
         said = printed.decode("utf-8", "replace")
         if process.returncode or "{" not in said:
             raise self._failed(said)
@@ -247,8 +216,8 @@ class LettaCode(DurableAgent):
     async def _stop(self, user: str | None) -> None:
         """End the program of a user's agent before anything else changes its files."""
         if (process := self._running.pop(user, None)) is not None:
-            await _end(process)
-            for lock in self._folder(user).root.glob(_LOCKS):  # nobody holds it any more
+            await end_program(process)
+            for lock in self._folder(user).root.glob(self.LOCKS):  # nobody holds it any more
                 lock.unlink()
 
     def _failed(self, said: str) -> AgentError:
@@ -276,59 +245,6 @@ class LettaCode(DurableAgent):
         await self._run(root, "--backend", "local", "model", "set", *chosen)
         return agent
 
-    # The agent
-
-    async def reply(self, message: Message) -> Reply:
-        """Let the agent answer, and use its tools. On failure, all its files are restored."""
-        await self._ready()
-        user = message.user
-        async with self._lock:
-            before = await self._files(user)
-            try:
-                reply = await self._answer(user, self._told(message))
-                self._newest = Turn(message, reply)
-                await self._record(user)
-            except BaseException:  # any failure, cancellation included
-                await self._put(user, before)
-                raise
-            self._pending.pop(user, None)
-        return reply
-
-    async def _files(self, user: str | None) -> dict[str, bytes]:
-        """Return a user's files once the program, which locks them after a turn, has finished with them."""
-        folder = self._folder(user)
-        for _ in range(_LOOKS):
-            # Its work after a turn may begin at any moment, and a lock that was kept would never be released.
-            if (files := folder.read_at_rest(_LOCKS)) is not None:
-                return files
-            await asyncio.sleep(_LOOK)
-        raise AgentError("Letta Code does not release the lock on its memory; resume the run")
-
-    async def _record(self, user: str | None) -> None:
-        """Record what has changed in a user's files, so that a resumed run has those of its log."""
-        if self._newest is not None:
-            files = await self._files(user)
-            self._journal.note(self._newest, user, self._recorded.get(user, {}), files)
-            self._recorded[user] = files
-
-    async def _answer(self, user: str | None, told: Iterable[str]) -> Reply:
-        """Send a text to a user's agent, in parts; return its reply to the last part, and the usage of all parts."""
-        replies = [await self._say(user, text) for text in told]
-        used = [each.usage for each in replies if each.usage is not None]
-        known = len(used) == len(replies)
-        return Reply(replies[-1].text, sum(used[1:], used[0]) if known else None)
-
-    def _told(self, message: Message) -> Iterator[str]:
-        """Return what to send for a message: first the turns that the agent missed, in parts that fit its window."""
-        missed = "\n\n".join(
-            f"[{stamp(turn.message.at)}]\nUser: {turn.message.text}\nYou: {turn.reply.text}"
-            for turn in self._pending.get(message.user, ())
-        )
-        *early, last = [*pieces(missed, self._window)] or [""]
-        for part in early:
-            yield f"{_MEANWHILE}{part}\n\n{_PART}"
-        yield sendable(f"{_MEANWHILE}{last}\n\n{stamped(message)}" if last else stamped(message))
-
     def _usage(self, spent: Mapping[str, Any]) -> Usage | None:
         """Return the usage of one request; Letta's prompt tokens exclude those in the cache.
 
@@ -348,73 +264,17 @@ class LettaCode(DurableAgent):
             provider=self._handle.partition("/")[0] if priced else None,
         )
 
-    async def observe(self, turn: Turn) -> None:
-        """Keep a turn, to hand it over with the user's next message."""
-        await self._ready()
-        self._pending[turn.message.user].append(turn)
-
     async def restore(self, turns: Iterable[Turn]) -> None:
-        """Give every agent the files that it had after these turns.
-
-        Raises CannotResume if they are gone: only the agent could write them again.
-        """
-        turns, there = list(turns), self._journal.exists
-        if not there:
-            require_scripted(turns, f"what the agent had written is missing ({self._journal.path})")
-        kept = self._journal.cut(turns)
-        if there:
-            await self.close()
-            for stale in self._home.glob("letta*"):
-                shutil.rmtree(stale)
-            self._agents.clear()
-        self._pending.clear()
-        self._recorded = dict(files_after(kept))
-        for user, files in self._recorded.items():
-            await self._put(user, files)
-        self._hold(turns, kept)
-
-    def _hold(self, turns: Iterable[Turn], changes: Iterable[Change]) -> None:
-        """Hand over, with the next message, the turns after the last one at which each agent's files changed."""
-        heard = {change.user: change.turn for change in changes}  # the last one of each stays
-        for turn in turns:
-            if turn.message.turn > heard.get(turn.message.user, -1):
-                self._pending[turn.message.user].append(turn)
-            self._newest = turn
-        self._restored = True
-
-    async def reopen(self, home: Path, turns: Sequence[Turn], since: int) -> None:
-        """Go on with every agent's files as they are. What no agent was handed yet is still to come."""
-        await self.open(home)
-        for user in (None, *users_in(self._home, "letta")):
-            self._recorded[user] = await self._files(user)
-        self._hold(turns, self._journal.read())
+        """Give every agent the files that it had after these turns. Raises CannotResume if they are gone."""
+        self._agents.clear()
+        await super().restore(turns)
 
     async def _put(self, user: str | None, files: Mapping[str, bytes]) -> None:
         """Give a user's agent these files."""
-        await self._stop(user)
-        folder = self._folder(user)
-        folder.write(files)
+        await super()._put(user, files)
         self._agents.pop(user, None)
-        for hook in folder.root.glob("backend/memfs/*/memory/.git/hooks/*"):
+        for hook in self._folder(user).root.glob("backend/memfs/*/memory/.git/hooks/*"):
             hook.chmod(0o755)
-
-    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
-        """Freeze the agent's files; the answer is given in its folder, which is then restored.
-
-        A copy would not do: an agent knows the path of its memory, and would write into the real one.
-        """
-        await self._ready()
-        user, told = message.user, list(self._told(message))
-
-        async def answer() -> Reply:
-            async with self._lock:
-                files = await self._files(user)
-                try:
-                    return await self._answer(user, told)
-                finally:
-                    await self._put(user, files)
-
-        return answer
 
     # Its memory
 
@@ -494,17 +354,6 @@ class LettaCode(DurableAgent):
         known = "Letta Code" in version
         said = version if known else f"{program} is not Letta Code; name it with command"
         return [*found, Finding(known, said)]
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill the program and what it has started, if it has not ended."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            if sys.platform == "win32":
-                process.kill()
-            else:
-                os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
 
 
 def _there(program: str) -> Finding:

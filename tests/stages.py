@@ -29,11 +29,13 @@ from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.driven import driven
 
 if TYPE_CHECKING:
+    from tests.a2a_server import Behind, sdk_server
     from tests.hindsight_server import hindsight_server
     from tests.memories import keep_graph, model, offline
     from tests.notes import keep_notes
     from tests.products import Call, Letta, Product, Supermemory, Zep, serving
 else:
+    from a2a_server import Behind, sdk_server
     from hindsight_server import hindsight_server
     from memories import keep_graph, model, offline
     from notes import keep_notes
@@ -180,6 +182,20 @@ def mcp_memory(place: Place) -> Iterator[Stage]:
         own = {"core": "openai:some-model", "base_url": server.openai_url, "command": program}
         usual = presets(config_folders())["mcp_memory"].settings
         yield Stage("mcp", {**usual, **own, "timeout": 3.0, "max_retries": 0}, server)
+
+
+@stage("a2a")
+def a2a(place: Place) -> Iterator[Stage]:
+    place.needs("a2a", "a2a")
+    with sdk_server(Behind()) as behind:
+        yield Stage("a2a", {"url": behind.url, "timeout": 20.0}, within=40.0)
+
+
+@stage("acp")
+def acp(place: Place) -> Iterator[Stage]:
+    place.needs("acp", "acp")
+    program = Path(__file__).parent / "agents" / "scripted_acp.py"
+    yield Stage("acp", {"command": f"{sys.executable} {program}", "timeout": 20.0}, within=40.0)
 
 
 @stage("mem0")

@@ -70,7 +70,8 @@ REVIEWED = {
         "ltm_bench/report/transcript.py :: TranscriptWriter.* :: *",  # of our own draft
         "ltm_bench/adapters/memories/product_process.py :: ProductProcess.read :: self._process.stdout.readline",
         "agents/command.py :: Command._once :: self._process.stdout.readline",
-        "agents/command.py :: _last_of :: stream.read",  # the last 4,096 bytes
+        "agents/acp.py :: _Session.receive :: self._out.readline",
+        "ltm_bench/adapters/program_agent.py :: last_of :: stream.read",  # the last 4,096 bytes
         "ltm_bench/viewer/desk.py :: Desk.application.answer :: request.body",  # its stated length is checked
         "ltm_bench/export/bundle.py :: unpack :: *",  # after check_zip
         "ltm_bench/export/leaderboard/entries.py :: _read :: (run / name).read_bytes",  # from there
@@ -135,6 +136,7 @@ REVIEWED = {
         "ltm_bench/runner/checking.py :: _differs_elsewhere :: *",
         "agents/_cognee_worker.py :: * :: *",
         "agents/command.py :: Command._start :: *",
+        "agents/acp.py :: Acp._begin :: *create_subprocess_exec",
         "agents/human.py :: _line :: *",
         "ltm_bench/cli/* :: * :: input",
         "agents/letta_code.py :: * :: *create_subprocess_exec",

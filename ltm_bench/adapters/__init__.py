@@ -63,14 +63,16 @@ By module:
   about something, by its words; `FolderJournal`, a memory's files, and how every turn changed them.
   `MemoryProduct`, which joins a memory product and a core; `ServedProduct`, for those behind a server, and `Patience`
   with one that works in the background; `ExtractingProduct`, for products that run here and extract with a model. Both
-  have the settings that such products share. `ProductProcess`, a product in a process of its own; `KeptFolder`, a
+  have the settings that such products share. `ProductProcess`, a product in a process of its own; `ProgramAgent`, an
+  agent that is a program with files of its own; `KeptFolder`, a
   product's folder, and how it was after the last turns. `McpServer`, an MCP server and its tools, and `McpRoles`: which
   of them stores, searches, lists and deletes.
 - `imported`: a user's module. `agent_of`: whatever can answer, as an agent; `FunctionAgent`: a function, a callable
   object or its class as one.
 - `templates`: JSON requests to unknown tools, and their answers.
-- `settings`: `Inheriting`, with which an adapter inherits settings; `at_least` and `object_set`, which check a number
-  and a JSON object. `files`, `text`: small helpers.
+- `settings`: `Inheriting`, with which an adapter inherits settings; `at_least`, `object_set`, `check_url` and
+  `headers_from_environment`, which check a number, a JSON object, a URL, and headers whose values are in variables.
+  `files`, `text`: small helpers.
   `need` imports an optional package.
 - `testing`: a local model provider that fails on demand, for tests; import it by its own name.
 
@@ -146,6 +148,9 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.memories.product import ServedProduct as ServedProduct
     from ltm_bench.adapters.memories.product_process import ProcessFailed as ProcessFailed
     from ltm_bench.adapters.memories.product_process import ProductProcess as ProductProcess
+    from ltm_bench.adapters.memories.program_agent import ProgramAgent as ProgramAgent
+    from ltm_bench.adapters.memories.program_agent import end_program as end_program
+    from ltm_bench.adapters.memories.program_agent import last_of as last_of
     from ltm_bench.adapters.memories.scratchpad import WRITE_NOTES as WRITE_NOTES
     from ltm_bench.adapters.memories.scratchpad import WRITE_QUERIES as WRITE_QUERIES
     from ltm_bench.adapters.memories.scratchpad import Scratchpad as Scratchpad
@@ -168,6 +173,8 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.sdk_chat import sdk_client as sdk_client
     from ltm_bench.adapters.settings import Inheriting as Inheriting
     from ltm_bench.adapters.settings import at_least as at_least
+    from ltm_bench.adapters.settings import check_url as check_url
+    from ltm_bench.adapters.settings import headers_from_environment as headers_from_environment
     from ltm_bench.adapters.settings import object_set as object_set
     from ltm_bench.adapters.templates import filled as filled
     from ltm_bench.adapters.templates import items_in as items_in
@@ -198,6 +205,7 @@ if TYPE_CHECKING:
     from ltm_bench.core.extras import need as need
     from ltm_bench.core.keys import read_key as read_key
     from ltm_bench.core.keys import scrubbed as scrubbed
+    from ltm_bench.core.limits import content_of as content_of
     from ltm_bench.core.limits import json_of as json_of
     from ltm_bench.core.limits import too_long as too_long
     from ltm_bench.core.pricing import provider_at as provider_at

@@ -1,11 +1,19 @@
 """Settings of adapters: inherited from a base class, and checked."""
 
+import re
 from inspect import Parameter, Signature, signature
 from typing import Any, ClassVar
 
+import httpx2
+
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.core.keys import scrubbed
+from ltm_bench.core.keys import read_key, scrubbed
 from ltm_bench.core.limits import json_of
+
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+"""A header's name (RFC 9110, section 5.6.2)."""
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
 
 
 class Inheriting:
@@ -65,4 +73,45 @@ def object_set(adapter: str, name: str, text: str) -> dict[str, Any]:
         raise ConfigError(f"{adapter}: {name}={scrubbed(text)!r:.300} is not JSON: {error}") from error
     if not isinstance(found, dict):
         raise ConfigError(f"{adapter}: {name}={scrubbed(text)!r:.300} is not a JSON object")
+    return found
+
+
+def check_url(setting: str, text: str) -> None:
+    """Raise ValueError if a setting is not the URL of a server."""
+    if not _is_url(text):
+        # an unparseable URL may contain a password anywhere
+        shown = "" if "@" in text else f"={scrubbed(text)!r}"
+        raise ValueError(f"{setting}{shown} is not a URL; it looks like https://host/path")
+
+
+def _is_url(text: str) -> bool:
+    try:
+        url = httpx2.URL(text)
+    except httpx2.InvalidURL:
+        return False
+    return url.scheme in ("http", "https") and bool(url.host) and (url.port is None or 0 < url.port < 65536)
+
+
+def headers_from_environment(headers: str) -> list[tuple[str, str]]:
+    """Return the HTTP headers of `Name=VARIABLE, …`, with the variables' values. Raises ValueError."""
+    found = []
+    for each in filter(None, map(str.strip, headers.split(","))):
+        name, equals, variable = (part.strip() for part in each.partition("="))
+        if not equals or not _NAME.fullmatch(name):
+            raise ValueError(
+                f"headers={scrubbed(headers)!r}: write Name=VARIABLE; the variable's value is sent"
+            )
+        if not _VARIABLE.fullmatch(variable):
+            raise ValueError(
+                f"headers: the value of {name}= is not the name of a variable (it is not shown here); write "
+                f"{name}=VARIABLE; the variable's value is sent"
+            )
+        value = read_key(variable)
+        if not value:
+            raise ValueError(f"headers={scrubbed(headers)!r}: the variable {scrubbed(variable)} is not set")
+        if not value.isascii() or not value.isprintable():
+            raise ValueError(
+                f"headers={headers!r}: {variable} holds characters that no header can (its value is not shown here)"
+            )
+        found.append((name, value))
     return found

@@ -50,8 +50,9 @@ def print_cells(comparison: Comparison, span: int) -> None:
     """Print the scores at one span."""
     cells = comparison.at(span)
     doubt = any(cell.if_right > cell.score for cell in cells)
+    known = any(cell.context is not None for cell in cells)
     right = ["if all\nundecided\nare right"] if doubt else []
-    heads = ("rank", "agent", "score", *right, "95 %", "n", "cost", "per reply")
+    heads = ("rank", "agent", "score", *right, "95 %", "n", "cost", *["context"] * known, "per reply")
     table = table_of(*heads, words=heads[:2], title=f"span {spell_span(span)}")
     for cell in cells:
         interval = cell.interval
@@ -63,6 +64,7 @@ def print_cells(comparison: Comparison, span: int) -> None:
             f"{interval.low:.2f} – {interval.high:.2f}" if interval else "",
             str(cell.n),
             "unknown" if cell.dollars is None else cost(cell.dollars, free=True),
+            *["unknown" if cell.context is None else f"{cell.context:,.0f}"] * known,
             "" if cell.latency is None else seconds(cell.latency),
         )
     print_table(table)
@@ -128,5 +130,7 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
         if pair.moves:
             line += safe(f"; {moves(pair.moves)}")
         out().print(f"{line}; {pair.needed}" if pair.needed else line)
+        for each in pair.break_even:
+            out().print(safe(each.sentence))
     if len(pairs) > MOST_PAIRS:
         out().print(f"… and {len(pairs) - MOST_PAIRS} more pairs: see --json, or the page that -o writes")

@@ -106,7 +106,8 @@ def _end(run: Run) -> Iterator[str]:
         )
     spent = Decimal(str(results.costs.dollars or 0))
     paid = money(spent, free=run.manifest.agent.free, known=results.costs.dollars is not None)
-    yield f"heard: {results.hearing}; {plural(results.costs.calls, 'call')}, {paid}"
+    context = "" if results.context.mean is None else f"; {results.context.words}"
+    yield f"heard: {results.hearing}; {plural(results.costs.calls, 'call')}, {paid}{context}"
     yield f"page: {run.folder / 'report.html'}"
     if missed and results.complete:
         place = shlex.quote(run.name if run.folder.parent == REPORTS else str(run.folder))

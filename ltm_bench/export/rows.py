@@ -95,6 +95,10 @@ class _Columns(TypedDict):
     tokens_cached: Annotated[int | None, "question.usage.cache_read"]
     """The part of `tokens_in` that was read from the provider's cache."""
     tokens_out: Annotated[int | None, "question.usage.output"]
+    context: int | None
+    """Prompt tokens of the call that answered, without a memory's own; None if unknown."""
+    context_calls: int
+    """Calls whose prompts these are: if several, which of them answered is not known."""
     dollars: float | None
     """Price of the reply; None if unknown."""
     seconds: float | None
@@ -141,6 +145,8 @@ class _Columns(TypedDict):
     """Tokens of the conversation that reached the agent."""
     run_tokens_in: Annotated[int | None, "run.costs.tokens_in"]
     run_tokens_out: Annotated[int | None, "run.costs.usage.output"]
+    run_context: Annotated[float | None, "run.context.mean"]
+    """Context tokens of a question, the mean over those of which it is known."""
     run_dollars: Annotated[float | None, "run.costs.dollars"]
     run_latency_median: Annotated[float | None, "run.latency.median"]
     """Wall-clock seconds per reply, as the other percentiles are."""

@@ -113,7 +113,10 @@ class KeptCalls:
             self.opened.add(place)
         elif isinstance(call, str) and "status" not in record:
             most, model, again = price_in(record, "reserved"), str(record.get("model")), "retry" in record
-            self._passed[call] = Call(model, conversation, turn, most, retry=again, lost=True, passed=True)
+            role: Role = "memory" if record.get("path") == "/embeddings" else "agent"
+            self._passed[call] = Call(
+                model, conversation, turn, most, role=role, retry=again, lost=True, passed=True
+            )
         elif isinstance(call, str) and call in self._passed:
             self._passed[call] = _ended(self._passed[call], record)
         elif call is None and (isinstance(record.get("ending"), str) or price_in(record, "dollars")):
@@ -208,6 +211,19 @@ class KeptCalls:
 def spent_on(calls: Iterable[Call]) -> Decimal:
     """Return what calls cost, as far as it is known."""
     return sum((each.price or Decimal() for each in calls), Decimal())
+
+
+def context_of(calls: Iterable[Call]) -> tuple[int | None, int]:
+    """Return the prompt tokens of the calls behind an answer, without a memory's own, and the number of these calls.
+
+    The tokens are None if they are unknown. The prompts of several calls are added up: which of them answered is not
+    known to whoever only sees them pass.
+    """
+    own = [each for each in calls if each.role != "memory" and (each.passed or not each.lost)]
+    # What was refused, or waits for the gateway to count it, had no prompt; an answer from a cache had one.
+    own = [each for each in own if each.usage is not None or each.dollars != 0 or each.ending == "HTTP 200"]
+    known = [each.usage.prompt for each in own if each.usage is not None]
+    return sum(known) if known and len(known) == len(own) else None, len(own)
 
 
 def calls_of(usage: Usage | None, known: Call) -> list[Call]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from ltm_bench.adapters.compaction import Compacted
 from ltm_bench.adapters.http.traffic import Traffic
 from ltm_bench.adapters.operations import Done
 from ltm_bench.adapters.routing import OpenTurn
@@ -31,9 +32,10 @@ class CallResult(NamedTuple):
     """Whether the gateway saw its calls, and keeps them."""
 
     @property
-    def noted(self) -> tuple[float, Traffic, Sequence[Done], float | None]:
+    def noted(self) -> tuple[float, Traffic, Sequence[Done], float | None, bool]:
         """What `Notes.call` takes of it."""
-        return self.seconds, self.traffic, self.operations, self.since_told
+        compacted = isinstance(self.reply, Compacted)
+        return self.seconds, self.traffic, self.operations, self.since_told, compacted
 
 
 class Early(NamedTuple):

@@ -74,6 +74,7 @@ class Notes:
         heard: Traffic,
         operations: Sequence[Done] = (),
         since_told: float | None = None,
+        compacted: bool = False,
     ) -> None:
         """Note a call that has ended.
 
@@ -84,10 +85,13 @@ class Notes:
             heard: The attempts at sending it.
             operations: The agent's operations for it.
             since_told: Seconds from what was told to this question, if it did not wait for indexers.
+            compacted: Whether the provider has replaced the older conversation by something shorter with it.
         """
         record = self._where(turn) | {name: round(seconds, 6)} | _operations(operations)
         if since_told is not None:
             record["since_told"] = round(since_told, 6)
+        if compacted:
+            record["compacted"] = True
         if heard.attempts:
             record["attempts"] = [attempt.record() for attempt in heard.attempts]
         self._timings.put(record)

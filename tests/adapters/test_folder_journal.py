@@ -36,6 +36,25 @@ def test_an_edit_holds_only_what_is_new() -> None:
     assert Edit.of(before, b"one\nthree\n").text == ""
 
 
+@given(old=FILES, new=FILES, apart=st.frozensets(st.sampled_from(["b", "c"])))
+def test_what_lies_apart_is_no_part_of_a_folder_and_outlives_what_is_written(
+    old: dict[str, bytes],
+    new: dict[str, bytes],
+    apart: frozenset[str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    def beside(files: dict[str, bytes]) -> dict[str, bytes]:
+        return {name: content for name, content in files.items() if not apart & set(name.split("/")[:-1])}
+
+    root = tmp_path_factory.mktemp("folder") / "files"
+    whole, folder = Folder(root), Folder(root, apart)
+    whole.write(old)
+    assert folder.read() == beside(old)
+    folder.write(beside(new))
+    kept = {name: content for name, content in old.items() if name not in beside(old)}
+    assert whole.read() == {**beside(new), **(kept if apart else {})}
+
+
 @given(old=FILES, new=FILES)
 def test_a_folder_holds_what_was_written_last_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, old: dict[str, bytes], new: dict[str, bytes]

@@ -32,6 +32,19 @@ class Metered(Agent):
 """
 
 
+COMPACTING = """
+from ltm_bench import Agent, Message, Reply
+from ltm_bench.adapters import Compacted
+
+class Compacting(Agent):
+    \"\"\"Its provider compacts the conversation with the third reply.\"\"\"
+
+    async def reply(self, message: Message) -> Reply:
+        self.count = getattr(self, "count", 0) + 1
+        return Compacted("Okay.") if self.count == 3 else Reply("Okay.")
+"""
+
+
 @pytest.fixture
 def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
@@ -207,3 +220,16 @@ def test_what_a_collector_rejects_is_said(
     told = [str(each.message) for each in recwarn if each.category is UserWarning]
     expected = f"--otel {address}: the collector rejected {rejected} of {sent} spans, saying: {why!r}"
     assert told == ([] if why is None else [expected])
+
+
+def test_a_turn_with_which_the_conversation_was_compacted_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "compacting.py").write_text(COMPACTING, "utf-8")
+    found = spans(write(source(run("compacting.py", "2k", scenarios=["colours"], examples=1))))
+    about = [values(span["attributes"]) for span in found if span["name"].startswith("invoke_agent")]
+    answered = [each for each in about if each["ltm_bench.answered"] == "agent"]
+    marks = ["gen_ai.conversation.compacted" in each for each in answered]
+    assert marks == [number == 2 for number in range(len(answered))]
+    assert len(marks) > 3

@@ -104,14 +104,20 @@ def read(picture: bytes) -> set[str]:
     return {element.text for element in ElementTree.fromstring(picture).iter() if element.text}
 
 
-def test_the_frontier_has_intervals_in_both_directions_for_cost_and_latency(make: Make) -> None:
+def test_the_frontier_has_intervals_in_both_directions_for_cost_context_and_latency(make: Make) -> None:
     runs = [make(agent) for agent in ("gpt-4o", "goldfish")]
     known = amount_interval([1.0, 1.2, 1.4, 1.6])
     assert known is not None
     chart = frontier.drawn(
         [
             cell.model_copy(
-                update={"dollars": 1.3, "dollars_interval": known, "latency": 2.0, "latency_interval": known}
+                update={
+                    "dollars": 1.3,
+                    "dollars_interval": known,
+                    "context": 900.0,
+                    "latency": 2.0,
+                    "latency_interval": known,
+                }
             )
             if cell.entrant == "gpt-4o"
             else cell.model_copy(update={"dollars": None, "latency": 0.5, "latency_interval": None})
@@ -122,6 +128,7 @@ def test_the_frontier_has_intervals_in_both_directions_for_cost_and_latency(make
     rows = {(row["against"], row["agent"]): row for row in values}
     assert set(rows) == {
         ("US dollars per run", "gpt-4o"),
+        ("context tokens per question", "gpt-4o"),
         ("median seconds per reply", "gpt-4o"),
         ("median seconds per reply", "goldfish"),
     }

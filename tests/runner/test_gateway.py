@@ -117,6 +117,8 @@ def test_a_programs_calls_have_dollars_and_belong_to_their_turns(
     assert answers["dollars"] == pytest.approx(found["costs"]["dollars"], abs=1e-6)
     asked = [question for each in found["examples"] for question in each["questions"]]
     assert all(each["dollars"] > 0 and each["usage"]["output"] > 0 for each in asked)
+    prompts = [each.prompt for each in server.spent]
+    assert all(each["context"] in prompts and each["context_calls"] == 1 for each in asked)
     assert "calls through the gateway" in Path("reports/r/report.html").read_text("utf-8")
 
 

@@ -6,8 +6,9 @@ A change is stored as the new part between unchanged ends, so the journal of a g
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -21,14 +22,19 @@ Files = Mapping[str, bytes]
 
 
 class Folder:
-    """A folder that is read and written whole."""
+    """A folder that is read and written whole, but for folders in it whose names are `apart`."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, apart: Set[str] = frozenset()) -> None:
+        self.root, self._apart = root, apart
+
+    def _paths(self) -> Iterator[Path]:
+        for place, folders, files in os.walk(self.root):
+            folders[:] = sorted(set(folders) - self._apart)
+            yield from (Path(place, name) for name in sorted(files))
 
     def read(self) -> dict[str, bytes]:
         """Return all files in it, by path."""
-        files = sorted(path for path in self.root.rglob("*") if path.is_file())
+        files = (path for path in self._paths() if path.is_file())  # no socket, and no link to nothing
         return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in files}
 
     def read_at_rest(self, locks: str) -> dict[str, bytes] | None:
@@ -47,8 +53,11 @@ class Folder:
 
     def write(self, files: Files) -> None:
         """Make these the only files in it."""
-        shutil.rmtree(self.root, ignore_errors=True)
-        self.root.mkdir(parents=True)
+        if not self._apart:
+            shutil.rmtree(self.root, ignore_errors=True)
+        for path in self._paths():
+            path.unlink(missing_ok=True)  # a program that was killed may have left others at work
+        self.root.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)

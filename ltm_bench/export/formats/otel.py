@@ -66,7 +66,7 @@ def spans(source: Source) -> Iterator[Span]:
     What took how long is measured; when it began is not, so spans follow each other from the run's start.
     """
     began = source.started or source.manifest.suite.start
-    done, now = _measured(source), round(began.timestamp()) * 1_000_000_000
+    (done, compacted), now = _measured(source), round(began.timestamp()) * 1_000_000_000
     asked = {(e.id, q.turn): q for e in source.results.examples for q in e.questions}
     trace, talk = _Trace(source), _Conversed("", now)
     for timed in source.turns():
@@ -76,7 +76,8 @@ def spans(source: Source) -> Iterator[Span]:
         if name != talk.name or not talk.turns:
             talk = _Conversed(name, now)
         talk.turns += 1
-        made = trace.turn(timed, done.get((name, timed.turn.message.turn), ()), asked, talk, now)
+        place = (name, timed.turn.message.turn)
+        made = trace.turn(timed, done.get(place, ()), asked, talk, now, compacted=place in compacted)
         now = int(made[-1]["endTimeUnixNano"])
         yield from made
     if talk.turns:
@@ -133,6 +134,8 @@ class _Trace:
         asked: Mapping[tuple[str, int | None], Question],
         talk: _Conversed,
         began: int,
+        *,
+        compacted: bool,
     ) -> list[Span]:
         """Return the spans of a turn's operations, and its own, which comes last."""
         turn, place = timed.turn, f"turn {talk.name} {timed.turn.message.turn}"
@@ -149,7 +152,9 @@ class _Trace:
         span = self._span(
             f"invoke_agent {self._results.agent}", place, f"talk {talk.name}", _INTERNAL, began, ended
         )
-        span["attributes"] = _attributes(self._about(turn, talk))
+        span["attributes"] = _attributes(
+            self._about(turn, talk) | {"gen_ai.conversation.compacted": compacted or None}
+        )
         question = asked.get((turn.example or "", turn.message.turn)) if turn.kind == "ask" else None
         if question is not None:
             span["events"] = [_verdict(question, ended)]
@@ -226,11 +231,14 @@ def _text(text: str) -> str:
     return visible(scrubbed(text))
 
 
-def _measured(source: Source) -> dict[tuple[str, int], list[_Operation]]:
-    """Return the operations that the side file has, by conversation and turn."""
+def _measured(source: Source) -> tuple[dict[tuple[str, int], list[_Operation]], set[tuple[str, int]]]:
+    """Return the operations that the side file has, by conversation and turn, and the turns of compactions."""
     found: dict[tuple[str, int], list[_Operation]] = {}
+    compacted = set[tuple[str, int]]()
     for record in records(source.folder / "timings.jsonl"):
         turn, place = record.get("turn"), record.get("conversation")
         if isinstance(turn, int):
             found.setdefault((str(place or ""), turn), []).extend(read_operations(record.get("operations")))
-    return found
+            if record.get("compacted") is True:
+                compacted.add((str(place or ""), turn))
+    return found, compacted

@@ -1,4 +1,4 @@
-"""The score against both cost and latency, with 95 % intervals in both directions and the Pareto frontiers."""
+"""The score against cost, context tokens and latency, with 95 % intervals both ways, and the frontiers."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -22,14 +22,15 @@ from ltm_bench.score.statistics.intervals import Interval
 
 _PANELS: Mapping[str, Callable[[Cell], tuple[float | None, Interval | None]]] = {
     "US dollars per run": lambda cell: (cell.dollars, cell.dollars_interval),
+    "context tokens per question": lambda cell: (cell.context, cell.context_interval),
     "median seconds per reply": lambda cell: (cell.latency, cell.latency_interval),
 }
 
 
 def draw(runs: Sequence[Scored]) -> Chart:
-    """Draw a point with two whiskers for each agent and span, beside each other for cost and for latency.
+    """Draw a point with two whiskers for each agent and span, beside each other for each of these.
 
-    The cost of fewer than four runs has no interval, and an agent of unknown cost no point among the costs.
+    Cost and tokens of fewer than four runs have no interval; an agent has no point where they are unknown.
     """
     return drawn([cell for cell in compare(runs).cells if cell.complete])
 

@@ -97,6 +97,10 @@ class Cell(BaseModel):
     """Mean over the runs; None if a price is unknown."""
     dollars_interval: Interval | None = None
     """95 % interval of that mean; None for fewer than four runs, which say too little."""
+    context: float | None = None
+    """Context tokens of a question, averaged over the runs; None if they are unknown in one of them."""
+    context_interval: Interval | None = None
+    """95 % interval of that mean; None for fewer than four runs."""
     latency: float | None
     """Median latency of a reply in seconds, averaged over the runs."""
     latency_interval: Interval | None = None
@@ -132,7 +136,7 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
     means = {name: sum(scores) / len(scores) for name, scores in pooled.items()}
     complete = all(each.complete for each in results)
     waits = [each.latency for each in results if each.latency is not None]
-    dollars = [each.costs.dollars for each in results]
+    dollars, contexts = zip(*((each.costs.dollars, each.context.mean) for each in results), strict=True)
     return Cell(
         entrant=entrant,
         span=span,
@@ -150,6 +154,8 @@ def cell_of(entrant: str, span: int, runs: Sequence[Scored]) -> Cell:
         chance=_mean([None if Outcome.NOT_REACHED in each.outcomes else each.chance for each in results]),
         dollars=_mean(dollars),
         dollars_interval=amount_interval(dollars),
+        context=_mean(contexts),
+        context_interval=amount_interval(contexts),
         latency=_mean([each.median for each in waits]),
         latency_interval=_mean_interval([each.interval for each in waits]),
         controls=pooled_controls([(each.controls, each.examples) for each in results], [*scenarios.values()]),

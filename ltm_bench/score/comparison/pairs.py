@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field, computed_field
 
 from ltm_bench.core.grouping import grouped
 from ltm_bench.core.seeds import Seed
+from ltm_bench.score.comparison.breaking_even import BreakEven
 from ltm_bench.score.comparison.entrants import Asked, Scored, asked_by
 from ltm_bench.score.results.headline import worth
 from ltm_bench.score.statistics.figures import Row, clusters
@@ -49,6 +50,8 @@ class Pair(BaseModel):
 
     Only those of which it is known.
     """
+    break_even: list[BreakEven] = Field(default_factory=list)
+    """Where along the conversation one of the two begins to take less than the other."""
     only_first: list[str]
     """Examples that only the first got fully right."""
     only_second: list[str]

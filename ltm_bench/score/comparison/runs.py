@@ -11,6 +11,7 @@ from itertools import combinations
 from pydantic import BaseModel, Field
 
 from ltm_bench.core.grouping import grouped
+from ltm_bench.score.comparison.breaking_even import break_even
 from ltm_bench.score.comparison.cells import Cell, cell_of, mark_frontier, rank
 from ltm_bench.score.comparison.circumstances import made_otherwise, scored_otherwise
 from ltm_bench.score.comparison.entrants import Scored, entrants
@@ -81,6 +82,8 @@ def compare(runs: Sequence[Scored], *, say_mode: bool = True) -> Comparison:
         against = list(combinations(sorted(here, key=lambda name: (name.casefold(), name)), 2))
         found = [pair(span, a, b, by_cell[a, span], by_cell[b, span], len(against)) for a, b in against]
         pairs += found
+        for each in found:
+            each.break_even = break_even(by_cell, span, each.first, each.second)
         for each in found:
             both = {name: cells[name, span].retest for name in (each.first, each.second)}
             each.moves = {name: again.score for name, again in both.items() if again is not None}

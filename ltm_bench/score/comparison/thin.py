@@ -11,7 +11,7 @@ from ltm_bench.core.messages import Verdict
 from ltm_bench.log.controls import KINDS
 from ltm_bench.log.manifest import Manifest
 from ltm_bench.score.comparison.entrants import Scored
-from ltm_bench.score.results.course import Course
+from ltm_bench.score.results.course import thinned
 from ltm_bench.score.results.examples import Controlled, ExampleResult, Needle, Question, ScenarioResult
 from ltm_bench.score.results.published_runs import BEGINNING
 from ltm_bench.score.results.run import Results
@@ -40,6 +40,7 @@ class Thinner:
             "scenarios": [self._scenario(each) for each in results.scenarios],
             "operations": [_without(each, along=()) for each in results.operations],
             "costs": _without(results.costs, accounts=[], usage={}),
+            "course": thinned(results.course),
             "latency": results.latency and _without(results.latency, percentiles={}),
             "outcomes": self._once(tuple(results.outcomes), results.outcomes),
         }
@@ -101,7 +102,6 @@ _UNSEEN: Any = {
     **dict.fromkeys(("aspects", "audits", "raters", "skills", "distances", "needle_recall"), ()),
     **{key: {} for key in ("references", "decided_by", "environment")},
     **dict.fromkeys(("ranking", "writing", "leaks", "heard")),
-    "course": Course(),
 }
 
 

@@ -46,6 +46,12 @@ class Course(BaseModel, frozen=True):
     """The jumps of benchmark time."""
 
 
+def thinned(course: Course, most: int = 16) -> Course:
+    """Return a course in few steps, without filler and jumps. What was spent up to each of them is as it was."""
+    every = -(-len(course.steps) // most) or 1
+    return Course(steps=course.steps[every - 1 :: every])
+
+
 class _CallGroup(NamedTuple):
     """Consecutive calls, and the sums over them."""
 

@@ -182,6 +182,10 @@ class Question:
     """Which needles the agent's retrieval found, if known."""
     usage: dict[str, int] | None = None
     """Usage of its reply, in normalised figures; None if the adapter does not report it."""
+    context: int | None = None
+    """Prompt tokens of the call that answered it, without a memory's own calls; None if unknown."""
+    context_calls: int = 0
+    """Calls whose prompts these are: if several, which of them answered is not known."""
     dollars: float | None = None
     """Price of its reply; None if unknown."""
     seconds: float | None = None

@@ -12,7 +12,7 @@ from functools import partial
 
 from ltm_bench.core.messages import Finish, Matcher, Reply, Turn, Usage, Verdict
 from ltm_bench.core.servers import without_thinking
-from ltm_bench.log.calls import Call
+from ltm_bench.log.calls import Call, context_of
 from ltm_bench.log.events import Answered, Ended, Finished, Forked, Jumped, PublishedScore, Replied, Sent
 from ltm_bench.log.journal import retrieval_trace_of, written_of
 from ltm_bench.log.manifest import Manifest
@@ -63,8 +63,10 @@ class TurnListener:
         """Take a jump of the benchmark's clock."""
 
 
-_Used = tuple[Usage | None, Decimal | None]
-"""What a reply used and cost; None if unknown."""
+_Used = tuple[Usage | None, Decimal | None, tuple[int | None, int]]
+"""What a reply used and cost, and its context, as `context_of` tells it; None if unknown."""
+
+_UNKNOWN: _Used = (None, None, (None, 0))
 
 
 class Fold:
@@ -224,7 +226,7 @@ class Fold:
             self.course.filled(sent, replied)
         itself = self.hearing.add(sent, replied)
         calls = self._calls(sent, replied, itself=itself)  # one that was observed settles its calls, too
-        used = self._called(sent, replied, calls) if itself else (replied.usage, None)
+        used = self._called(sent, replied, calls) if itself else (replied.usage, None, (None, 0))
         if sent.example is None:
             return None
         # the histories of public sets are long, and published scorers ask about them
@@ -253,7 +255,7 @@ class Fold:
         unpriced = usage is None and self._free
         price = None if unpriced else self.books.price_of(calls)
         self.course.called(sent, usage, price)
-        return usage, price
+        return usage, price, context_of(calls)
 
     def _fork(self, sent: Sent, replied: Replied | None) -> Question:
         """Take a forked question: neither it nor its reply is a turn."""
@@ -267,7 +269,7 @@ class Fold:
         return question
 
     def _question(
-        self, sent: Sent, replied: Replied | None, used: _Used = (None, None), *, forked: bool = False
+        self, sent: Sent, replied: Replied | None, used: _Used = _UNKNOWN, *, forked: bool = False
     ) -> Question:
         example, expect = self._example(sent.example), self._expected(sent)
         example.taking.waited(self._spent.get(sent.turn))
@@ -286,12 +288,14 @@ class Fold:
         matched, verdict = self._scored(place, expect, reply, turns)
         again = controlled(self.files.again, place, verdict, partial(self._again, expect, turns))
         rungs = climbed(self.files.again, place, expect, turns, partial(self._instead, expect, turns))
-        usage, price = used
+        usage, price, (context, context_calls) = used
         question = replace(
             question,
             reply=replied.reply,
             verdict=verdict,
             usage=None if usage is None else {name: getattr(usage, name) for name in FIGURES},
+            context=context,
+            context_calls=context_calls,
             dollars=None if price is None else round(float(price), 9),
             seconds=self._taken.get(sent.turn),
             since_told=self._since.get(sent.turn),

@@ -11,6 +11,7 @@ from ltm_bench.score.audits.raters import Agreement
 from ltm_bench.score.audits.records import Audit
 from ltm_bench.score.results.accounts import Costs
 from ltm_bench.score.results.aspects import Aspect
+from ltm_bench.score.results.context import ContextTokens
 from ltm_bench.score.results.controls import Controls
 from ltm_bench.score.results.course import Course
 from ltm_bench.score.results.delays import DelayCurve
@@ -95,6 +96,8 @@ class Results(BaseModel, frozen=True):
     costs: Costs
     in_all: dict[str, float | None] = {}
     """Dollars of the run, its judges and readers, its controls and rungs, and of `all`; empty without the last two."""
+    context: ContextTokens = ContextTokens()
+    """What the agent's model read to answer a question."""
     latency: Latency | None
     outcomes: dict[Outcome, int]
     lost: dict[str, int] = Field(default_factory=dict)

@@ -12,6 +12,7 @@ from ltm_bench.score.audits.auditing import audits
 from ltm_bench.score.audits.raters import agreements
 from ltm_bench.score.results.accounts import in_all
 from ltm_bench.score.results.aspects import aspects
+from ltm_bench.score.results.context import context_tokens
 from ltm_bench.score.results.controls import controls_of
 from ltm_bench.score.results.delays import delays
 from ltm_bench.score.results.examples import ExampleResult, ScenarioResult
@@ -114,6 +115,7 @@ def results_of(
         ],
         costs=(costs := fold.books.costs(opinions)),
         in_all=in_all(costs, files.again, free=manifest.agent.free),
+        context=context_tokens(examples),
         latency=files.timings.latency,
         writing=summed([each.examined for each in fold.examples.values() if each.examined is not None]),
         aspects=aspects(examples),

@@ -64,6 +64,8 @@ def results_in(content: bytes, name: str, manifest: Manifest) -> Results | None:
     ours |= {key: getattr(manifest, key) for key in ("span", "seed", "bench_version")}
     if any(getattr(results, key) != value for key, value in ours.items()):
         return None
+    if "context" not in results.model_fields_set:
+        return None  # from before questions had one
     questions = [question for example in results.examples for question in example.questions]
     if any(each.published is not None and not each.published.asked for each in questions):
         return None  # from before questions of public sets were known by more than their place
