@@ -227,9 +227,7 @@ class Reference(Agent):
         if not can.get(fault, True):
             return None
         if fault == "mixes":
-            own = {each.about for part in needs for fact in part for each in fact}
-            others = [each.value for each in told if each.about is not None and each.about not in own]
-            replies = [f"It is {value}." for value in others if value in str(line.expect)]
+            replies = [f"It is {value}." for value in _others(told, needs) if value in str(line.expect)]
         return next((each for each in replies if self.judged(message, each).outcome in SHOWN_BY[fault]), None)
 
     def _in_hand(self, message: Message, line: Ask) -> bool:
@@ -334,3 +332,9 @@ def _shortened(reply: str, known: Sequence[bool]) -> str:
     if isinstance(read, dict):
         return json.dumps({k: kept if isinstance(v, list) else v for k, v in read.items()})
     return json.dumps(kept)
+
+
+def _others(told: Sequence[Telling], needs: Sequence[Facts]) -> list[str]:
+    """Return the values of what was told of other things than a question needs."""
+    own = {each.about for part in needs for fact in part for each in fact}
+    return [each.value for each in told if each.about is not None and each.about not in own]

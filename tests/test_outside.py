@@ -71,7 +71,7 @@ REVIEWED = {
         "ltm_bench/adapters/memories/product_process.py :: ProductProcess.read :: self._process.stdout.readline",
         "agents/command.py :: Command._once :: self._process.stdout.readline",
         "agents/acp.py :: _Session.receive :: self._out.readline",
-        "ltm_bench/adapters/program_agent.py :: last_of :: stream.read",  # the last 4,096 bytes
+        "ltm_bench/adapters/memories/program_agent.py :: last_of :: stream.read",  # the last 4,096 bytes
         "ltm_bench/viewer/desk.py :: Desk.application.answer :: request.body",  # its stated length is checked
         "ltm_bench/export/bundle.py :: unpack :: *",  # after check_zip
         "ltm_bench/export/leaderboard/entries.py :: _read :: (run / name).read_bytes",  # from there

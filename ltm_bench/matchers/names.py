@@ -108,6 +108,17 @@ class NamesOnly(OneOf):
         many = len(given) > max(FEW, len(self.among) // 2) and len(words(reply)) < _TALK * len(given)
         if many or (rivals and hardly_adds(reply, turns)):
             return RECITAL
+        if beside := self._beside(reply, turns, found):
+            return beside
+        several = len(given) > 1
+        if len(given) > (_PAIR if decision.sure else FEW) or (several and self.value not in given):
+            return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(given)}")
+        if several or (not decision.sure and given[0] == self.value):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}: {' or '.join(given)}")
+        return None
+
+    def _beside(self, reply: str, turns: Sequence[Turn], found: Sequence[Mention]) -> Verdict | None:
+        """Judge a reply that alleges another value where a question wants all that are true; None for any other."""
         alleged = [m for m in found if m.value != self.value and not (m.denied or m.taken_back)]
         answered = any(m.value == self.value for m in found)
         if alleged and answered and not self.stale and all(each.search(asked(turns)) for each in _SEVERAL):
@@ -116,11 +127,6 @@ class NamesOnly(OneOf):
             owned = owners(said, self.candidates(), turns)  # of somebody else, it may be true
             outcome = Outcome.WRONG if told and not owned else Outcome.UNDECIDED
             return Verdict(outcome, 0.0, f"{_BESIDE} {alleged[0].value}")
-        several = len(given) > 1
-        if len(given) > (_PAIR if decision.sure else FEW) or (several and self.value not in given):
-            return Verdict(Outcome.WRONG, 0.0, f"several values are named: {', '.join(given)}")
-        if several or (not decision.sure and given[0] == self.value):
-            return Verdict(Outcome.UNDECIDED, 0.0, f"{decision.reason}: {' or '.join(given)}")
         return None
 
     def parts(self, reply: str) -> Iterator[tuple[str, str]]:

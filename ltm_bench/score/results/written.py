@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from pydantic import BaseModel
@@ -144,8 +145,9 @@ def examine(
         before: What the store had of facts just before they were replaced or deleted. A fact that is gone now, and of
             which that is not known since the run was interrupted there, is left out.
     """
-    values = [value for each in told for value in (each.fact.value, *each.fact.among)]
-    texts = _read_those_with(values, memories)
+    texts = _read_those_with(
+        chain.from_iterable((each.fact.value, *each.fact.among) for each in told), memories
+    )
     gone, known = frozenset(deleted), list(others)
     last = {each.fact.about: each.fact for each in told}
     several = len({each.user for each in told if each.user is not None}) > 1

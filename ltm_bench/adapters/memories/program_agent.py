@@ -17,9 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
-from ltm_bench.adapters.durable import DurableAgent, require_scripted
 from ltm_bench.adapters.files import user_folder, users_in
-from ltm_bench.adapters.folder_journal import Change, Folder, FolderJournal, files_after
+from ltm_bench.adapters.memories.durable import DurableAgent, require_scripted
+from ltm_bench.adapters.memories.folder_journal import Change, Folder, FolderJournal, files_after
 from ltm_bench.adapters.text import pieces, sendable, stamped
 from ltm_bench.core.clock import stamp
 from ltm_bench.core.errors import AgentError
