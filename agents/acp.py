@@ -14,7 +14,7 @@ import asyncio
 import json
 import shlex
 import shutil
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ from ltm_bench.adapters import (
     ProgramAgent,
     content_of,
     end_program,
+    exit_of,
     json_of,
     last_of,
     need,
@@ -93,8 +94,9 @@ class Acp(ProgramAgent):
         """Look for the program. Raises ConfigError if it or the extra is missing."""
         await super().open(home)
         need("acp", "acp")
-        if shutil.which(self._words[0]) is None:
+        if (found := shutil.which(self._words[0])) is None:
             raise ConfigError(f"acp: there is no program {self._words[0]!r}; name one with command")
+        self._program = Path(found).absolute()  # it starts in another folder
 
     async def _say(self, user: str | None, text: str) -> Reply:
         if user not in self._open:
@@ -116,7 +118,8 @@ class Acp(ProgramAgent):
             each.mkdir(parents=True, exist_ok=True)
         try:
             process = await asyncio.create_subprocess_exec(
-                *self._words,
+                self._program,
+                *self._words[1:],
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
@@ -166,6 +169,16 @@ class Acp(ProgramAgent):
         else:
             return
         raise AgentError(f"{self._words[0]} {' '.join(scrubbed(said).split())[:300]}")
+
+    async def fork(self, message: Message) -> Callable[[], Awaitable[Reply]]:
+        """Freeze the program's files. Raises AgentError if it could not go on with its session afterwards."""
+        session = self._open.get(message.user)
+        if session is not None and not session.loads:
+            raise AgentError(
+                f"{self._words[0]} cannot load a session, so that it would forget the conversation after a forked "
+                "question; use --questions in-line"
+            )
+        return await super().fork(message)
 
     async def _stop(self, user: str | None) -> None:
         if (session := self._open.pop(user, None)) is not None:
@@ -233,8 +246,13 @@ class _Session:
         self._said, self._size = [], 0
         block = need("acp", "acp").text_block(text)
         turn = asyncio.create_task(self._connection.prompt(session_id=self._id, prompt=[block]))
+        ended = asyncio.create_task(exit_of(self._process))
         try:
-            await asyncio.wait([turn], timeout=seconds)
+            await asyncio.wait([turn, ended], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if ended.done():
+                await asyncio.wait([turn], timeout=_PATIENCE)  # what it said before
+                if not turn.done():
+                    raise ConnectionError
             if not turn.done():
                 with suppress(ConnectionError):
                     await self._connection.cancel(session_id=self._id)
@@ -243,19 +261,25 @@ class _Session:
             return "".join(self._said).strip(), str((await turn).stop_reason)
         finally:
             turn.cancel()
+            ended.cancel()
 
     async def obituary(self) -> str:
         """Say how the program ended; empty if it lives."""
         with suppress(TimeoutError):
-            code = await asyncio.wait_for(self._process.wait(), _PATIENCE)
-            last = (await self._last_words).decode("utf-8", "replace").strip().splitlines()
+            code = await asyncio.wait_for(exit_of(self._process), _PATIENCE)
+            last = (await self._last()).decode("utf-8", "replace").strip().splitlines()
             return f"ended with code {code}{f', saying: {last[-1]}' if last else ''}"
         return ""
+
+    async def _last(self) -> bytes:
+        """Return its last words; nothing if what it has started still holds its standard error."""
+        await asyncio.wait([self._last_words], timeout=_PATIENCE)
+        return self._last_words.result() if self._last_words.done() else b""
 
     async def end(self) -> None:
         """Kill the program, and what it has started."""
         await end_program(self._process)
-        await self._last_words
+        self._last_words.cancel()
         if hasattr(self, "_connection"):
             await self._connection.close()
 

@@ -150,6 +150,7 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.memories.product_process import ProductProcess as ProductProcess
     from ltm_bench.adapters.memories.program_agent import ProgramAgent as ProgramAgent
     from ltm_bench.adapters.memories.program_agent import end_program as end_program
+    from ltm_bench.adapters.memories.program_agent import exit_of as exit_of
     from ltm_bench.adapters.memories.program_agent import last_of as last_of
     from ltm_bench.adapters.memories.scratchpad import WRITE_NOTES as WRITE_NOTES
     from ltm_bench.adapters.memories.scratchpad import WRITE_QUERIES as WRITE_QUERIES

@@ -30,7 +30,8 @@ def agree(plan: Plan, found: Estimate | None, runs: int) -> None:
         return
     most = "at most" if found is not None and found.bounded else "about"
     sum_ = "an unknown sum (`ltm-bench estimate` tells)" if spent is None else f"{most} ${spent:.2f}"
-    err().print(f"This will cost {sum_}. Begin? [y/N] ", end="")
+    err().file.write(f"This will cost {sum_}. Begin? [y/N] ")  # with --quiet, too
+    err().file.flush()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # asyncio's would wait for the answer
     try:
         said = input().strip().lower()

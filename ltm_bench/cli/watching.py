@@ -45,7 +45,7 @@ def watch(
 
     def foresee(plan: Plan, found: Estimate | None) -> None:
         display.foresee(plan, found)
-        if dear and sys.stdin.isatty() and err().is_terminal:
+        if dear and sys.stdin is not None and sys.stdin.isatty() and err().is_terminal:
             agree(plan, found, dear.pop())
 
     def stopped(run: Run) -> None:

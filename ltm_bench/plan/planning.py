@@ -1,5 +1,6 @@
 """From a request to a plan: every name is resolved once, into a manifest, its examples and an agent factory."""
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -311,7 +312,13 @@ def _about_own(request: Request, data: str, suite: Suite) -> Request:
             f"--data {data}: the suite {request.suite} is not a public set (see datasets list); if a "
             "scenario of it reads data, say so with -P SCENARIO.data=PATH"
         )
-    own, given = {"data": data, "tasks": str(Path(data, "tasks.json"))}, request.parameters or {}
+    tasks = Path(data, "tasks.json")
+    if not tasks.is_file():
+        raise ConfigError(
+            f"--data {data}: there is no tasks.json in it; `ltm-bench datasets swim generate {shlex.quote(data)} "
+            f"--agent MODEL -o {shlex.quote(str(tasks))}` writes one"
+        )
+    own, given = {"data": data, "tasks": str(tasks)}, request.parameters or {}
     asked = {row: own | dict(given.get(row, {})) for row in request.scenarios or suite.scenarios}
     return replace(request, parameters={**given, **asked})
 

@@ -76,6 +76,13 @@ class Quoting:
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
             Path(os.environ["TOLD"]).write_text(str(child.pid), "utf-8")
             await asyncio.sleep(600)
+        elif MODE in ("leaves a child", "leaves a daemon"):
+            detached = MODE == "leaves a daemon"
+            child = subprocess.Popen(
+                [sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=detached
+            )
+            Path(os.environ["TOLD"]).write_text(str(child.pid), "utf-8")
+            os._exit(7)
         elif MODE == "dies":
             sys.stderr.write("out of cheese\n")
             sys.stderr.flush()

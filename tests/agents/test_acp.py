@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import shlex
+import signal
 import sys
 import time
 from datetime import UTC, datetime
@@ -77,6 +78,23 @@ def test_a_program_that_hangs_is_ended_with_its_children_and_its_files_are_as_be
     )
     assert gone(int((tmp_path / "told").read_text("utf-8")))
     assert not list((tmp_path / "home").rglob("half.txt"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="not here: /proc")
+@pytest.mark.parametrize("mode", ["leaves a child", "leaves a daemon"])
+def test_what_a_dead_program_has_started_holds_nobody_up(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOLD", str(tmp_path / "told"))
+    monkeypatch.setattr(sys.modules[type(made()).__module__], "_PATIENCE", 0.1)
+    try:
+        said_ = asyncio.run(failure(mode, tmp_path / "home", timeout=60.0))
+    finally:
+        child = int((tmp_path / "told").read_text("utf-8"))
+        if mode == "leaves a daemon":  # in a session of its own, where nobody looks for it
+            os.kill(child, signal.SIGKILL)
+    assert said_ == "program ended with code 7"
+    assert gone(child)
 
 
 @pytest.mark.parametrize(
@@ -182,6 +200,40 @@ def test_a_program_that_cannot_load_a_session_is_not_resumed(tmp_path: Path) -> 
 
     with pytest.raises(CannotResume, match=r"cannot load a session.*--fresh"):
         asyncio.run(talk())
+
+
+def test_a_program_that_cannot_load_a_session_is_not_forked(tmp_path: Path) -> None:
+    async def talk() -> None:
+        agent = made("forgets")
+        await agent.open(tmp_path)
+        try:
+            await agent.reply(said(0, "Hello!"))
+            await agent.fork(said(1, "What did I say?"))
+        finally:
+            await agent.close()
+
+    with pytest.raises(AgentError, match=r"cannot load a session.*--questions in-line$"):
+        asyncio.run(talk())
+
+
+def test_a_program_named_from_here_starts_in_its_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "agent.sh"
+    program.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, str(PROGRAM)])}\n", "utf-8")
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+
+    async def talk() -> str:
+        agent = make_agent("acp", {"command": "./agent.sh"})
+        await agent.open(tmp_path / "home")
+        try:
+            return (await agent.reply(said(0, "Hello!"))).text
+        finally:
+            await agent.close()
+
+    (tmp_path / "home").mkdir()
+    assert asyncio.run(talk()) == "I do not know."
 
 
 def test_doctor_says_what_the_program_can_do(tmp_path: Path) -> None:

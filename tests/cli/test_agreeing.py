@@ -25,7 +25,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was asked; whoever is asked says yes."""
     found: list[str] = []
     monkeypatch.setattr("signal.signal", lambda *_: None)
-    monkeypatch.setattr(console.err(), "print", lambda text="", **_: found.append(text))
+    monkeypatch.setattr(console.err(), "quiet", True)  # whoever is asked sees the question
+    monkeypatch.setattr(console.err(), "file", SimpleNamespace(write=found.append, flush=lambda: None))
     monkeypatch.setattr("builtins.input", lambda: "y")
     return found
 
@@ -106,6 +107,17 @@ def test_a_person_is_asked_once_unless_a_limit_or_yes_was_said_or_nobody_is_ther
     assert asked == [2 if words else 1] * times
 
 
+def test_nobody_is_asked_where_there_is_no_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("ltm_bench.cli.watching.agree", lambda plan, found, runs: pytest.fail("asked"))
+    monkeypatch.setattr("sys.stdin", None)
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    words = ("run", "--agent", "goldfish", "--span", "2k", "--scenario", "colours", "--examples", "1")
+    assert command(*words).exit_code == 0
+
+
 def test_whoever_repeats_a_command_is_asked_about_the_runs_that_are_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: "Command"
 ) -> None:
@@ -117,4 +129,4 @@ def test_whoever_repeats_a_command_is_asked_about_the_runs_that_are_left(
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("rich.console.Console.is_terminal", True)
     assert command(*words, "--repeats", "3").exit_code == 0
-    assert asked == [3], "once, although two start"
+    assert asked == [2], "once, although two start"

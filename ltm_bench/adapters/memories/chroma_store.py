@@ -164,7 +164,8 @@ class ChromaStore(VectorStore):
         elif "locked" in locked:
             what, hint = "is in use by another program", "end that"
         elif not isinstance(error, TimeoutError):
-            return SubprocessError(str(error) or "its process ended")
+            ended = isinstance(error, EOFError | OSError)
+            return SubprocessError("Chroma's process ended" if ended else str(error))
         return AgentError(f"the vector store {self.path} {what}; {hint}, and resume the run")
 
     def _read(self) -> dict[str, Stored]:

@@ -10,12 +10,9 @@ used, so the folder is closed when one is full.
 
 import pickle
 import sys
+from contextlib import suppress
 from typing import Any
 
-import chromadb
-from chromadb.config import Settings
-
-_SETTINGS = Settings(anonymized_telemetry=False)
 _MOST_OPEN = 20
 """Folders open at once, one per user: each takes ten files and six threads. The others open when they are needed."""
 
@@ -73,7 +70,12 @@ class ChromaFolder:
 
     def _collections(self, *new: str) -> dict[str, Any]:
         if self._client is None:
-            self._client = client = chromadb.PersistentClient(self._path, _SETTINGS)
+            import chromadb  # here, so that what fails in it is answered
+            from chromadb.config import Settings
+
+            self._client = client = chromadb.PersistentClient(
+                self._path, Settings(anonymized_telemetry=False)
+            )
             there = client.list_collections()
             for each in there:
                 if each.metadata != self._about:
@@ -89,6 +91,8 @@ def serve() -> None:
     """Carry out requests until there are no more."""
     requests, answers, sys.stdout = sys.stdin.buffer, sys.stdout.buffer, sys.stderr
     folders: dict[str, ChromaFolder] = {}
+    with suppress(BaseException):  # it takes a second; what fails is answered when it is asked for
+        import chromadb as _
     while True:
         try:
             settings, method, given = pickle.load(requests)

@@ -53,6 +53,7 @@ class Folder:
 
     def write(self, files: Files) -> None:
         """Make these the only files in it."""
+        modes = {path: path.stat().st_mode for path in self._paths()}  # a script stays one
         if not self._apart:
             shutil.rmtree(self.root, ignore_errors=True)
         for path in self._paths():
@@ -62,6 +63,8 @@ class Folder:
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
+            if path in modes:
+                path.chmod(modes[path])
 
 
 class Edit(NamedTuple):

@@ -199,11 +199,18 @@ async def last_of(stream: asyncio.StreamReader) -> bytes:
 
 
 async def end_program(process: asyncio.subprocess.Process) -> None:
-    """Kill a program that leads its own session, and what it has started, if it has not ended."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            if sys.platform == "win32":
-                process.kill()
-            else:
-                os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+    """Kill a program that leads its own session, and what it has started: that may outlive it."""
+    with suppress(ProcessLookupError):
+        if sys.platform != "win32":
+            os.killpg(process.pid, signal.SIGKILL)
+        elif process.returncode is None:
+            process.kill()
+    await exit_of(process)
+    process._transport.close()  # type: ignore[attr-defined]  # what it has started elsewhere may hold its pipes open
+
+
+async def exit_of(process: asyncio.subprocess.Process) -> int:
+    """Return a program's exit code once it has ended. `process.wait` waits for the ends of its pipes, too."""
+    while process.returncode is None:
+        await asyncio.sleep(_LOOK)
+    return process.returncode

@@ -81,7 +81,8 @@ def _run(request: Request, new: NewRun, conduct: Conduct, series: Series, folder
             executions.append(partial(execute, plan, folder))
     options = replace(Options.of(conduct), beside=spelled(Thresholds, series, Thresholds()))
     # Whoever states a limit has agreed to it already.
-    dear = [] if series.yes or options.budget.limit is not None else [len(executions)]
+    left = sum(not (folder / "events.jsonl").exists() for folder in folders)
+    dear = [] if series.yes or options.budget.limit is not None else [left]
     runs = [watch(each, options, dear=dear) for each in executions]
     for each in runs if series.otel is not None else ():
         try:

@@ -15,6 +15,10 @@ _FIGURES: Mapping[str, Callable[[Step], float | None]] = {
 """By what is said of the one that takes less: the dollars of a whole run of that length, and a call's prompt there."""
 
 
+_LEAST = 0.05
+"""The share by which two agents must differ in the end."""
+
+
 class BreakEven(BaseModel):
     """Where one agent begins to take less than another, and does so until the conversation's end."""
 
@@ -38,7 +42,8 @@ def break_even(
 ) -> list[BreakEven]:
     """Return where one of two entrants begins to take less, from the first seed that both were run with.
 
-    Nothing of what is unknown, or if the same one takes less all along.
+    Nothing of what is unknown, or if the same one takes less all along. Nor if it changes more than once, or if they
+    differ by less than `_LEAST` in the end: that is chance.
     """
     theirs = {run.results.seed: run for run in runs[second, span]}
     both = [(run, theirs[run.results.seed]) for run in runs[first, span] if run.results.seed in theirs]
@@ -54,7 +59,8 @@ def break_even(
         at = [step.position for step in other]
         gaps = [value - np.interp(place, at, others) for place, value in zip(places, ours, strict=False)]
         before = [i for i, gap in enumerate(gaps) if np.sign(gap) != np.sign(gaps[-1])]
-        if before and gaps[-1]:
+        once = bool(before) and before == [*range(len(before))]
+        if once and abs(gaps[-1]) > _LEAST * others[-1]:
             less, more = (first, second) if gaps[-1] < 0 else (second, first)
             found.append(BreakEven(less=less, more=more, does=does, position=places[before[-1] + 1]))
     return found

@@ -49,7 +49,7 @@ class Course(BaseModel, frozen=True):
 def thinned(course: Course, most: int = 16) -> Course:
     """Return a course in few steps, without filler and jumps. What was spent up to each of them is as it was."""
     every = -(-len(course.steps) // most) or 1
-    return Course(steps=course.steps[every - 1 :: every])
+    return Course(steps=course.steps[(len(course.steps) - 1) % every :: every])  # the last one among them
 
 
 class _CallGroup(NamedTuple):
