@@ -11,50 +11,34 @@ from itertools import pairwise
 from typing import ClassVar
 
 from ltm_bench.core.messages import Outcome, Turn, Verdict
+from ltm_bench.core.words import alternatives
 from ltm_bench.matchers.names import NamesOnly, around
 from ltm_bench.matchers.reading import Mention, Time, gives_up, lexicon, mentions, plain, read
 from ltm_bench.matchers.reading.abstaining import in_own_words
 from ltm_bench.matchers.reading.doubting import asked
 from ltm_bench.matchers.restraint import NeverSaid
 
-_NEAR = 40
-"""Characters before a value in which it is said to have been left."""
+_DOUBTS = "doubts what nothing has changed"
 _OVER = (Time.PAST, Time.REPLACED)
 _HELD = (Outcome.WRONG, Outcome.STALE)
-_GONE = re.compile(
-    r"\b(?:it|that|this|he|she|they|(?:the|your) [\w-]+(?: [\w-]+)?)"
-    r"(?:(?: is|'s| are|'re| will|'ll) (?:not|no longer)|(?: is| are| wo)n't)(?: be)?(?: (?:parked|standing|kept))?"
-    r" (?:there|here|(?:in|at) [^.,;!?\n]{1,40} any ?(?:more|longer))\b"
-    r"|\b(?:won't|will not|no longer) find (?:it|them|that|(?:the|your) [\w-]+) (?:there|here)\b"
-)
+_GONE = re.compile(rf"\b(?:{alternatives('not there')})\b")
 """Says of what the question takes for granted that it does not hold, without naming it."""
 _MAYBE = re.compile(r"(?:\bno longer|\bnot|n't)\b[^.;!?\n]{0,30}\b(?:there|any ?(?:more|longer))\b")
 """May say so, or anything else: `don't leave it there`."""
-_AWAY = re.compile(
-    r"\b(?:gone|went|away|moved|driven|drove|taken|took|until(?! further)|used to|(?<!you )left(?! (?:it|them|your)))\b"
-)
+_AWAY = re.compile(rf"\b(?:until|used to|(?<!you )(?:{alternatives('leaving')})(?! (?:it|them|your)\b))\b")
 """May say that something has left."""
-_STAYS = re.compile(
-    r"(?i)\b(?:(?:has|have|had|did|was)(?:n['’]t| not| never)|never)(?: been)?"
-    r" (?:left|leave|moved?|gone|driven|taken)\b(?: away| anywhere)?(?: from)?"
-)
+_STAYS = re.compile(rf"(?i)\b(?:{alternatives('never')})(?: been)? (?:{alternatives('leaving')})\b(?: from)?")
 _STILL = "is still in"
 """Put for a leaving that is denied: `it never left Ghent` asserts Ghent."""
-_LEAVES = re.compile(
-    r"\b(?:left|leaves|leaving|away from|(?:moved|gone|driven|taken)\b[^.,;\n]{0,20} from)(?: the| your)?\W*$"
-)
-"""Stands before what something has left."""
+_NEAR = 40
+"""Characters before a value in which it is said to have been left."""
+_LEAVES = re.compile(rf"\b(?:left|(?:{alternatives('leaving')})\b[^.,;\n]{{0,20}} from)(?: the| your)?\W*$")
 _UNTIL = re.compile(r"\b(?:until(?! further)|used to|no longer)\b")
-_IF = re.compile(
-    r"(?<!even )(?<!as )\b(?:if|unless|in case|whether|provided)\b(?! (?:i|my|memory|we|you|anything)\b)"
-)
+_IF = re.compile(rf"\b(?:{alternatives('conditions')})\b(?! (?:i|my|memory|we|you|anything)\b)")
 """Makes what a sentence says depend on something; politeness does not: `if I remember`, `if you need more`."""
 _BOTH = re.compile(r"\W*(?:(?:and|also|as well as|too|in|at|now|it's|is)\b\W*)*")
 """What joins two values that are both said to hold."""
-_NOBODY = re.compile(
-    r"(?i)\b(?:(?:nobody|no one)(?=(?:'s)?(?: \w+){0,2}? (?:know\w*|say|says|said|tells?|told|sure)\b)"
-    r"|there(?:'s| is) no (?:telling|knowing|way))\b"
-)
+_NOBODY = re.compile(rf"(?i)\b(?:{alternatives('nobody knows')})\b")
 _WAS = re.compile(r"(?i)\b(?:was|were|had|last|left|until|before|earlier|once|moved)\b")
 """Tells of what was, beside a value that no longer holds."""
 
@@ -65,8 +49,15 @@ def _over(found: Sequence[Mention], reply: str) -> bool:
 
 
 def _left(m: Mention, reply: str) -> bool:
-    """Whether a value is said to have been left."""
-    return bool(_LEAVES.search(plain(read(reply).text[max(0, m.start - _NEAR) : max(0, m.start)])))
+    """Whether a value is said to have been left, or to have held until something."""
+    before = plain(read(reply).text[max(0, m.start - _NEAR) : max(0, m.start)])
+    return bool(_LEAVES.search(before) or _UNTIL.search(plain(around(m, reply))))
+
+
+def _beside(now: Sequence[Mention], reply: str) -> bool:
+    """Whether two values are said side by side to hold."""
+    text, pairs = plain(read(reply).text), pairwise(m for m in now if m.time not in _OVER)
+    return any(a.value != b.value and _BOTH.fullmatch(text[a.end : b.start]) for a, b in pairs)
 
 
 def _governed(m: Mention, reply: str) -> bool:
@@ -97,33 +88,30 @@ class Follows(NamesOnly):
         if self.premise and (back or _GONE.search(plain(reply))):
             reason = f"the reply takes back {self.premise}, which nothing has changed"
             return Verdict(Outcome.OVERDONE, 0.0, reason)
-        named = self.premise and mentions(reading, self.candidates(), asking)
-        if said and not verdict.score and not named:
+        named = mentions(reading, self.candidates(), asking)
+        if said and not verdict.score and not (self.premise and named):
             return Verdict(Outcome.OVERDONE, 0.0, f"the reply says {said[0].value}; nothing has changed that")
+        given = [m for m in named if m.value == self.value and m.asserted]
         if said and self.premise:  # of something else, it may be true
-            reason = f"{verdict.reason}, and mentions {said[0].value}"
-            return replace(verdict, outcome=Outcome.UNDECIDED, score=0.0, reason=reason)
-        given = [
-            m for m in mentions(reading, self.candidates(), asking) if m.value == self.value and m.asserted
-        ]
-        return self._doubted(verdict, reply, asking, given) if verdict.score and given else verdict
-
-    def _doubted(self, verdict: Verdict, reply: str, asking: str, given: Sequence[Mention]) -> Verdict:
-        """Judge a reply that gives the answer, and may take it back in the same breath."""
-        held = mentions(read(reply), lexicon((self.premise,)), asking)
-        if gives_up(in_own_words(reply)):
-            if not self.stale and _over(given, reply):
-                return Verdict(Outcome.OVERDONE, 0.0, "the reply doubts what nothing has changed")
-            but = "does not know"
-        elif all(_left(m, reply) or _UNTIL.search(plain(around(m, reply))) for m in given):
-            but = "may say that this is over"
-        elif all(_governed(m, reply) for m in given) or any(_governed(m, reply) for m in held):
-            but = "makes it depend on something"
-        elif self.premise and (_AWAY.search(plain(reply)) or (not held and _MAYBE.search(plain(reply)))):
-            but = f"may take back {self.premise}"
+            but = f"mentions {said[0].value}"
         else:
-            return verdict
-        return Verdict(Outcome.UNDECIDED, 0.0, f"{verdict.reason}, and {but}")
+            but = self._but(reply, asking, given) if verdict.score and given else ""
+        if but == _DOUBTS:
+            return Verdict(Outcome.OVERDONE, 0.0, f"the reply {but}")
+        reason = f"{verdict.reason}, and {but}"
+        return replace(verdict, outcome=Outcome.UNDECIDED, score=0.0, reason=reason) if but else verdict
+
+    def _but(self, reply: str, asking: str, given: Sequence[Mention]) -> str:
+        """Return how a reply may take back the answer that it gives; nothing if it does not."""
+        held, text = mentions(read(reply), lexicon((self.premise,)), asking), plain(reply)
+        if gives_up(in_own_words(reply)):
+            return "does not know" if self.stale or not _over(given, reply) else _DOUBTS
+        if all(_left(m, reply) for m in given):
+            return "may say that this is over"
+        if all(_governed(m, reply) for m in given) or any(_governed(m, reply) for m in held):
+            return "makes it depend on something"
+        away = self.premise and (_AWAY.search(text) or (not held and _MAYBE.search(text)))
+        return f"may take back {self.premise}" if away else ""
 
     def wrong(self) -> Sequence[str]:
         """Return what would hold if something else had happened, and what is wrong of every value."""
@@ -132,7 +120,6 @@ class Follows(NamesOnly):
             *(f"It is {each}." for each in self.over),
             *([taken_back] if self.premise else []),
             f"It was {self.value}, but I don't know where it is now.",
-            f"Last I knew it was {self.value}, but I can't say where it is now.",
             *NamesOnly.wrong(self),
         )
 
@@ -172,25 +159,18 @@ class Corrects(NamesOnly):
         """Judge whether the reply corrects the premise; one that only answers goes along with it."""
         reply = _STAYS.sub(_STILL, reply)
         verdict = NamesOnly.judge(self, reply, turns)
-        reading, said = read(reply), plain(reply)
-        found = mentions(reading, self.candidates(), asked(turns))
+        text, found = plain(reply), mentions(read(reply), self.candidates(), asked(turns))
         old, now = self.stale[-1], [m for m in found if m.asserted]
-        if verdict.score:
-            both = [m for m in now if m.time not in _OVER]
-            beside = (
-                a.value != b.value and _BOTH.fullmatch(plain(reading.text[a.end : b.start]))
-                for a, b in pairwise(both)
-            )
-            reason = f"{verdict.reason}, and {old} beside it"
-            return Verdict(Outcome.UNDECIDED, 0.0, reason) if any(beside) else verdict
+        if verdict.score and _beside(now, reply):
+            return Verdict(Outcome.UNDECIDED, 0.0, f"{verdict.reason}, and {old} beside it")
         if verdict.outcome is Outcome.UNDECIDED and now and all(m.value == self.value for m in now):
             return Verdict(Outcome.CORRECT, 1.0, f"the reply says {self.value}, and not {old}")
         if any(m.value != old for m in found) or verdict.outcome not in (*_HELD, Outcome.ABSTAINED):
             return verdict
         gone = [m.denied or m.time in _OVER or _left(m, reply) for m in found]
-        if all(gone) if found else _GONE.search(said):
+        if all(gone) if found else _GONE.search(text):
             return Verdict(Outcome.CORRECT, 1.0, f"the reply says that it is no longer {old}")
-        if verdict.outcome in _HELD and (_AWAY.search(said) or (not found and _MAYBE.search(said))):
+        if verdict.outcome in _HELD and (_AWAY.search(text) or (not found and _MAYBE.search(text))):
             return Verdict(Outcome.UNDECIDED, 0.0, f"the reply may say that it is no longer {old}")
         taken = Verdict(Outcome.STALE, 0.0, f"the reply takes {old} for granted")
         return taken if not found and verdict.outcome is Outcome.WRONG else verdict

@@ -337,7 +337,7 @@ def outcomes(**fault: float) -> list[tuple[Ask, Outcome]]:
 FOUND = [
     ("stale", Outcome.STALE, lambda question: reached(question)),
     ("one_step", Outcome.STALE, lambda question: reached(question) and "; 1 step" not in question.aspect),
-    ("updates_all", Outcome.OVERDONE, lambda question: not reached(question) and question.expect.over),
+    ("updates_all", Outcome.OVERDONE, lambda question: not reached(question)),
     ("doubts", Outcome.ABSTAINED, lambda question: not isinstance(question.expect, NoLonger)),
 ]
 
