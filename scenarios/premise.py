@@ -27,9 +27,11 @@ def premise(dice: Dice, *, pools: Mapping[str, tuple[str, ...]] = POOLS) -> Scri
     holders = (*pools["small"], *pools["bags"], *pools["carriers"])
 
     def ask(each: Stowed) -> tuple[Matcher, str]:
-        home, away, far = each.towns
+        home, away, _ = each.towns
         if each.solved.follows:
             return corrects(away, premise=home, among=pools["towns"]), "premise to correct"
-        return follows(each.held[0], among=holders, over=(away, far), premise=home), "premise that holds"
+        among = [name for name in holders if name not in each.held[1:]]  # it is in the outer ones, too
+        over = [town for town in pools["towns"] if town != home]
+        return follows(each.held[0], among=among, over=over, premise=home), "premise that holds"
 
     yield from stowed(dice, MESSAGES, pools, ask)

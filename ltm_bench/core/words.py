@@ -34,6 +34,8 @@ def listed(name: str, sign: str | None = None) -> list[str]:
     - `not ordered`: how what was not ordered goes on
     - `carried`, `reporting`: patterns of what is done with the words of others
     - `alleged`, `conflict`: patterns of what says that two things were told
+    - `not there`, `leaving`, `never`: patterns of what says that something is gone, or never has
+    - `conditions`, `nobody knows`: patterns of what depends on something, and of what is known to nobody
     - `order`, `reported`, `refusing`: patterns of what speaks of a sentence instead of saying it
     - `range`, `rough`, `counted`: patterns of a range or a bound, of an estimate, and of what a number announces
     - `telling`: words of many jokes, by which none is known

@@ -12,12 +12,34 @@ HELD = ("biscuit tin", "blue suitcase", "tea chest")
 UPDATED = follows("Ghent", among=TOWNS, stale=("Porto",))
 KEPT = follows("Porto", among=TOWNS, over=("Ghent",))
 HOLDS = follows("biscuit tin", among=HELD, over=("Ghent", "Lima"), premise="Porto")
+PLAN = follows("Ghent", among=TOWNS, over=("Lima",))
 CORRECTED = corrects("Ghent", premise="Porto", among=TOWNS)
 GONE = no_longer("Porto", among=TOWNS)
 TOLD = ("My passport is in the biscuit tin.", "The blue suitcase and the tea chest are in Porto.")
 ASKED = "Which town is my passport in? Just the town, or say “unknown”."
 TAKEN = "I'm going to Porto to fetch my passport. What's it in? One sentence, please."
 
+NOT_THERE = (
+    "It isn't there any more.",
+    "It's no longer there.",
+    "The van is no longer parked there.",
+    "You won't find it there.",
+    "They are not here any longer.",
+    "It is not in the yard any more.",
+)
+PERHAPS = (
+    "Don't leave it there any longer!",
+    "You won't need anything else there.",
+    "Don't worry, it's not going anywhere any more.",
+    "The station is not far from there.",
+)
+DEPENDS = (
+    "Cork, unless Adele calls, then Ghent.",
+    "If Adele calls, Ghent.",
+    "In case Adele calls, Ghent.",
+    "Ghent, if Adele calls.",
+    "Ghent, provided Adele calls.",
+)
 REPLIES = [
     (UPDATED, "Ghent.", Outcome.CORRECT),
     (UPDATED, "It was in Porto, but the suitcase went to Ghent, so it's in Ghent now.", Outcome.CORRECT),
@@ -69,6 +91,52 @@ REPLIES = [
     (GONE, "I don't know, maybe still Porto.", Outcome.UNDECIDED),
     (GONE, "Ghent.", Outcome.WRONG),
     (GONE, "Okay.", Outcome.WRONG),
+    # Given and doubted in the same breath
+    (KEPT, "It was in Porto, but I don't know where it is now.", Outcome.OVERDONE),
+    (KEPT, "Last I knew it was in Porto, but I can't say where it is now.", Outcome.OVERDONE),
+    (KEPT, "It was in Porto, but they moved away, so I don't know.", Outcome.OVERDONE),
+    (KEPT, "Porto, as far as I know.", Outcome.CORRECT),
+    (UPDATED, "It was in Ghent, but I don't know where it is now.", Outcome.UNDECIDED),
+    # Left, or never left
+    (KEPT, "It was in Porto until yesterday.", Outcome.UNDECIDED),
+    (KEPT, "It left Porto.", Outcome.UNDECIDED),
+    (KEPT, "Porto, until it went to Ghent.", Outcome.UNDECIDED),
+    (KEPT, "Until further notice it's in Porto.", Outcome.CORRECT),
+    (KEPT, "It never left Porto.", Outcome.CORRECT),
+    (KEPT, "It hasn't left Porto.", Outcome.CORRECT),
+    (KEPT, "You left it in Porto.", Outcome.CORRECT),
+    (KEPT, "Porto; only the tea chest has left Porto.", Outcome.CORRECT),
+    (CORRECTED, "Note that the car has left Porto.", Outcome.CORRECT),
+    (CORRECTED, "Your nephew drove it away from Porto.", Outcome.CORRECT),
+    (CORRECTED, "It's in the tin, which never left Porto.", Outcome.UNDECIDED),
+    (CORRECTED, "Porto? The van has gone.", Outcome.UNDECIDED),
+    (CORRECTED, "The van has been taken elsewhere.", Outcome.UNDECIDED),
+    (GONE, "It was in Porto, but Ruth has moved.", Outcome.UNDECIDED),
+    (GONE, "Ruth has left Porto, hard to say.", Outcome.UNDECIDED),
+    (GONE, "There is no one there but Ruth in Porto.", Outcome.STALE),
+    (GONE, "Nobody has said where to.", Outcome.CORRECT),
+    (GONE, "No one can tell.", Outcome.CORRECT),
+    # No longer there, or anything else that is not
+    *((CORRECTED, each, Outcome.CORRECT) for each in NOT_THERE),
+    *((HOLDS, f"The biscuit tin. {each}", Outcome.OVERDONE) for each in NOT_THERE),
+    *((CORRECTED, f"It's in the tin. {each}", Outcome.UNDECIDED) for each in PERHAPS),
+    *((HOLDS, f"The biscuit tin. {each}", Outcome.UNDECIDED) for each in PERHAPS),
+    (HOLDS, "The biscuit tin in Porto. Don't forget your keys there!", Outcome.CORRECT),
+    # A premise that is doubted
+    (HOLDS, "It's in the biscuit tin, but check first whether it's still in Porto.", Outcome.UNDECIDED),
+    (HOLDS, "It's in the biscuit tin, which somebody has driven away.", Outcome.UNDECIDED),
+    (HOLDS, "In the biscuit tin, if that's still in Porto.", Outcome.UNDECIDED),
+    (HOLDS, "The biscuit tin, which never left Porto.", Outcome.CORRECT),
+    # The old one beside the new one
+    (CORRECTED, "It's in Ghent, and in Porto.", Outcome.UNDECIDED),
+    (CORRECTED, "It's in Ghent and also in Porto.", Outcome.UNDECIDED),
+    (CORRECTED, "It's in Ghent, not in Porto.", Outcome.CORRECT),
+    (CORRECTED, "If you're going to Porto, note that it's in Ghent.", Outcome.CORRECT),
+    # What depends on something
+    *((PLAN, each, Outcome.UNDECIDED) for each in DEPENDS),
+    (PLAN, "Ghent, if I remember correctly.", Outcome.CORRECT),
+    (PLAN, "Ghent, since Adele called.", Outcome.CORRECT),
+    (PLAN, "If Adele calls, Ghent. She called, so Ghent.", Outcome.CORRECT),
 ]
 
 
@@ -89,6 +157,12 @@ def test_what_a_reply_makes_of_a_change_is_told_apart(expect: Matcher, reply: st
 def test_what_would_follow_from_something_else_is_over_updated(expect: Matcher) -> None:
     outcomes = [expect.verdict(each, ()).outcome for each in expect.wrong()]
     assert outcomes[0] is Outcome.OVERDONE
+
+
+@pytest.mark.parametrize("expect", [UPDATED, KEPT, HOLDS])
+def test_who_gives_the_answer_and_does_not_know_earns_nothing(expect: Matcher) -> None:
+    (said,) = (each for each in expect.wrong() if each.endswith("where it is now."))
+    assert expect.verdict(said, turns(said, ASKED)).score == 0
 
 
 def test_a_value_that_could_not_be_the_answer_is_refused() -> None:

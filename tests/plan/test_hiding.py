@@ -1,6 +1,7 @@
 """Suites that say `decoys = true` hide their needles: among decoys, and inside longer messages."""
 
 import statistics
+from itertools import groupby, islice
 
 import pytest
 
@@ -8,7 +9,9 @@ from ltm_bench.core.messages import Tell
 from ltm_bench.plan.hiding import LEAST_SPAN, decoys_of
 from ltm_bench.plan.planning import Plan, make_plan, reseeded
 from ltm_bench.plan.request import Request
-from ltm_bench.script.decoys import LONGEST
+from ltm_bench.plan.suites import read_suite
+from ltm_bench.plugins.files import bundled
+from ltm_bench.script.decoys import LONGEST, decoys
 from perf.filler import alike, learn, ranked, said, sides, told_apart
 
 
@@ -48,6 +51,19 @@ def test_nothing_is_hidden_below_8k_in_papers_and_where_each_example_is_alone(
     assert all(example.around is None for example in found.examples)
     assert list(decoys_of(found.examples, found.manifest, found.counter)) == []
     assert b'"decoys"' not in found.manifest.line()
+
+
+SUITES = [path for path in sorted(bundled("configs").glob("*.toml")) if path.stem != "agents"]
+HIDING = [path.stem for path in SUITES if read_suite(path).decoys]
+
+
+@pytest.mark.parametrize("suite", HIDING)
+def test_each_scenario_of_a_shipped_suite_that_declares_decoys_has_some(suite: str) -> None:
+    plan = planned(suite=suite)
+    for name, row in groupby(plan.examples, lambda each: each.scenario.name):
+        examples = list(row)
+        if examples[0].scenario.decoys is not None:
+            assert len({*islice(decoys(examples, plan.counter), 200)}) >= 20, name
 
 
 def test_the_manifest_says_that_needles_are_hidden() -> None:
