@@ -19,7 +19,6 @@ from ltm_bench.plugins.agents import make_agent
 from ltm_bench.plugins.files import bundled, find, load
 from ltm_bench.plugins.scenarios import scenario
 from ltm_bench.runner.references import play_alone
-from ltm_bench.score.statistics.intervals import wilson
 from ltm_bench.script.consequences import STEPS, World, WorldRule, solved
 from ltm_bench.script.rehearsal import rehearse
 from ltm_bench.script.scenario import Example
@@ -344,7 +343,7 @@ FOUND = [
 
 @pytest.mark.parametrize("share", [0.2, 0.5])
 @pytest.mark.parametrize(("fault", "outcome", "shows"), FOUND, ids=[each[0] for each in FOUND])
-def test_a_known_fault_is_found_again_within_its_interval_and_nowhere_else(
+def test_a_known_fault_is_found_again_within_three_standard_errors_and_nowhere_else(
     fault: str, outcome: Outcome, shows: Callable[[Ask], bool], share: float
 ) -> None:
     shown = list[bool]()
@@ -352,9 +351,9 @@ def test_a_known_fault_is_found_again_within_its_interval_and_nowhere_else(
         if shows(question):
             shown.append(found is outcome)
         assert found is Outcome.CORRECT or (found is outcome and shows(question))
-    interval = wilson(sum(shown) / len(shown), len(shown))
-    assert interval is not None
-    assert interval.low <= share <= interval.high
+    # Eight draws of one seed each: an interval of 95 % would miss one of them in a third of all wordings.
+    error = math.sqrt(share * (1 - share) / len(shown))
+    assert abs(sum(shown) / len(shown) - share) <= 3 * error
 
 
 @pytest.mark.unkept
