@@ -133,7 +133,8 @@ def asking(plan: Plan, folder: Path, options: Options, *, together: bool = False
         options: How it is carried out.
         together: Whether it is one of several runs, for which the limit is.
     """
-    check_keys({"--reader": options.reader, "--judge": options.judges})
+    named = {"--name": folder.name, "--tag": options.tags}
+    check_keys({"--reader": options.reader, "--judge": options.judges} | named)
     before, limit = _kept(folder, options), options.budget.limit
     given = {name: getattr(options, name) for name in KEPT} | {
         "max_cost": None if limit is None else max(limit - options.budget.spent, Decimal()),
@@ -154,7 +155,9 @@ def resuming(folder: Path, options: Options, failure: BaseException | None = Non
     said, limit = options.beside, (read_asked(folder) or AskedFor()).max_cost
     if isinstance(failure, BudgetReached) and limit is not None:
         least = max(limit, options.budget.spent)  # which a limit that is said later can be below
-        said += " --without max-cost" if options.budget.unknown else f" --max-cost {least * 2 or 1:f}"
+        # A larger limit does not help where a price is unknown.
+        unknown = options.budget.unknown or "cannot be guaranteed" in str(failure)
+        said += " --without max-cost" if unknown else f" --max-cost {least * 2 or 1:f}"
     return f"ltm-bench resume {shlex.quote(folder.name if folder.parent == REPORTS else str(folder))}{said}"
 
 

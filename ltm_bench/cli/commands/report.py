@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from ltm_bench.cli.console import out
+from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.cli.options import RunName
 from ltm_bench.plan.declaring import Option
@@ -34,4 +34,4 @@ def report(
 
     folder = find_run(run)
     asyncio.run(publish(folder, besides=reference or ()))
-    out().print(f"page: {folder / 'report.html'}")
+    out().print(safe(f"page: {folder / 'report.html'}"))
