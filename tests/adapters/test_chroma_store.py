@@ -110,7 +110,7 @@ def test_a_store_that_does_not_answer_is_given_up_and_its_process_ended(
 
 def test_when_the_process_is_killed_what_it_answered_is_there(store: ChromaStore) -> None:
     _worker(os.getpid())._process.kill()
-    with pytest.raises(Exception, match=r"its process ended|Broken pipe|Ran out of input"):
+    with pytest.raises(Exception, match=r"Chroma.s process ended"):
         add(store, passages(4, 4))
     other = again(store.path.parent)
     assert list(other.load()) == [each.key for each in passages(4)]

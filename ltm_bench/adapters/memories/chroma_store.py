@@ -65,18 +65,20 @@ class _Worker:
         # A typed Control-C is for this process alone.
         self._process: Any = subprocess.Popen(command, stdin=-1, stdout=-1, start_new_session=True, **told)
         self._thread, self._owner = ThreadPoolExecutor(1), os.getpid()
+        self._thread.submit(
+            int
+        ).result()  # a thread whose start is interrupted is never joined, and the exit waits for it
         atexit.register(self.end)
 
     def ask(self, *request: object) -> tuple[Any, str]:
         """Return the answer to a request, and what failed. Whoever cannot wait for it ends the process."""
-        asked = self._thread.submit(self._exchange, request)
         heard = signal.getsignal(signal.SIGINT)
         # asyncio would hear a Control-C only after the answer.
         own = callable(heard) and threading.current_thread() is threading.main_thread()
         try:
             if own:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
-            answer: tuple[Any, str] = asked.result(_PATIENCE)
+            answer: tuple[Any, str] = self._thread.submit(self._exchange, request).result(_PATIENCE)
         except BaseException:  # a Control-C leaves it in the middle of a request, too
             self.end()
             raise
