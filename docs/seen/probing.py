@@ -115,7 +115,9 @@ def again(name: str, *arguments: str, kill: bool = False) -> str:
     With `kill`, the process is killed as soon as it prints its first line.
     """
     command = [sys.executable, sys.argv[0], f"={name}", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
         assert process.stdout is not None and process.stderr is not None
         if kill:
             line = process.stdout.readline()
@@ -156,7 +158,13 @@ def main(probe: dict[str, Any]) -> None:
             environment |= probe.get("QUIET", {})
         command = [sys.executable, str(Path(sys.argv[0]).resolve()), f"={name}"]
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
         )
         shutil.rmtree(folder, ignore_errors=True)
         failed = failed or done.returncode != 0
