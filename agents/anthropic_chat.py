@@ -180,9 +180,9 @@ class AnthropicChat(Inheriting, SdkChatModel):
 
     def read(self, answer: Any) -> Reply:
         """Read an answer; the SDK validates neither its type nor its fields."""
-        try:
+        with self.endpoint.reading():
             if not isinstance(answer, anthropic.types.Message | anthropic.types.beta.BetaMessage):
-                raise TypeError(f"it is not JSON: {answer!r}")
+                raise ValueError(f"it is not JSON: {answer!r}")
             # The SDK leaves blocks of a type that it does not know as they are.
             known = [block for block in answer.content if not isinstance(block, dict)]
             text = "".join(block.text for block in known if block.type == "text")
@@ -190,8 +190,6 @@ class AnthropicChat(Inheriting, SdkChatModel):
             usage = self.used(answer)
             # A failed one has no content, and means nothing.
             summaries = [block for block in known if block.type == "compaction" and block.content]
-        except (AttributeError, TypeError) as error:
-            raise self.endpoint.unreadable(str(error)) from error
         # LiteLLM's proxy before llama.cpp's server calls a truncated reply complete. A summary is not limited.
         if word == "end_turn" and not summaries and usage is not None and usage.output >= self._max_output:
             word = "max_tokens"
@@ -205,14 +203,12 @@ class AnthropicChat(Inheriting, SdkChatModel):
 
     def calls(self, answer: Any) -> list[ToolCall]:
         """Return the tool calls in an answer."""
-        try:
+        with self.endpoint.reading():
             blocks = [block for block in answer.content if getattr(block, "type", None) == "tool_use"]
             return [
                 ToolCall(block.id, block.name, block.input if isinstance(block.input, dict) else None)
                 for block in blocks
             ]
-        except (AttributeError, TypeError) as error:
-            raise self.endpoint.unreadable(str(error)) from error
 
     def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> list[dict[str, Any]]:
         """Return an answer that calls tools, and the calls' results, as messages for the next request."""

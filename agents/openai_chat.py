@@ -132,28 +132,24 @@ class OpenAIChat(Inheriting, SdkChatModel):
 
     def read(self, answer: Any) -> Reply:
         """Read an answer; the SDK validates neither its type nor its fields."""
-        try:
+        with self.endpoint.reading():
             if not isinstance(answer, ChatCompletion):
-                raise TypeError(f"it is not JSON: {answer!r}")
+                raise ValueError(f"it is not JSON: {answer!r}")
             choice, word = answer.choices[0], answer.choices[0].finish_reason
             said = choice.message  # which is left out where nothing was said
             text, refusal = ("", None) if said is None and word else (spoken(said.content), said.refusal)
             if not isinstance(refusal, str | None):
-                raise TypeError("the refusal is not a string")
+                raise ValueError("the refusal is not a string")
             usage = self.used(answer)
-        except (AttributeError, IndexError, TypeError) as error:
-            raise self.endpoint.unreadable(str(error)) from error
         return self._ended("chat", word, text, usage, refusal or "")
 
     def calls(self, answer: Any) -> list[ToolCall]:
         """Return the tool calls in an answer."""
-        try:
+        with self.endpoint.reading():
             found = answer.choices[0].message.tool_calls or []
             return [
                 ToolCall(each.id, each.function.name, object_in(each.function.arguments)) for each in found
             ]
-        except (AttributeError, IndexError, TypeError) as error:
-            raise self.endpoint.unreadable(str(error)) from error
 
     def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> list[dict[str, Any]]:
         """Return an answer that calls tools, and the calls' results, as messages for the next request."""

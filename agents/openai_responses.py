@@ -176,9 +176,9 @@ class OpenAIResponses(OpenAIChat):
 
     def read(self, answer: Any) -> Reply:
         """Read an answer; the SDK validates neither its type nor its fields."""
-        try:
+        with self.endpoint.reading():
             if not isinstance(answer, Response):
-                raise TypeError(f"it is not JSON: {answer!r}")
+                raise ValueError(f"it is not JSON: {answer!r}")
             parts = [part for item in answer.output if item.type == "message" for part in item.content]
             text = "".join(part.text for part in parts if part.type == "output_text")
             refusal = "".join(part.refusal for part in parts if part.type == "refusal")
@@ -186,8 +186,6 @@ class OpenAIResponses(OpenAIChat):
             word = f"{answer.status}: {why}" if why else answer.status
             usage = self.used(answer)
             summaries = [item for item in answer.output if item.type == "compaction"]
-        except (AttributeError, TypeError) as error:
-            raise self.endpoint.unreadable(str(error)) from error
         # llama.cpp's server calls a truncated reply complete.
         if word == "completed" and usage is not None and usage.output >= self._max_output:
             word = "incomplete: max_output_tokens"
@@ -201,11 +199,9 @@ class OpenAIResponses(OpenAIChat):
 
     def calls(self, answer: Any) -> list[ToolCall]:
         """Return the tool calls in an answer."""
-        try:
+        with self.endpoint.reading():
             found = [item for item in answer.output if item.type == "function_call"]
             return [ToolCall(each.call_id, each.name, object_in(each.arguments)) for each in found]
-        except (AttributeError, TypeError) as error:
-            raise self.endpoint.unreadable(str(error)) from error
 
     def called(self, answer: Any, done: Sequence[tuple[ToolCall, ToolAnswer]]) -> list[dict[str, Any]]:
         """Return an answer that calls tools, and the calls' results, as items for the next request."""

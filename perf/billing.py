@@ -35,7 +35,7 @@ from ltm_bench.adapters.testing import Fault, Provider, Request
 from ltm_bench.adapters.testing.server import serving
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
-from ltm_bench.runner.standing import cost_of
+from ltm_bench.runner.spent import cost_of
 from perf.harness import Arguments, measurement, table
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

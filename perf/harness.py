@@ -7,16 +7,13 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 T = TypeVar("T")
 P = ParamSpec("P")
-
-LTM_BENCH = (sys.executable, "-m", "ltm_bench")
-"""The command of this checkout."""
 
 Arguments = argparse.Namespace
 
@@ -72,49 +69,16 @@ class Spent(NamedTuple):
     """Peak memory."""
 
 
-def begin(
-    arguments: Sequence[str],
-    folder: Path,
-    *,
-    program: Sequence[str] = LTM_BENCH,
-    environment: Mapping[str, str] | None = None,
-) -> subprocess.Popen[bytes]:
-    """Begin a command in a folder.
-
-    Args:
-        arguments: The command's arguments.
-        folder: The folder in which it runs.
-        program: The program.
-        environment: Environment variables, in addition to those of this process.
-    """
-    return subprocess.Popen(
-        [*program, *arguments],
-        cwd=folder,
-        env={**os.environ, **(environment or {})},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def spent_by(process: subprocess.Popen[bytes], watch: Callable[[], object] | None = None) -> Spent:
-    """Wait for the end of a process that has just begun; meanwhile call `watch`, if given, twice a second."""
-    before = time.perf_counter()
-    while watch is not None and not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-        watch()
-        time.sleep(0.5)
+def spent_on(arguments: Sequence[str], folder: Path) -> Spent:
+    """Run the command of this checkout in a folder, to its end. Raises SystemExit if it fails."""
+    words, before = [sys.executable, "-m", "ltm_bench", *arguments], time.perf_counter()
+    silent = subprocess.DEVNULL
+    process = subprocess.Popen(words, cwd=folder, stdout=silent, stderr=silent)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    wall = time.perf_counter() - before
-    return Spent(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
-
-
-def spent_on(arguments: Sequence[str], folder: Path, **how: Any) -> Spent:
-    """Run a command as `begin` does, to its end. Raises SystemExit if it fails."""
-    process = begin(arguments, folder, **how)
-    spent = spent_by(process)
     if process.returncode:
         raise SystemExit(f"{process.args!r} ended with {process.returncode}")
-    return spent
+    return Spent(time.perf_counter() - before, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def apart(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -4,8 +4,10 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
 
@@ -209,6 +211,26 @@ def test_the_engine_imports_from_a_published_set_only_where_the_documents_say() 
     assert set(re.findall(r"`[^`]+`", told.partition(" import from one")[0])) == found
 
 
+MIRRORS = {"adapters": {"adapters", "agents"}}
+"""Folders of tests that may know a room's inside, where that is not the folder of its name alone."""
+
+
+def test_the_inside_of_a_room_is_known_to_its_mirror_alone() -> None:
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    inside = {each: of["allowed_importers"] for of in told for each in of.get("protected_modules", ())}
+    assert len(inside) > 70
+    found = []
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        place = path.relative_to(ROOT / "tests")
+        names = [] if place.parts[0] == "frozen" else imported(path)
+        for name in (each for each in names if (ROOT / f"{each.replace('.', '/')}.py").exists()):
+            for module, (room,) in inside.items():
+                known = room.partition(".")[2]
+                if fnmatchcase(name, module) and place.parts[0] not in MIRRORS.get(known, {known}):
+                    found.append(f"{place}: {name}")
+    assert found == []
+
+
 MOST_LINES = 400
 LONG_FILES = {
     "agents/graphiti.py",
@@ -309,9 +331,9 @@ if __name__ == "__main__":
 
 GONE = (
     *("Sheet", "AnswerMark", "FileFigures", "said_in_run", "compare_files", "file_figures"),
-    *("ControlFigure", "RungFigure", "AspectRate"),
+    *("ControlFigure", "RungFigure", "AspectRate", "Tallied", "SwimFigure"),
 )
-"""Names of the time when prediction files, controls, rungs and aspects had marks, sheets and figures of their own."""
+"""Names of the time when prediction files, controls, rungs, aspects and SWiM had figures of their own."""
 
 
 @pytest.mark.parametrize("name", GONE)

@@ -69,7 +69,7 @@ REVIEWED = {
         "ltm_bench/log/recorder.py :: _last_filler :: path.open",
         "ltm_bench/log/reader.py :: is_finished :: *",  # its last 400 bytes
         "ltm_bench/report/transcript.py :: TranscriptWriter.* :: *",  # of our own draft
-        "ltm_bench/adapters/product_process.py :: ProductProcess.read :: self._process.stdout.readline",
+        "ltm_bench/adapters/memories/product_process.py :: ProductProcess.read :: self._process.stdout.readline",
         "agents/command.py :: Command._once :: self._process.stdout.readline",
         "agents/command.py :: _last_of :: stream.read",  # the last 4,096 bytes
         "ltm_bench/viewer/desk.py :: Desk.application.answer :: request.body",  # its stated length is checked
@@ -102,12 +102,12 @@ REVIEWED = {
     ),
     "what we wrote ourselves, beside a run or in an agent's folder": (
         "ltm_bench/adapters/compaction.py :: Compactions.__init__ :: *",
-        "ltm_bench/adapters/folder_journal.py :: * :: *",
-        "ltm_bench/adapters/forgotten.py :: * :: *",
-        "ltm_bench/adapters/kept_folder.py :: * :: *",
+        "ltm_bench/adapters/memories/folder_journal.py :: * :: *",
+        "ltm_bench/adapters/memories/forgotten.py :: * :: *",
+        "ltm_bench/adapters/memories/kept_folder.py :: * :: *",
         "ltm_bench/adapters/ledger.py :: * :: *",
-        "ltm_bench/adapters/memory_store.py :: * :: *",
-        "ltm_bench/adapters/scratchpad.py :: * :: *",
+        "ltm_bench/adapters/memories/memory_store.py :: * :: *",
+        "ltm_bench/adapters/memories/scratchpad.py :: * :: *",
         "ltm_bench/adapters/testing/* :: * :: *",
         "ltm_bench/cli/commands/bundle.py :: bundle :: *",
         "ltm_bench/export/bundle.py :: pack :: *",
@@ -125,8 +125,8 @@ REVIEWED = {
         "agents/zep.py :: * :: *",
     ),
     "programs on this machine that the user named, or that are ours, and the terminal": (
-        "ltm_bench/adapters/product_process.py :: ProductProcess.start :: *",
-        "ltm_bench/adapters/product_process.py :: ProductProcess._last_words :: *",
+        "ltm_bench/adapters/memories/product_process.py :: ProductProcess.start :: *",
+        "ltm_bench/adapters/memories/product_process.py :: ProductProcess._last_words :: *",
         "ltm_bench/cli/ending.py :: * :: subprocess.run",
         "ltm_bench/cli/commands/new.py :: _edited :: *",
         "ltm_bench/cli/publishing.py :: * :: *",

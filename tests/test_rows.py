@@ -38,7 +38,7 @@ from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.opinions import AnswerFile
 from ltm_bench.judge.reading import BlindCase
 from ltm_bench.plugins.agents import make_agent
-from ltm_bench.runner.standing import cost_of
+from ltm_bench.runner.spent import cost_of
 from tests.adapters.test_gateway import OWN, Behind
 from tests.rows import EMBEDDINGS, PROTOCOLS, UNKNOWN, Play, off, played
 

@@ -40,7 +40,6 @@ By module:
   `declines`: whether an error says that a filter declined.
 - `overflow`: `is_too_long`, whether a provider's error says that the prompt is too long for the model.
 - `tools`: `Toolbox`, tools that a chat model may call while it replies, up to a limit.
-- `needles`: `likeness`, how much the words of a message are those of a needle, for an agent that filters.
 - `window`: `Window` and `Prompt`, the part of a conversation that fits, so that prompt caches hold. `compaction`:
   `Compacted`, a reply with the provider's summary of everything before it. `prompt_cache`: `PromptCache`, where to tell
   a provider to cache, and which request goes first.
@@ -50,26 +49,25 @@ By module:
 - `read_key` reads a key from the environment, and `scrubbed` removes all known keys from a text.
 - `usage`: `usage_of`, which turns a provider's token figures into `Usage`, and `usage_in`, which reads what a server
   reports; `spoken_usage` is that in its own words, for libraries that read it themselves.
-- `embeddings`: embedders by name; `hashing` is the local one, without a model; `wordllama` uses static embeddings.
 - `passages`: what was said in a turn, or in a session of a public set, by speaker, role and time, and cut into
-  passages. `vector_store`: a store that ranks these exactly; `chroma_store` and `sqlite_store` keep them, the former's
-  `ChromaIndex` has Chroma rank them.
-  `memory_store`: everything that a memory holds for one user, found by vectors, or by words, with BM25.
-- `answerer`: `Core`, another adapter that answers from a bounded prompt, for memories without a model of their own.
-- `product`: `MemoryProduct`, which joins a memory product and a core; `ServedProduct`, for those behind a server, and
-  `Patience` with one that works in the background. `extracting`: `ExtractingProduct`, for products that run here and
-  extract with a model. Both have the settings that such products share.
-- `durable`: `DurableAgent`, whose memory outlives it; `ledger` records what a product has heard and used, so that a run
-  can be resumed; `forgotten`, what it was asked to forget, and `is_about`, whether a text is about something, by its
-  words.
-- `product_process`: a product in a process of its own.
-  `kept_folder`: a product's folder, and how it was after the last turns.
-- `operations`: `operating`, which reports how long a memory writes, retrieves and answers, and its usage.
-- `scratchpad`: queries and notes that a model writes for itself. `extractive`: answers by quoting, without a model.
+  passages. `hashing`: a local embedder, without a model; `wordllama` uses static embeddings. `extractive`: answers by
+  quoting, without a model. `needles`: `likeness`, how much the words of a message are those of a needle, for an agent
+  that filters.
+- `ledger` records what a product has heard and used, so that a run can be resumed. `operations`: `operating`, which
+  reports how long a memory writes, retrieves and answers, and its usage.
+- `memories`: what a memory is made of. Embedders by name; `VectorStore`, which ranks passages exactly; `ChromaStore`
+  and `SqliteStore`, which keep them, and `ChromaIndex`, which has Chroma rank them; `MemoryStore`, everything that a
+  memory holds for one user, found by vectors, or by words, with BM25; `Core`, another adapter that answers from a
+  bounded prompt, for memories without a model of their own; `Scratchpad`, queries and notes that a model writes.
+  `DurableAgent`, whose memory outlives it; `Forgotten`, what it was asked to forget, and `is_about`, whether a text is
+  about something, by its words; `FolderJournal`, a memory's files, and how every turn changed them.
+  `MemoryProduct`, which joins a memory product and a core; `ServedProduct`, for those behind a server, and `Patience`
+  with one that works in the background; `ExtractingProduct`, for products that run here and extract with a model. Both
+  have the settings that such products share. `ProductProcess`, a product in a process of its own; `KeptFolder`, a
+  product's folder, and how it was after the last turns. `McpServer`, an MCP server and its tools, and `McpRoles`: which
+  of them stores, searches, lists and deletes.
 - `imported`: a user's module. `agent_of`: whatever can answer, as an agent; `FunctionAgent`: a function, a callable
   object or its class as one.
-- `folder_journal`: a memory's files, and how every turn changed them.
-- `mcp_server`: an MCP server and its tools, and `McpRoles`: which of them stores, searches, lists and deletes.
 - `templates`: JSON requests to unknown tools, and their answers.
 - `settings`: `Inheriting`, with which an adapter inherits settings; `at_least` and `object_set`, which check a number
   and a JSON object. `files`, `text`: small helpers.
@@ -88,37 +86,16 @@ if TYPE_CHECKING:
     from ltm_bench.adapters import extractive as extractive
     from ltm_bench.adapters import hashing as hashing
     from ltm_bench.adapters import wordllama as wordllama
-    from ltm_bench.adapters.answerer import Core as Core
-    from ltm_bench.adapters.answerer import core_agent as core_agent
     from ltm_bench.adapters.chat import SYSTEM as SYSTEM
     from ltm_bench.adapters.chat import ChatModel as ChatModel
-    from ltm_bench.adapters.chroma_store import ChromaIndex as ChromaIndex
-    from ltm_bench.adapters.chroma_store import ChromaStore as ChromaStore
     from ltm_bench.adapters.compaction import Compacted as Compacted
-    from ltm_bench.adapters.durable import DurableAgent as DurableAgent
-    from ltm_bench.adapters.durable import require_scripted as require_scripted
-    from ltm_bench.adapters.embeddings import CountedEmbedder as CountedEmbedder
-    from ltm_bench.adapters.embeddings import Embedder as Embedder
-    from ltm_bench.adapters.embeddings import EmbeddingModel as EmbeddingModel
-    from ltm_bench.adapters.embeddings import dimensions_of as dimensions_of
-    from ltm_bench.adapters.embeddings import embedder_of as embedder_of
-    from ltm_bench.adapters.embeddings import is_local as is_local
     from ltm_bench.adapters.endpoint import EXAMINING as EXAMINING
     from ltm_bench.adapters.endpoint import Endpoint as Endpoint
     from ltm_bench.adapters.endpoint import declines as declines
-    from ltm_bench.adapters.extracting import ExtractingProduct as ExtractingProduct
     from ltm_bench.adapters.files import user_folder as user_folder
     from ltm_bench.adapters.files import user_name as user_name
     from ltm_bench.adapters.files import users_in as users_in
     from ltm_bench.adapters.files import write_whole as write_whole
-    from ltm_bench.adapters.folder_journal import Change as Change
-    from ltm_bench.adapters.folder_journal import Files as Files
-    from ltm_bench.adapters.folder_journal import Folder as Folder
-    from ltm_bench.adapters.folder_journal import FolderJournal as FolderJournal
-    from ltm_bench.adapters.folder_journal import files_after as files_after
-    from ltm_bench.adapters.forgotten import Forgotten as Forgotten
-    from ltm_bench.adapters.forgotten import halves_about as halves_about
-    from ltm_bench.adapters.forgotten import is_about as is_about
     from ltm_bench.adapters.http.retries import Again as Again
     from ltm_bench.adapters.http.retries import passing as passing
     from ltm_bench.adapters.http.retries import retrying as retrying
@@ -130,19 +107,53 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.http.traffic import Attempt as Attempt
     from ltm_bench.adapters.http.traffic import begin as begin
     from ltm_bench.adapters.http.traffic import tell as tell
-    from ltm_bench.adapters.kept_folder import KeptFolder as KeptFolder
     from ltm_bench.adapters.ledger import HeardTurn as HeardTurn
     from ltm_bench.adapters.ledger import Ledger as Ledger
     from ltm_bench.adapters.ledger import Tally as Tally
     from ltm_bench.adapters.ledger import fingerprint as fingerprint
     from ltm_bench.adapters.ledger import name_in as name_in
-    from ltm_bench.adapters.mcp_server import Address as Address
-    from ltm_bench.adapters.mcp_server import McpRoles as McpRoles
-    from ltm_bench.adapters.mcp_server import McpServer as McpServer
-    from ltm_bench.adapters.mcp_server import McpTools as McpTools
-    from ltm_bench.adapters.memory_store import MemoryStore as MemoryStore
-    from ltm_bench.adapters.memory_store import Retrieval as Retrieval
-    from ltm_bench.adapters.memory_store import StoreState as StoreState
+    from ltm_bench.adapters.memories.answerer import Core as Core
+    from ltm_bench.adapters.memories.answerer import core_agent as core_agent
+    from ltm_bench.adapters.memories.chroma_store import ChromaIndex as ChromaIndex
+    from ltm_bench.adapters.memories.chroma_store import ChromaStore as ChromaStore
+    from ltm_bench.adapters.memories.durable import DurableAgent as DurableAgent
+    from ltm_bench.adapters.memories.durable import require_scripted as require_scripted
+    from ltm_bench.adapters.memories.embeddings import CountedEmbedder as CountedEmbedder
+    from ltm_bench.adapters.memories.embeddings import Embedder as Embedder
+    from ltm_bench.adapters.memories.embeddings import EmbeddingModel as EmbeddingModel
+    from ltm_bench.adapters.memories.embeddings import dimensions_of as dimensions_of
+    from ltm_bench.adapters.memories.embeddings import embedder_of as embedder_of
+    from ltm_bench.adapters.memories.embeddings import is_local as is_local
+    from ltm_bench.adapters.memories.extracting import ExtractingProduct as ExtractingProduct
+    from ltm_bench.adapters.memories.folder_journal import Change as Change
+    from ltm_bench.adapters.memories.folder_journal import Files as Files
+    from ltm_bench.adapters.memories.folder_journal import Folder as Folder
+    from ltm_bench.adapters.memories.folder_journal import FolderJournal as FolderJournal
+    from ltm_bench.adapters.memories.folder_journal import files_after as files_after
+    from ltm_bench.adapters.memories.forgotten import Forgotten as Forgotten
+    from ltm_bench.adapters.memories.forgotten import halves_about as halves_about
+    from ltm_bench.adapters.memories.forgotten import is_about as is_about
+    from ltm_bench.adapters.memories.kept_folder import KeptFolder as KeptFolder
+    from ltm_bench.adapters.memories.mcp_server import Address as Address
+    from ltm_bench.adapters.memories.mcp_server import McpRoles as McpRoles
+    from ltm_bench.adapters.memories.mcp_server import McpServer as McpServer
+    from ltm_bench.adapters.memories.mcp_server import McpTools as McpTools
+    from ltm_bench.adapters.memories.memory_store import MemoryStore as MemoryStore
+    from ltm_bench.adapters.memories.memory_store import Retrieval as Retrieval
+    from ltm_bench.adapters.memories.memory_store import StoreState as StoreState
+    from ltm_bench.adapters.memories.product import MemoryProduct as MemoryProduct
+    from ltm_bench.adapters.memories.product import Patience as Patience
+    from ltm_bench.adapters.memories.product import ServedProduct as ServedProduct
+    from ltm_bench.adapters.memories.product_process import ProcessFailed as ProcessFailed
+    from ltm_bench.adapters.memories.product_process import ProductProcess as ProductProcess
+    from ltm_bench.adapters.memories.scratchpad import WRITE_NOTES as WRITE_NOTES
+    from ltm_bench.adapters.memories.scratchpad import WRITE_QUERIES as WRITE_QUERIES
+    from ltm_bench.adapters.memories.scratchpad import Scratchpad as Scratchpad
+    from ltm_bench.adapters.memories.scratchpad import read_queries as read_queries
+    from ltm_bench.adapters.memories.sqlite_store import SqliteStore as SqliteStore
+    from ltm_bench.adapters.memories.vector_store import NearPassage as NearPassage
+    from ltm_bench.adapters.memories.vector_store import StoreSnapshot as StoreSnapshot
+    from ltm_bench.adapters.memories.vector_store import VectorStore as VectorStore
     from ltm_bench.adapters.operations import operating as operating
     from ltm_bench.adapters.overflow import is_too_long as is_too_long
     from ltm_bench.adapters.passages import Passage as Passage
@@ -150,24 +161,14 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.passages import chat_messages as chat_messages
     from ltm_bench.adapters.passages import split_turn as split_turn
     from ltm_bench.adapters.passages import utterances_in as utterances_in
-    from ltm_bench.adapters.product import MemoryProduct as MemoryProduct
-    from ltm_bench.adapters.product import Patience as Patience
-    from ltm_bench.adapters.product import ServedProduct as ServedProduct
-    from ltm_bench.adapters.product_process import ProcessFailed as ProcessFailed
-    from ltm_bench.adapters.product_process import ProductProcess as ProductProcess
     from ltm_bench.adapters.prompt_cache import PromptCache as PromptCache
     from ltm_bench.adapters.routing import program_environment as program_environment
     from ltm_bench.adapters.routing import through_gateway as through_gateway
-    from ltm_bench.adapters.scratchpad import WRITE_NOTES as WRITE_NOTES
-    from ltm_bench.adapters.scratchpad import WRITE_QUERIES as WRITE_QUERIES
-    from ltm_bench.adapters.scratchpad import Scratchpad as Scratchpad
-    from ltm_bench.adapters.scratchpad import read_queries as read_queries
     from ltm_bench.adapters.sdk_chat import SdkChatModel as SdkChatModel
     from ltm_bench.adapters.sdk_chat import sdk_client as sdk_client
     from ltm_bench.adapters.settings import Inheriting as Inheriting
     from ltm_bench.adapters.settings import at_least as at_least
     from ltm_bench.adapters.settings import object_set as object_set
-    from ltm_bench.adapters.sqlite_store import SqliteStore as SqliteStore
     from ltm_bench.adapters.templates import filled as filled
     from ltm_bench.adapters.templates import items_in as items_in
     from ltm_bench.adapters.text import aware_time as aware_time
@@ -184,9 +185,6 @@ if TYPE_CHECKING:
     from ltm_bench.adapters.usage import spoken_usage as spoken_usage
     from ltm_bench.adapters.usage import usage_in as usage_in
     from ltm_bench.adapters.usage import usage_of as usage_of
-    from ltm_bench.adapters.vector_store import NearPassage as NearPassage
-    from ltm_bench.adapters.vector_store import StoreSnapshot as StoreSnapshot
-    from ltm_bench.adapters.vector_store import VectorStore as VectorStore
     from ltm_bench.adapters.window import KEPT as KEPT
     from ltm_bench.adapters.window import Prompt as Prompt
     from ltm_bench.adapters.window import Window as Window

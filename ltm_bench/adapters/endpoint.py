@@ -223,6 +223,18 @@ class Endpoint:
             f"the answer could not be read{self._quoted(detail)}", "check base_url, or resume the run later"
         )
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Turn what goes wrong while an answer is read into an AgentError; Python's own words name no field of it."""
+        try:
+            yield
+        except ValueError as error:
+            raise self.unreadable(str(error)) from error
+        except AttributeError as error:
+            raise self.unreadable(f"it has no {error.name or 'value'} where one belongs") from error
+        except (LookupError, TypeError) as error:
+            raise self.unreadable("a value is missing, or of another type than it should be") from error
+
     def explain(self, error: BaseException) -> AgentError:
         """Return the error for an exception of a client library, or of one beneath it.
 

@@ -161,11 +161,9 @@ class SdkChatModel(ChatModel):
                     text = f"{count.ends(text, most, 0)[0]} … (cut: no room for more)"
                 room -= count.count(text) + count.count(str(call.arguments)) + MESSAGE_OVERHEAD
                 done.append((call, ToolAnswer(text, failed)))
-            try:
+            with self.endpoint.reading():
                 spent.append(self.used(answer))
                 messages += self.called(answer, done)
-            except (AttributeError, TypeError) as error:
-                raise self.endpoint.unreadable(str(error)) from error
             left -= 1
 
     async def examine(self) -> Sequence[Finding]:

@@ -15,17 +15,21 @@ def sendable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+class UnlikeItsApi(ValueError, TypeError):
+    """An answer is not what its API says; a TypeError as well, since adapters have caught that."""
+
+
 def spoken(content: object) -> str:
     """Return the text of a reply's content: a string, or a list of parts, of which only text is said.
 
-    Raises TypeError if it is neither.
+    Raises UnlikeItsApi if it is neither.
     """
     if not isinstance(content, list):
         if not isinstance(content, str | None):
-            raise TypeError(f"the text of the reply is not a string: {content!r:.60}")
+            raise UnlikeItsApi(f"the text of the reply is not a string: {content!r:.60}")
         return content or ""
     if odd := [part for part in content if not isinstance(part, dict)]:
-        raise TypeError(f"a part of the reply is not an object: {odd[0]!r:.60}")
+        raise UnlikeItsApi(f"a part of the reply is not an object: {odd[0]!r:.60}")
     return "".join(
         str(part.get("text") or "") for part in content if part.get("type") in ("text", "output_text")
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from ltm_bench.adapters.product import MemoryProduct
+from ltm_bench.adapters import MemoryProduct
 from ltm_bench.api.options import Options
 from ltm_bench.core.errors import CannotCombine
 from ltm_bench.log.controls import KINDS, RUNGS, again_of, check_ladder, old_ladder, parse_controls, to_go
@@ -14,7 +14,7 @@ from ltm_bench.runner.control_costs import control_lines, ladder_line
 from ltm_bench.runner.controls import asked_of, asked_talks, check_controls
 from ltm_bench.runner.conversations import run_locked
 from ltm_bench.runner.observer import Silent
-from ltm_bench.runner.standing import cost_of
+from ltm_bench.runner.spent import cost_of
 
 
 def controls_for(plan: Plan, options: Options) -> Sequence[str]:

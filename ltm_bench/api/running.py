@@ -32,7 +32,7 @@ from ltm_bench.runner.measured import seconds_per_reply
 from ltm_bench.runner.observer import Observer, Silent
 from ltm_bench.runner.outlook import outlook
 from ltm_bench.runner.progress import Tracker
-from ltm_bench.runner.standing import cost_before
+from ltm_bench.runner.spent import cost_before
 from ltm_bench.score.audits.judgements import blind_readings, judgements, ratings
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ltm_bench.cli.console import err
 from ltm_bench.core.agent import Agent
 from ltm_bench.core.budget import Budget
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import ConfigError, wrong_with
 from ltm_bench.datasets.recounting import explaining, learn
 from ltm_bench.plan.agents import resolve_agent
 from ltm_bench.report.publishing import replace_file
@@ -44,7 +44,9 @@ def report_on(agent: str, data: Path, folder: Path, budget: Budget) -> Iterator[
             rows = asyncio.run(ask_memory(source, known["belief"], known[role], budget))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             # The agent's own are AgentErrors.
-            raise ConfigError(f"--data {data}: a belief or {role} cannot be read: {error!r}") from error
+            raise ConfigError(
+                f"--data {data}: a belief or {role} cannot be read: {wrong_with(error)}"
+            ) from error
         path = folder / f"{name}-{re.sub(r'[^A-Za-z0-9._-]+', '-', agent)}.json"
         text = json.dumps({"provider": agent, "cases" if role == "case" else "turns": rows}, indent=2)
         replace_file(path, text.encode())

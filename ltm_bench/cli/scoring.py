@@ -32,7 +32,6 @@ from ltm_bench.datasets.recounting import (
     known_file,
     learn,
     read_published,
-    recount,
 )
 from ltm_bench.judge.vague import FalseAccepts
 from ltm_bench.log.events import Event
@@ -41,6 +40,7 @@ from ltm_bench.plan.folders import REPORTS
 from ltm_bench.score.audits import judgements
 from ltm_bench.score.results.published_runs import predictions_in, verdicts_in
 from ltm_bench.score.results.run import Results
+from ltm_bench.score.statistics.recounts import recount
 
 G = TypeVar("G")
 T = TypeVar("T")

@@ -12,11 +12,11 @@ from ltm_bench.cli.console import folding_table, out, safe
 
 if TYPE_CHECKING:
     from ltm_bench.datasets.marks import SetReplies
-    from ltm_bench.datasets.recounting import Recounts
     from ltm_bench.judge.panel import Panel
     from ltm_bench.judge.vague import FalseAccepts
     from ltm_bench.score.statistics.figures import Figure
     from ltm_bench.score.statistics.published import Compared, SetFigures
+    from ltm_bench.score.statistics.recounts import Recounts
 
 _NAMED = 5
 """Maximum number of missing questions named."""
@@ -210,10 +210,10 @@ def print_recounts(found: Sequence[Recounts], *, as_json: bool) -> None:
     for file in found:
         out().print(safe(f"{Path(file.file).name}: {file.what}, {file.rows} rows"), style="bold")
         for each in file.figures:
-            if each.group == "all" or each.measure == file.figures[0].measure:
+            if each.name == "all" or each.measure == file.figures[0].measure:
                 share = f"{each.total:g}/{each.n}"
                 shown = f"{each.n:>14}" if each.measure == "rows" else f"{share:>14}  {each.mean}"
-                out().print(safe(f"  {each.measure}, {each.group}".ljust(56) + shown))
+                out().print(safe(f"  {each.measure}, {each.name}".ljust(56) + shown))
         if file.stated:
             wrong = sum(each.published != each.ours for each in file.stated)
             out().print(f"  states {len(file.stated)} figures; {wrong} do not follow from its rows")

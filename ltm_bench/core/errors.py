@@ -122,6 +122,15 @@ def first_problem(error: Any) -> str:
     return f"{'.'.join(map(str, problem['loc']))}: {said}"
 
 
+def wrong_with(error: Exception) -> str:
+    """Return what is wrong with a record of others, by the error of reading it; Python's own words name no key."""
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing"
+    if isinstance(error, ValueError | OSError | ArithmeticError | LtmBenchError):
+        return str(error)
+    return "one of its values has another type than in files of this kind, or is missing"
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` if a known word is close to `word`, otherwise an empty string."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)

@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import ConfigError, wrong_with
 from ltm_bench.datasets.streaming import read_value
 
 
@@ -80,7 +80,9 @@ def audited(path: Path) -> dict[str, Erratum]:
             if each["error_type"] != "WRONG_CITATION"
         ]
     except (LookupError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{path}: not an audit's list of question_id and error_type: {error!r}") from error
+        raise ConfigError(
+            f"{path}: not an audit's list of question_id and error_type: {wrong_with(error)}"
+        ) from error
     return {each.id: each for each in found}
 
 

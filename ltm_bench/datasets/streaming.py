@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import ConfigError, wrong_with
 from ltm_bench.core.limits import FILE, RECORD, TooLarge, content_of, json_of, lines_of, opened, unpacking
 
 OnBad = Callable[[str], None]
@@ -40,10 +40,8 @@ def skipping(where: str, on_bad: OnBad) -> Iterator[None]:
     """
     try:
         yield
-    except (TypeError, AttributeError):  # what they say is of our code
-        on_bad(f"{where}: skipped: one of its values is of another type than expected")
-    except (LookupError, ValueError, OverflowError, ConfigError) as error:
-        on_bad(f"{where}: skipped: {type(error).__name__}: {error}")
+    except (TypeError, AttributeError, LookupError, ValueError, OverflowError, ConfigError) as error:
+        on_bad(f"{where}: skipped: {wrong_with(error)}")
 
 
 def text_in(path: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm_bench.core.dice import Dice
-from ltm_bench.core.errors import ConfigError, nearest
+from ltm_bench.core.errors import ConfigError, nearest, wrong_with
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.datasets.locomo.files import CATEGORIES
 from ltm_bench.judge.rubric import Case, Earlier
@@ -57,9 +57,7 @@ def open_bank(name: str) -> AnswerBank:
     except OSError as error:
         raise ConfigError(f"--bank {name}: {error.filename}: {error.strerror or error}") from error
     except (ValueError, LookupError, TypeError, AttributeError, EOFError) as error:
-        raise ConfigError(
-            f"--bank {name}: not in the form of {kind}: {type(error).__name__}: {error}"
-        ) from error
+        raise ConfigError(f"--bank {name}: not in the form of {kind}: {wrong_with(error)}") from error
 
 
 def _locomo(folder: Path) -> Iterator[Banked]:

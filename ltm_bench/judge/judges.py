@@ -62,8 +62,8 @@ def find_reader(name: str | None, agent: AgentEntry) -> Judge | None:
 
 def _own_model(agent: AgentEntry) -> tuple[str, str | None]:
     """Return the model of an agent, as an agent's name, and its server."""
+    from ltm_bench.adapters import DurableAgent
     from ltm_bench.adapters.chat import ChatModel
-    from ltm_bench.adapters.durable import DurableAgent
 
     made = agent_class(agent.adapter)
     given, known = agent.settings, signature(made).parameters

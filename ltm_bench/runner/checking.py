@@ -24,9 +24,9 @@ from ltm_bench.plugins import files as plugins
 from ltm_bench.plugins.agents import agent_class, make_agent
 from ltm_bench.plugins.matchers import load
 from ltm_bench.plugins.scenarios import scenario as find_scenario
-from ltm_bench.runner.apart import second_conversation
 from ltm_bench.runner.guarding import placed
 from ltm_bench.runner.hooks import try_hooks
+from ltm_bench.runner.isolation import second_conversation
 from ltm_bench.runner.references import play, play_alone, total
 from ltm_bench.schedule.fitting import load_of, smallest_span
 from ltm_bench.score.audits.verdicts import verdict_on

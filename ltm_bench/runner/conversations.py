@@ -29,7 +29,7 @@ from ltm_bench.runner.guarding import traced
 from ltm_bench.runner.ladder import Ladder
 from ltm_bench.runner.observer import Observer
 from ltm_bench.runner.retelling import Retelling, say_again
-from ltm_bench.runner.standing import cost_of, finished
+from ltm_bench.runner.spent import cost_of, finished
 from ltm_bench.script.scenario import Example
 
 CONCURRENT = 8

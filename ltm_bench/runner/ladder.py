@@ -29,7 +29,7 @@ from ltm_bench.runner.controls import (
 )
 from ltm_bench.runner.forks import Beside
 from ltm_bench.runner.rungs import Rung, is_missed
-from ltm_bench.runner.standing import cost_of
+from ltm_bench.runner.spent import cost_of
 from ltm_bench.script.scenario import Example
 
 SayAgain = Callable[[Plan, AskedTalk, Caller, Recorder], Awaitable[None]]

@@ -9,7 +9,7 @@ from ltm_bench.log.manifest import Manifest
 from ltm_bench.log.reader import read_manifest
 from ltm_bench.plan.planning import Plan
 from ltm_bench.plugins.targets import UNKNOWN
-from ltm_bench.runner.standing import finished
+from ltm_bench.runner.spent import finished
 
 
 def folder_to_decide(plan: Plan, folder: Path, notify: Callable[[str], None]) -> Path:

@@ -18,7 +18,7 @@ from ltm_bench.plan.planning import Plan
 from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.conversations import run_locked
 from ltm_bench.runner.observer import Observer
-from ltm_bench.runner.standing import cost_before, finished
+from ltm_bench.runner.spent import cost_before, finished
 
 OPEN = 8
 """How many runs are open beyond the calls that may go out at once: they go on where another one needs no call."""

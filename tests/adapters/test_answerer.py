@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
-from ltm_bench.adapters.answerer import Core
+from ltm_bench.adapters.memories.answerer import Core
 from ltm_bench.adapters.passages import Passage
 from ltm_bench.core.agent import Memory
 from ltm_bench.core.messages import Message, Reply, Turn

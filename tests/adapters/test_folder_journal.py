@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm_bench.adapters import Folder, FolderJournal, files_after
-from ltm_bench.adapters.folder_journal import Edit
+from ltm_bench.adapters.memories.folder_journal import Edit
 
 if TYPE_CHECKING:
     from tests.memories import turn

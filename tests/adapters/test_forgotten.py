@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.adapters.forgotten import Forgotten, halves_about
 from ltm_bench.adapters.ledger import fingerprint
+from ltm_bench.adapters.memories.forgotten import Forgotten, halves_about
 
 if TYPE_CHECKING:
     from tests.memories import turn

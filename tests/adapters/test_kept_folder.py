@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm_bench.adapters.kept_folder import KeptFolder
+from ltm_bench.adapters.memories.kept_folder import KeptFolder
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from ltm_bench.adapters.product import Patience
+from ltm_bench.adapters.memories.product import Patience
 
 
 def pauses(monkeypatch: pytest.MonkeyPatch, seconds: float, count: int) -> list[float]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ltm_bench.adapters.product_process import ProcessFailed, ProductProcess
+from ltm_bench.adapters.memories.product_process import ProcessFailed, ProductProcess
 
 PRODUCT = """
 import json, os, sys
@@ -135,7 +135,7 @@ def test_a_process_that_does_nothing_is_given_up_also_after_its_question_was_ans
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, idle: str
 ) -> None:
     async def steps(process: ProductProcess) -> None:
-        monkeypatch.setattr("ltm_bench.adapters.product_process._PATIENCE", 0.1)
+        monkeypatch.setattr("ltm_bench.adapters.memories.product_process._PATIENCE", 0.1)
         with pytest.raises(ProcessFailed, match=r"did nothing for 0\.1 seconds"):
             await process.call(idle, {})
 

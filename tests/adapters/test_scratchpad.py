@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm_bench.adapters.scratchpad import Scratchpad, read_queries
+from ltm_bench.adapters.memories.scratchpad import Scratchpad, read_queries
 
 
 @pytest.mark.parametrize("answer", ["", "[", "none", '{"a": 1}', "[[[[", '["", 3]', "][", "[" * 5000])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ltm_bench.adapters import MemoryProduct
-from ltm_bench.adapters.product import ServedProduct
+from ltm_bench.adapters.memories.product import ServedProduct
 
 
 class Own(ServedProduct):

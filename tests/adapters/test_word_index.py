@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from ltm_bench.adapters.memory_store import WordIndex, fused
+from ltm_bench.adapters.memories.memory_store import WordIndex, fused
 
 TEXTS = [
     "My parrot is called Zebedee.",

@@ -13,7 +13,7 @@ from ltm_bench import Finding
 from ltm_bench.adapters.testing import Provider
 from ltm_bench.cli.commands import doctor
 from ltm_bench.plugins.agents import make_agent
-from ltm_bench.runner import apart
+from ltm_bench.runner import isolation
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -347,7 +347,7 @@ def test_doctor_fails_on_what_a_run_fails_on_and_does_not_hang(
     own: Path, command: "Command", name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (own / "every_bot.py").write_text(EVERY, "utf-8")
-    monkeypatch.setattr(apart, "PATIENCE", 0.1 if name in ("hangs", "waits", "Stuck") else 60.0)
+    monkeypatch.setattr(isolation, "PATIENCE", 0.1 if name in ("hangs", "waits", "Stuck") else 60.0)
     done = command("doctor", "--agent", f"python:every_bot:{name}")
     assert done.exit_code == 1, done.output
     assert "FAIL " in done.out

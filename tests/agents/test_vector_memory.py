@@ -21,10 +21,11 @@ import numpy as np
 import pytest
 
 from ltm_bench import run
-from ltm_bench.adapters import chroma_store, hashing
-from ltm_bench.adapters.chroma_store import ChromaIndex, ChromaStore
+from ltm_bench.adapters import hashing
+from ltm_bench.adapters.memories import chroma_store
+from ltm_bench.adapters.memories.chroma_store import ChromaIndex, ChromaStore
+from ltm_bench.adapters.memories.sqlite_store import SqliteStore
 from ltm_bench.adapters.passages import split_turn
-from ltm_bench.adapters.sqlite_store import SqliteStore
 from ltm_bench.core.errors import CannotResume, ConfigError
 from ltm_bench.core.extras import dependency
 from ltm_bench.filler.filler import shipped

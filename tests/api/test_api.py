@@ -292,8 +292,6 @@ def test_nothing_imports_the_command_line_but_its_own_files_and_the_entry_point(
         for path in (ROOT / folder).rglob("*.py"):
             if path.is_relative_to(ROOT / "ltm_bench" / "cli") or path.name == "__main__.py":
                 continue
-            if path == ROOT / "perf" / "hostile" / "ground.py":
-                continue  # it attacks the command line from within its process
             for node in ast.walk(ast.parse(path.read_bytes())):
                 if isinstance(node, ast.ImportFrom):
                     assert not (node.module or "").startswith("ltm_bench.cli"), path

@@ -280,6 +280,20 @@ VOTES = [
     }
     for number in range(6)
 ]
+COUNTS = [{"answer": "[1, 2]", "reference_counting_results": [1, 2], "context_size": 1000} for _ in range(3)]
+PASSKEYS = [{"id": n, "prediction": "71432", "ground_truth": ["71432"]} for n in range(3)]
+GOODAI = {
+    "definitions/2k/Colours/0.def.json": {
+        "script": ["I like red.", "What do I like?"], "is_question": [False, True], "expected_responses": ["Red"]
+    },
+    "results-2k.jsonl": {
+        "benchmark": "2k", "agent": "x", "scenario": "Colours", "example": "0", "expected": ["Red"], "score": 1,
+        "turns": [
+            [("User", "Agent")[n % 2], "2026-01-01", text]
+            for n, text in enumerate(("I like red.", "Fine.", "What do I like?", "Red."))
+        ],
+    },
+}  # fmt: skip
 MARKED = ("--told", "0", "--asked", "1", "--right", "Ghent", "--wrong", "Lima")
 TALK = ("I live in Ghent.", "Noted.", "Where do I live?", "In Lima.")
 CHAT = [{"role": role, "content": text} for role, text in zip(("user", "assistant") * 2, TALK, strict=True)]
@@ -289,6 +303,18 @@ SWEEP = b'agents = ["parrot"]\nspans = ["2k"]\nseeds = [0]\nsuites = ["smoke"]\n
 PRESETS = b'[mine]\nadapter = "openai_chat"\nmodel = "gpt-6-luna"\nmax_retries = 1\nwindow = 16000\n'
 TOWN = min((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 RUN = ("run", "--span", "2k", "--examples", "1", "--agent")
+
+
+LONG = (
+    "a = " + "[" * 3000,
+    "a = " + "{a=" * 3000,
+    "a = " + "9" * 50_000,
+    ".".join(["a"] * 50_000) + " = 1",
+    "[" + ".".join(["a"] * 5000) + "]",
+    "a = '''" + "x" * 2_000_000 + "'''",
+    "[[a]]\n" * 5000,
+)
+"""Ends of a TOML file that are deep or long."""
 
 
 def toml(content: bytes, dice: random.Random) -> bytes:
@@ -301,7 +327,7 @@ def toml(content: bytes, dice: random.Random) -> bytes:
          '"\\u0000"',
          "'../../x'", '"' + "y" * 60_000 + '"', "[" * 900 + "]" * 900, "{a.b.c = 1}", '"\\u202e"', "= ", "0x10")
     )  # fmt: skip
-    match dice.randrange(6):
+    match dice.randrange(7):
         case 0 | 1 | 2:
             lines[at] = (
                 f"{key} = {odd}" if "=" in lines[at] else lines[at].replace("[", "[[").replace("]", "]]")
@@ -310,6 +336,8 @@ def toml(content: bytes, dice: random.Random) -> bytes:
             lines.insert(at, lines[at])
         case 4:
             lines.insert(at, f"{dice.choice(('unknown', '__class__', '%s'))} = {odd}")
+        case 5:
+            lines.append(dice.choice(LONG))
         case _:
             return _bits(content, dice)
     return "\n".join(lines).encode()
@@ -334,7 +362,11 @@ class Place:
         (home / "sweep.toml").write_bytes(SWEEP)
         (home / "bundle.zip").write_bytes(bundle)
         (home / "chat.json").write_text(json.dumps(CHAT), "utf-8")
-        (home / "answers.jsonl").write_text("\n".join(map(json.dumps, ANSWERS)), "utf-8")
+        for name, rows in (("answers", ANSWERS), ("counts", COUNTS), ("passkeys", PASSKEYS)):
+            (home / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+        for name, content in GOODAI.items():
+            (home / "goodai" / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / "goodai" / name).write_text(json.dumps(content) + "\n", "utf-8")
         (home / "votes.json").write_text(json.dumps(VOTES), "utf-8")
         sets.locomo(home / "locomo.json")
         sets.longmemeval(home / "longmemeval.json", 6)
@@ -398,6 +430,9 @@ class Place:
             ("gatemem", (*RUN, "parrot", "--suite", "gatemem", "--data", "gatemem")),
             ("gatemem", ("datasets", "audit", "gatemem")),
             ("personamem", ("datasets", "show", "personamem-32k", "--data", "personamem")),
+            ("counts.jsonl", ("score", "counting-stars", "counts.jsonl")),
+            ("passkeys.jsonl", ("score", "infinitebench", "--task", "passkey", "passkeys.jsonl")),
+            ("goodai", ("import", "goodai", "goodai")),
             ("chat.json", ("new", "scenario", "mine", "--from", "chat.json", *MARKED)),
         ]  # fmt: skip
 

@@ -1,28 +1,54 @@
-"""No file and no answer causes an unexpected error; the command line would still catch one."""
+"""No answer of a provider causes an unexpected error; the command line would still catch one.
 
+`test_file_attacks.py` tries files.
+"""
+
+import json
+import random
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from perf.hostile.__main__ import siege
+from ltm_bench.adapters.testing import Provider
+from tests.cli.test_file_attacks import SPOILT
 
 if TYPE_CHECKING:
+    from tests.attacks import complaint
     from tests.conftest import Command
+else:
+    from attacks import complaint
 
 pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"))
 
-
-def test_hostile_inputs_are_survived() -> None:
-    tally = siege(60, seed=1)
-    assert tally.fallen == []
-    assert tally.tried.total() == 60
+WAYS = [way for way in SPOILT if way.startswith(("another", "a value", "a surplus", "one name"))]
+"""After which an answer is still JSON."""
 
 
-@pytest.mark.long
-@pytest.mark.timeout(3000)
-def test_two_thousand_hostile_inputs_are_survived() -> None:
-    assert siege(2000, seed=2).fallen == []
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses", "anthropic_chat"])
+@pytest.mark.parametrize("way", WAYS)
+def test_no_damage_to_an_answer_is_more_than_a_failure(
+    name: str,
+    way: str,
+    server: Provider,
+    command: "Command",
+    key: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    dice = random.Random(f"{name} {way}")
+
+    def spoilt(body: dict[str, Any]) -> Any:
+        return json.loads(SPOILT[way](json.dumps(body).encode(), dice))
+
+    server.edit = spoilt
+    url = server.url if name == "anthropic_chat" else server.openai_url
+    settings = ("-A", "model=m", "-A", "max_retries=0", "-A", "timeout=5", "--base-url", url)
+    words = ("run", "--span", "2k", "--scenario", "colours", "--examples", "1", "--name", "r")
+    for _ in range(4):
+        done = command(*words, "--agent", name, *settings, "--fresh")
+        assert complaint(done.exit_code, done.out, done.err) == ""
 
 
 UNEXPECTED = (RecursionError("x"), MemoryError(), OverflowError("too large"), AttributeError("y\x1b"))

@@ -16,17 +16,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.export.side_files import check_side_files
-from ltm_bench.score.results.timings import side_of
-
 if TYPE_CHECKING:
     from tests.attacks import complaint
     from tests.conftest import Command
     from tests.finished import Finished
-    from tests.pace import cpu, in_proportion
 else:
     from attacks import complaint
-    from pace import cpu, in_proportion
 
 CASES = 40
 MOST = 2000
@@ -159,15 +154,3 @@ def test_a_side_file_of_more_lines_than_are_read_is_refused_at_once_in_one_line(
                 assert len(done.err.strip().splitlines()) == 1
                 assert f"{name}: it has " in done.err.replace("\n", " ")
                 assert "at most 5,000 are read" in " ".join(done.err.split())
-
-
-def test_side_files_take_time_in_proportion_to_their_lines(tmp_path: Path) -> None:
-    def took(read: Callable[[Path], object]) -> Callable[[int], float]:
-        def of(lines: int) -> float:
-            (tmp_path / "timings.jsonl").write_bytes(LINE * lines)
-            return cpu(lambda: read(tmp_path))
-
-        return of
-
-    assert in_proportion(took(check_side_files), 8000)
-    assert in_proportion(took(lambda folder: side_of(folder, None)), 8000)

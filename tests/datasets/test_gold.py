@@ -13,8 +13,9 @@ import pytest
 from ltm_bench.core.limits import json_of
 from ltm_bench.datasets.gatemem.predictions import FILES, rows_of
 from ltm_bench.datasets.predictions import Data
-from ltm_bench.datasets.recounting import Recounts, explaining, learn, read_published, recount
+from ltm_bench.datasets.recounting import explaining, learn, read_published
 from ltm_bench.datasets.shapes import SHAPES, shape_of
+from ltm_bench.score.statistics.recounts import Recounts, recount
 from tests.published import shared
 
 pytestmark = pytest.mark.proof(files=("agents/*.*", "configs/*.*"), beside=True)
@@ -66,7 +67,7 @@ class Counted:
 
     def __init__(self, found: Recounts) -> None:
         self.found = found
-        self._by = {f"{each.measure}, {each.group}": each for each in found.figures}
+        self._by = {f"{each.measure}, {each.name}": each for each in found.figures}
 
     def mean(self, key: str) -> float | None:
         return self._by[key].mean if key in self._by else None

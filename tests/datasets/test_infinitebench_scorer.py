@@ -221,7 +221,7 @@ def test_bad_lines_are_skipped_and_bad_files_named(tmp_path: Path, command: "Com
     assert done.exit_code == 0
     assert "100.00" in done.out
     assert "preds_passkey.jsonl:2: skipped, not JSON" in done.err
-    assert "preds_passkey.jsonl:3: skipped: KeyError" in done.err
+    assert "preds_passkey.jsonl:3: skipped: 'pred' is missing" in done.err
     stars = tmp_path / "stars.json"
     stars.write_text(
         '[{"answer": "```json\\n{\\"x\\": [3, 9, 9, 11]}\\n```", "reference_counting_results": [3, 5, 9]}]'

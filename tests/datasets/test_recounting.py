@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ltm_bench.core.errors import ConfigError
-from ltm_bench.datasets.recounting import explaining, learn, read_published, recount
+from ltm_bench.datasets.recounting import explaining, learn, read_published
 from ltm_bench.datasets.shapes import SHAPES, Shape
+from ltm_bench.score.statistics.recounts import recount
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -64,7 +65,7 @@ def placed(folder: Path, content: str | bytes, name: str = "x") -> Path:
 )  # fmt: skip
 def test_the_same_rows_give_the_same_figures_in_any_form(tmp_path: Path, content: str | bytes) -> None:
     found = recount(read_published(placed(tmp_path, content)), {})
-    ours = {(each.measure, each.group): (each.total, each.n) for each in found.figures}
+    ours = {(each.measure, each.name): (each.total, each.n) for each in found.figures}
     assert ours["majority", "all"] == (2, 3)
     assert ours["judgments", "all"] == (5, 9)
     assert ours["unanimous", "all"] == (2, 3)
@@ -188,7 +189,7 @@ def test_labels_of_several_judges_and_questions_without_a_row_are_said(tmp_path:
         "several judges: m0, m1; no official figure mixes them",
         "1 of 3 questions of the data have no row: a part, or a cut file",
     )
-    assert {each.group for each in found.figures} == {"all", "multi-session", "mean of 1 types"}
+    assert {each.name for each in found.figures} == {"all", "multi-session", "mean of 1 types"}
 
 
 def test_one_bad_file_does_not_hide_the_others(tmp_path: Path, command: "Command") -> None:

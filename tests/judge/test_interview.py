@@ -20,7 +20,7 @@ from ltm_bench.datasets.beam.matcher import meets
 from ltm_bench.datasets.dialogue import HistoryQuestion
 from ltm_bench.datasets.longmemeval.matcher import remembered
 from ltm_bench.datasets.longmemeval.scorer import inquiry as yes_or_no
-from ltm_bench.datasets.swim.documents import Document
+from ltm_bench.datasets.swim import Document
 from ltm_bench.datasets.swim.tasks import Task, checking, writing
 from ltm_bench.judge import rubric
 from ltm_bench.judge.interview import CONCURRENT, Interview, Interviewed, opinion_of, together

@@ -13,7 +13,7 @@ from ltm_bench.adapters.testing import Provider
 from ltm_bench.log.calls import CALLS, read_calls
 from ltm_bench.log.journal import Journal
 from ltm_bench.log.lines import to_line
-from ltm_bench.runner.standing import cost_of
+from ltm_bench.runner.spent import cost_of
 
 if TYPE_CHECKING:
     from tests.conftest import Command

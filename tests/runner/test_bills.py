@@ -18,7 +18,7 @@ from ltm_bench.judge.judges import Judge
 from ltm_bench.judge.rubric import Case
 from ltm_bench.log.calls import CALLS, Call, read_calls, spent_on
 from ltm_bench.plugins.agents import make_agent
-from ltm_bench.runner.standing import cost_of
+from ltm_bench.runner.spent import cost_of
 from tests.adapters.test_gateway import OWN, Behind
 from tests.rows import PROTOCOLS
 from tests.test_rows import ADAPTERS, PATHS, PRICED_AGENT, SCENARIO

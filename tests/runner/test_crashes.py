@@ -18,7 +18,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from ltm_bench.adapters.testing import Provider
+from ltm_bench.adapters.testing import Fault, Provider
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import RunLocked
 from ltm_bench.log.recorder import locked
@@ -332,6 +332,24 @@ def test_cut_at_any_byte_of_two_records_a_log_ends_the_same_and_the_doubtful_tur
         assert doubtful() == ([1] if sent - 1 <= size < end - 1 else [])
 
 
+def test_cut_after_any_event_a_log_ends_the_same_and_no_logged_turn_is_asked_again(
+    here: Path, command: "Command"
+) -> None:
+    expected = undisturbed(command, "--agent", "diary")
+    Path("reports/undisturbed").rename("reports/r")
+    home, asked = Path("reports/r"), Path("calls.txt")
+    plan, lines = plan_of(home), expected.splitlines(keepends=True)
+    for count in range(1, len(lines)):
+        (home / "events.jsonl").write_bytes(b"".join(lines[:count]))
+        asked.write_bytes(b"")
+        asyncio.run(run_plan(plan, plan.agents, home, budget=Budget(), observer=Mock()))
+        assert (home / "events.jsonl").read_bytes() == expected
+        known = {each["turn"] for each in map(json.loads, lines[:count]) if each["event"] == "replied"}
+        called = [int(turn) for turn in asked.read_text().split()]
+        assert known.isdisjoint(called)
+        assert len(called) == len(set(called))
+
+
 def test_a_finished_log_that_lacks_its_last_byte_gets_it_back(here: Path, command: "Command") -> None:
     expected = undisturbed(command, "--agent", "diary")
     Path("reports/undisturbed").rename("reports/r")
@@ -429,6 +447,31 @@ def test_a_name_that_no_longer_resolves_stops_the_run_until_it_does(
     assert done.exit_code == 3
     assert "429" in done.err.splitlines()[-1]
     server.faults.clear()
+    assert command("resume", "r").exit_code == 0
+    assert Path("reports/r/events.jsonl").read_bytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        (Fault(status=503), "503"),
+        (Fault(kind="cut"), "the connection failed"),
+        (Fault(kind="hang", seconds=2.0), "0.3 s"),
+    ],
+    ids=lambda each: each.kind if isinstance(each, Fault) else "",
+)
+def test_a_provider_that_fails_for_good_stops_the_run_until_it_answers(
+    here: Path, command: "Command", server: Provider, key: str, fault: Fault, says: str
+) -> None:
+    words = ("-A", "model=any", "-A", "max_retries=0", "-A", "timeout=0.3", "--base-url", server.openai_url)
+    server.edit = lambda body: {**body, "usage": {**body["usage"], "prompt_tokens_details": None}}
+    expected = undisturbed(command, "--agent", "openai_chat", *words)
+    Path("reports/r").mkdir()
+    Path("reports/r/events.jsonl").write_bytes(expected[:9000])
+    server.faults.append(fault)
+    done = command("resume", "r")
+    assert done.exit_code == 3
+    assert says in done.err.splitlines()[-1]
     assert command("resume", "r").exit_code == 0
     assert Path("reports/r/events.jsonl").read_bytes() == expected
 

@@ -16,7 +16,7 @@ from ltm_bench.adapters.testing import Provider
 from ltm_bench.core.messages import Usage
 from ltm_bench.core.pricing import dollars
 from ltm_bench.log.calls import CALLS, read_calls
-from ltm_bench.runner.standing import cost_of
+from ltm_bench.runner.spent import cost_of
 
 if TYPE_CHECKING:
     from tests import zygote

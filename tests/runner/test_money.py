@@ -19,7 +19,7 @@ from ltm_bench.core.messages import Message, Usage
 from ltm_bench.plan.folders import find_run
 from ltm_bench.plan.planning import plan_of
 from ltm_bench.plugins.agents import make_agent
-from ltm_bench.runner.standing import cost_of
+from ltm_bench.runner.spent import cost_of
 from perf import billing
 
 if TYPE_CHECKING:

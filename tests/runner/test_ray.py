@@ -33,7 +33,7 @@ from ltm_bench.runner.ray.driver import Terms, shares
 from ltm_bench.runner.ray.resources import fits, resources_of
 from ltm_bench.runner.ray.sharing import Files
 from ltm_bench.runner.ray.worker import MoneyLedger
-from ltm_bench.runner.standing import Cost
+from ltm_bench.runner.spent import Cost
 from ltm_bench.runner.sweep import Job
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ def control(
     from ltm_bench.cli.verdicts import check_judged
     from ltm_bench.cli.watching import watch
     from ltm_bench.plan.planning import plan_of
-    from ltm_bench.runner.standing import finished
+    from ltm_bench.runner.spent import finished
 
     asked = replace(conduct, controls=conduct.controls or (() if conduct.ladder else _USUAL))
     asked.said.update(("controls", "ladder"))  # it asks these and no others

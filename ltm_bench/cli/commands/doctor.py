@@ -31,7 +31,7 @@ from ltm_bench.plan.request import AgentName, BaseUrl, Gateway, Settings, Span, 
 from ltm_bench.plan.suites import SPAN
 from ltm_bench.plan.values import parse_span
 from ltm_bench.plugins.functions import FunctionAgent
-from ltm_bench.runner.apart import in_time, said_of, second_conversation
+from ltm_bench.runner.isolation import in_time, said_of, second_conversation
 
 _EMPTY, _BYTES_PER_TOKEN = 4_500_000, 140
 """Bytes of a run folder, and for each token: log, page, and a store such as Chroma's, which is most of it."""

@@ -1,4 +1,4 @@
-"""Ask about your own documents, as SWiM does: generate, validate, run, show."""
+"""Ask about your own documents, as SWiM does: generate and validate tasks, run the suite swim, and show."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from ltm_bench.datasets.swim import Document
     from ltm_bench.datasets.swim.tasks import Task
 
-app = group("Ask about your own documents, as SWiM does: generate, validate, run, show.")
+app = group(
+    "Ask about your own documents, as SWiM does: generate and validate tasks, run the suite swim, and show."
+)
 
 
 _share = number("numbers from 0 to 1, such as 0,0.25,0.5,0.75,1", lambda value: 0 <= value <= 1)
@@ -145,6 +147,7 @@ def swim_validate(
     "datasets swim run tasks.json docs/ --agent gpt-6-luna --test voting --test control --runs 5",
     name="run",
     idle=RUN,
+    hidden=True,
 )
 def swim_run(
     tasks: TasksFile,
@@ -170,7 +173,7 @@ def swim_run(
     conduct: Conduct,
     new: NewRun,
 ) -> None:
-    """Ask about documents: at every depth, among ever more others, without the relevant one, or several times."""
+    """Ask about documents, as `run --suite swim --data FOLDER` does: an old name."""
     from functools import partial
 
     from ltm_bench.api import Options, compare, start

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import ConfigError, wrong_with
 from ltm_bench.datasets.counting_stars.matcher import StarList
 from ltm_bench.datasets.counting_stars.scorer import Hits
 from ltm_bench.datasets.predictions import Data, Prediction, PredictionFiles, all_in_files
@@ -40,9 +40,7 @@ def _read(path: Path, data: Data, on_bad: OnBad) -> Iterator[Prediction]:
             _prediction(row, number, reasoning=reasoning) for number, row in read_predictions(path, on_bad)
         ]
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        raise ConfigError(
-            f"{path}: not a prediction file of Counting-Stars: {type(error).__name__}: {error}"
-        ) from error
+        raise ConfigError(f"{path}: not a prediction file of Counting-Stars: {wrong_with(error)}") from error
     if len({each.history for each in found}) > 1:
         raise ConfigError(f"{path}: some answers belong to the reasoning test, others do not: split the file")
     return iter(found)
@@ -61,12 +59,12 @@ def _prediction(row: Mapping[str, Any], number: int, *, reasoning: bool) -> Pred
 
 
 def _mistaken(row: Mapping[str, Any], reference: Sequence[int]) -> list[int]:
-    """Return the count that each star was first given. Raises LookupError if neither prompt nor table has it."""
+    """Return the count that each star was first given. Raises ValueError if neither prompt nor table has it."""
     told = {int(right): int(wrong) for wrong, right in _CORRECTED.findall(str(row.get("question", "")))}
     for table in (told, _FIRST_COUNTED):
         if all(count in table for count in reference):
             return [table[count] for count in reference]
-    raise LookupError(
+    raise ValueError(
         "it is of the reasoning test, and nothing says which wrong counts came before the right ones: "
         "keep the whole prompt in `question`"
     )

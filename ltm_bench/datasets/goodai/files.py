@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import ConfigError, wrong_with
 from ltm_bench.core.limits import content_of, json_of
 from ltm_bench.datasets.dates import in_utc
 from ltm_bench.datasets.streaming import OnBad as OnBad
@@ -93,7 +93,7 @@ def span_of(benchmark: str) -> int:
 
 
 def _named(path: Path | str, error: Exception) -> str:
-    return f"{path}: cannot be read as GoodAI's: {type(error).__name__}: {error}"
+    return f"{path}: cannot be read as GoodAI's: {wrong_with(error)}"
 
 
 _WRONG = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from ltm_bench.core.errors import ConfigError
+from ltm_bench.core.errors import ConfigError, wrong_with
 from ltm_bench.core.messages import Finish, Matcher
 from ltm_bench.core.tokens import Counter
 from ltm_bench.datasets.goodai.expectations import expectations
@@ -76,7 +76,7 @@ def log_of(
             readable.append((each, definition, _asked(each, definition, known)))
         except (LookupError, ValueError, TypeError) as error:
             where = f"{each.benchmark}, {each.agent}, {each.scenario} {each.example}"
-            on_bad(f"{where}: left out: {type(error).__name__}: {error}")
+            on_bad(f"{where}: left out: {wrong_with(error)}")
     if not readable:
         return
     names: dict[tuple[str, str], str] = {}
@@ -121,7 +121,7 @@ def _asked(
     published: Performance, definition: Definition | None, known: Sequence[Definition]
 ) -> dict[int, Matcher]:
     if definition is None:
-        raise LookupError("there is no definition of it")
+        raise ValueError("there is no definition of it")
     if published.scenario == "restaurant":
         return {_last_of_the_play(published): Published(published.score)}
     return dict(expectations(published, definition, known))

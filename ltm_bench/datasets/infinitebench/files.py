@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm_bench.core.download import Fetched, OnProgress
-from ltm_bench.core.errors import check_known
+from ltm_bench.core.errors import check_known, wrong_with
 from ltm_bench.core.limits import TooLarge, json_of, lines_of, opened
 from ltm_bench.datasets.fetching import fetch_file
 from ltm_bench.datasets.infinitebench.records import Posed, Record
@@ -116,7 +116,7 @@ def read_tasks(path: str, task: str, digest: str) -> tuple[_Material, ...]:
                     )
                     label = label_of(task, entry["answer"], options)
                 except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-                    warnings.warn(f"{path}:{number}: skipped: {type(error).__name__}: {error}", stacklevel=2)
+                    warnings.warn(f"{path}:{number}: skipped: {wrong_with(error)}", stacklevel=2)
                     continue
                 key = hashlib.sha256(context.encode("utf-8", "replace")).digest()
                 text = _input(task, entry)

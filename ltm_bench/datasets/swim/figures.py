@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from ltm_bench.core.grouping import grouped
 from ltm_bench.datasets.swim.arranging import DEPTHS, RUNS
 
 if TYPE_CHECKING:
@@ -59,58 +60,45 @@ class Tested:
     """The position of the answer's document, from 0 to 1; None if it was left out."""
 
 
-class SwimFigure(NamedTuple):
-    """A figure of a test: its name, its setting, and the scores whose mean it is."""
-
-    test: str
-    at: str
-    scores: Sequence[float]
-
-
-def figures_of(
-    row: str, parameters: Mapping[str, Any], answers: Sequence[Tested], embed: Callable[[], Embed]
-) -> Iterator[SwimFigure]:
-    """Yield the figures of a row of the suite.
+def placed(
+    parameters: Mapping[str, Any], answers: Sequence[Tested], embed: Callable[[], Embed]
+) -> Iterator[tuple[str, Tested]]:
+    """Yield every answer of a row of the suite with the name of each figure whose mean it is part of.
 
     Args:
-        row: The row's name.
         parameters: The row's parameters, as the manifest holds them.
         answers: The examples of that row that have a score.
         embed: Makes the embedder with which votes are counted; called only where there is a vote.
     """
     test = str(parameters.get("test", "position"))
     if test == "position":
-        yield from _over(row, "depth", answers, parameters.get("depths", DEPTHS))
+        yield from _over("depth", answers, parameters.get("depths", DEPTHS))
     elif test == "size":
-        yield from _over(row, "share", answers, parameters.get("shares", DEPTHS))
+        yield from _over("share", answers, parameters.get("shares", DEPTHS))
     elif test == "absent":
-        yield SwimFigure(row, "nothing invented", [each.score for each in answers])
+        yield from (("nothing invented", each) for each in answers)
     else:
-        yield from _voted(row, test, answers, int(parameters.get("runs", RUNS)), embed())
+        yield from _voted(test, answers, int(parameters.get("runs", RUNS)), embed())
 
 
-def _over(row: str, what: str, answers: Sequence[Tested], places: Sequence[float]) -> Iterator[SwimFigure]:
-    scores: dict[float, list[float]] = {place: [] for place in places}
-    for each in answers:
-        scores[places[each.index % len(places)]].append(each.score)
-    return (SwimFigure(row, f"{what} {place:.0%}", found) for place, found in scores.items() if found)
+def _over(what: str, answers: Sequence[Tested], places: Sequence[float]) -> Iterator[tuple[str, Tested]]:
+    for at, place in enumerate(places):
+        yield from ((f"{what} {place:.0%}", each) for each in answers if each.index % len(places) == at)
 
 
-def _voted(row: str, test: str, answers: Sequence[Tested], runs: int, embed: Embed) -> Iterator[SwimFigure]:
-    """Yield the accuracy of single runs, by the answer's position, and of votes over all runs of each question."""
-    yield SwimFigure(row, "single runs", [each.score for each in answers])
+def _voted(test: str, answers: Sequence[Tested], runs: int, embed: Embed) -> Iterator[tuple[str, Tested]]:
+    """Yield single runs, also by the answer's position, and the winners of votes over all runs of each question."""
+    yield from (("single runs", each) for each in answers)
     if test != "control":
-        thirds: dict[str, list[float]] = {"first third": [], "middle third": [], "last third": []}
-        for each in answers:
-            if each.depth is not None:
-                thirds[list(thirds)[min(2, int(3 * each.depth))]].append(each.score)
-        yield from (SwimFigure(row, f"single, {name}", found) for name, found in thirds.items() if found)
-    groups: dict[int, list[Tested]] = {}
-    for each in answers:
-        groups.setdefault(each.index // runs, []).append(each)
+        for third, name in enumerate(("first third", "middle third", "last third")):
+            yield from ((f"single, {name}", each) for each in answers if _third(each) == third)
+    groups = grouped((each.index // runs, each) for each in answers)
     for name, filtered in (("vote", False), ("vote, absences left out", True)):
-        chosen = [_winner(group, embed, filtered=filtered).score for group in groups.values()]
-        yield SwimFigure(row, f"{name} of {runs}", chosen)
+        yield from ((f"{name} of {runs}", _winner(of, embed, filtered=filtered)) for of in groups.values())
+
+
+def _third(answer: Tested) -> int | None:
+    return None if answer.depth is None else min(2, int(3 * answer.depth))
 
 
 def _winner(group: Sequence[Tested], embed: Embed, *, filtered: bool) -> Tested:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ltm_bench.core.budget import Budget
 from ltm_bench.core.errors import BudgetReached
-from ltm_bench.runner.standing import Cost
+from ltm_bench.runner.spent import Cost
 
 
 @dataclass

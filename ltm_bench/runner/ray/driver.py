@@ -24,7 +24,7 @@ from ltm_bench.runner.ray.budget_server import BudgetServer
 from ltm_bench.runner.ray.resources import Resources, fits, resources_of
 from ltm_bench.runner.ray.sharing import Files, Shared
 from ltm_bench.runner.ray.worker import OFTEN, Assignment, WorkerResult
-from ltm_bench.runner.standing import Cost, cost_before, finished
+from ltm_bench.runner.spent import Cost, cost_before, finished
 from ltm_bench.runner.sweep import Job, SweepObserver, is_worth_trying, pause, too_late
 
 LOSSES = 5

@@ -32,7 +32,7 @@ from ltm_bench.runner.conversation import Verdicts
 from ltm_bench.runner.conversations import at_work, run_conversations, timed_out
 from ltm_bench.runner.observer import Silent
 from ltm_bench.runner.ray.sharing import Files, Shared
-from ltm_bench.runner.standing import cost_of, finished
+from ltm_bench.runner.spent import cost_of, finished
 from ltm_bench.runner.sweep import Job
 from ltm_bench.schedule.scheduler import Completed
 

@@ -12,11 +12,11 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from ltm_bench.adapters.forgotten import is_about
 from ltm_bench.adapters.hashing import content_words
+from ltm_bench.adapters.memories.forgotten import is_about
+from ltm_bench.adapters.memories.scratchpad import Scratchpad
+from ltm_bench.adapters.memories.vector_store import NearPassage, Stored, StoreSnapshot, VectorStore
 from ltm_bench.adapters.passages import Passage, split_turn
-from ltm_bench.adapters.scratchpad import Scratchpad
-from ltm_bench.adapters.vector_store import NearPassage, Stored, StoreSnapshot, VectorStore
 from ltm_bench.core.agent import Memory
 from ltm_bench.core.limits import json_of
 from ltm_bench.core.messages import Turn

@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
+from ltm_bench.adapters.memories.vector_store import Stored, VectorStore, said
 from ltm_bench.adapters.passages import Passage
-from ltm_bench.adapters.vector_store import Stored, VectorStore, said
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (embedder BLOB NOT NULL);

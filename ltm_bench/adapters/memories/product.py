@@ -13,11 +13,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from ltm_bench.adapters.answerer import Core
-from ltm_bench.adapters.durable import DurableAgent
 from ltm_bench.adapters.endpoint import Endpoint
 from ltm_bench.adapters.extractive import question_in
 from ltm_bench.adapters.ledger import Ledger, Tally, name_in
+from ltm_bench.adapters.memories.answerer import Core
+from ltm_bench.adapters.memories.durable import DurableAgent
 from ltm_bench.adapters.operations import Operation, operating
 from ltm_bench.adapters.settings import Inheriting, at_least
 from ltm_bench.core.agent import Finding, Memory

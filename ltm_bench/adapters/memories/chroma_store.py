@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ltm_bench.adapters.memories.vector_store import NearPassage, Stored, StoreSnapshot, VectorStore
 from ltm_bench.adapters.passages import Passage
-from ltm_bench.adapters.vector_store import NearPassage, Stored, StoreSnapshot, VectorStore
 
 if TYPE_CHECKING:
     from ltm_bench.adapters.hashing import Vectors

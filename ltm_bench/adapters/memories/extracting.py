@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ltm_bench.adapters.embeddings import CountedEmbedder
 from ltm_bench.adapters.endpoint import Endpoint
-from ltm_bench.adapters.product import MemoryProduct
+from ltm_bench.adapters.memories.embeddings import CountedEmbedder
+from ltm_bench.adapters.memories.product import MemoryProduct
 from ltm_bench.adapters.sdk_chat import sdk_client
 from ltm_bench.adapters.settings import Inheriting, at_least
 from ltm_bench.adapters.usage import usage_of

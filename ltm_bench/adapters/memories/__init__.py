@@ -1,0 +1,1 @@
+"""What a memory is made of: what was said, cut up, kept, found, forgotten; and products that do so themselves."""
