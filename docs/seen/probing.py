@@ -127,6 +127,15 @@ def again(name: str, *arguments: str, kill: bool = False) -> str:
     return _result(out) or error.strip().splitlines()[-1]
 
 
+def killed(expected: str) -> str:
+    """Kill a process of the probe once its `_write` has added one memory; return how many its `_count` finds then."""
+    added = again("_write", kill=True)
+    assert added == "added", added
+    count = again("_count")
+    assert count == expected, count
+    return f"after SIGKILL: {count} of 1"
+
+
 def _result(out: str) -> str:
     return "".join(line.removeprefix("= ") for line in out.splitlines() if line.startswith("= "))
 

@@ -138,7 +138,7 @@ def _parameter(declared: Argument, *, hidden: bool = False) -> Parameter:
         *declared.flags,
         metavar=option.metavar,
         parser=_parser(declared),
-        envvar=declared.variables if len(declared.variables) > 1 else declared.variables[0],
+        envvar=declared.variables[0] if len(declared.variables) == 1 else declared.variables or None,
         help=text,
         hidden=hidden,
     )

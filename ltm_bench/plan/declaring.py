@@ -27,8 +27,8 @@ class Option(NamedTuple):
     """The greatest whole number."""
     flags: Sequence[str] = ()
     """Its flags, if they do not follow from its name; errors name the first long one."""
-    variable: str | Sequence[str] = ()
-    """Its environment variables, without their prefix, if they do not follow from the flag."""
+    variable: str | Sequence[str] | None = ()
+    """Its environment variables, without their prefix, if they do not follow from the flag; None if it has none."""
     terminal: bool = True
     """Whether it can be an option, or is for Python alone."""
 
@@ -75,6 +75,8 @@ class Argument(NamedTuple):
     @property
     def variables(self) -> list[str]:
         """Its environment variables."""
+        if self.option.variable is None:
+            return []
         given = self.option.variable or self.flag.removeprefix("--").replace("-", "_").upper()
         return [f"LTM_BENCH_{name}" for name in ((given,) if isinstance(given, str) else given)]
 

@@ -272,14 +272,19 @@ class Conduct:
     ] = 0
     gateway_env: Annotated[
         Sequence[str],
-        Option("A variable that the agent's program gets although it looks like a key's.", "NAME"),
+        # A variable of ours can protect a run more, never less.
+        Option(
+            "A variable that the agent's program gets although it looks like a key's.", "NAME", variable=None
+        ),
     ] = ()
     connections: Connections = 8
     tags: Annotated[
         Mapping[str, str] | None,
         Option("Notes of your own about the run, kept beside its log.", "KEY=VALUE", parse_tags),
     ] = None
-    without: Annotated[Sequence[str], Option("Go on without this option of the run's start.", "OPTION")] = ()
+    without: Annotated[
+        Sequence[str], Option("Go on without this option of the run's start.", "OPTION", variable=None)
+    ] = ()
     reports: Annotated[str | os.PathLike[str], Option("The folder that holds the runs.", terminal=False)] = (
         REPORTS
     )

@@ -49,7 +49,7 @@ def test_every_command_takes_all_options_of_a_run(name: str) -> None:
     for each in OPTIONS:
         assert set(each.flags) <= set(options), each.name
         option = options[each.flag]
-        assert option.envvar == each.variables or each.variables == [option.envvar]
+        assert (option.envvar or []) == each.variables or each.variables == [option.envvar]
         assert option.help
 
 
@@ -205,3 +205,12 @@ def test_a_former_spelling_is_taken_by_terminal_and_file_and_not_shown(
     read = command(*words, file) if name == "sweep" else command(*words, "--config", file)
     assert value in read.err
     assert "unknown key" not in read.err
+
+
+def test_no_variable_can_take_protection_away() -> None:
+    without = {
+        name: each.variables
+        for name, each in arguments(Conduct).items()
+        if name in ("without", "gateway_env")
+    }
+    assert without == {"without": [], "gateway_env": []}

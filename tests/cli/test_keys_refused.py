@@ -42,6 +42,9 @@ ROUTES = {
     "a number": (*OPENAI, "-A", "window={}"),
     "a judge": ("--judge", "openai_chat:{}"),
     "a filler": ("--filler", "triviaqa:{}"),
+    "a tag": ("--tag", "note={}"),
+    "a tag's name": ("--tag", "{}=1"),
+    "a name": ("--name", "{}"),
 }
 
 

@@ -69,6 +69,7 @@ VARIABLES = {
     "LTM_BENCH_GATEWAY": ("0", "false", "no", ""),
     "LTM_BENCH_UPSTREAM": ("http://127.0.0.1:9/v1", "openai=http://127.0.0.1:9/v1", ""),
     "LTM_BENCH_GATEWAY_ENV": ("OPENAI_API_KEY", "OPENAI_API_KEY ANTHROPIC_API_KEY"),
+    "LTM_BENCH_WITHOUT": ("max-cost", "gateway", "gateway max-cost"),
     "OPENAI_BASE_URL": ("http://127.0.0.1:9/v1",),
     "LTM_BENCH_CONFIG": ("off.toml",),
     "LTM_BENCH_CACHE": ("1",),

@@ -33,7 +33,7 @@ def show(
             if example is not None and turn.example != example:
                 continue
             shown += 1
-            who = turn.example or "filler"
+            who = safe(turn.example or "filler")
             out().rule(
                 f"turn {turn.message.turn} · {turn.message.at:%Y-%m-%d %H:%M} · {who} · {turn.kind}"
                 + (", forked" if turn.forked else ""),

@@ -35,7 +35,7 @@ def _verify(folder: Path) -> None:
     score = f"{found.results.score_so_far:.2f} / {found.results.out_of}"
     by_hand = f" ({found.results.overridden} by hand)" if found.results.overridden else ""
     out().print(
-        f"{folder.name} agrees: {found.verdicts} verdicts checked{by_hand}, {found.texts:,} texts counted again, "
+        f"{safe(folder.name)} agrees: {found.verdicts} verdicts checked{by_hand}, {found.texts:,} texts counted again, "
         f"{found.retold} of {len(found.results.examples)} examples regenerated from the seed, "
         f"{'score' if found.results.complete else 'incomplete, so far'} {score}"
     )
