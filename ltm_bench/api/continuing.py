@@ -131,8 +131,8 @@ def asking(plan: Plan, folder: Path, options: Options, *, together: bool = False
         options: How it is carried out.
         together: Whether it is one of several runs, for which the limit is.
     """
-    named = {"--name": folder.name, "--tag": options.tags}
-    check_keys({"--reader": options.reader, "--judge": options.judges} | named)
+    kept: dict[str, object] = {"--reader": options.reader, "--judge": options.judges, "--tag": options.tags}
+    check_keys({**kept, "--name": folder.name})
     before, limit = _kept(folder, options), options.budget.limit
     given = {name: getattr(options, name) for name in KEPT} | {
         "max_cost": None if limit is None else max(limit - options.budget.spent, Decimal()),

@@ -204,7 +204,7 @@ def _print_ladder(found: LadderResult | None) -> None:
 
 def print_page(path: Path) -> None:
     """Print where a page is."""
-    out().print(f"page: {path}")
+    out().print(safe(f"page: {path}"))
 
 
 def _table(results: Results) -> Table:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ltm_bench.cli.console import out
+from ltm_bench.cli.console import out, safe
 from ltm_bench.cli.declared import command, group
 from ltm_bench.export.bundle import unpack
 from ltm_bench.export.verify import verify as verify_folder
