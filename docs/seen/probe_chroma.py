@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from probing import again, main, outside_hosts, vector, written
+from probing import again, killed, main, outside_hosts, vector, written
 
 QUIET = {"ANONYMIZED_TELEMETRY": "False"}
 
@@ -114,10 +114,7 @@ def _count() -> str:
 
 
 def kill() -> str:
-    assert again("_write", kill=True) == "added"
-    count = again("_count")
-    assert count == "1", count
-    return f"after SIGKILL: {count} of 1"
+    return killed("1")
 
 
 def _more() -> str:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from probing import again, main, outside_hosts, provider, vector, written
+from probing import again, killed, main, outside_hosts, provider, vector, written
 
 QUIET = {"GRAPHITI_TELEMETRY_ENABLED": "false"}
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -188,10 +188,7 @@ def _count() -> str:
 
 
 def kill() -> str:
-    assert again("_write", kill=True) == "added"
-    count = again("_count")
-    assert count == "1", count
-    return f"after SIGKILL: {count} of 1"
+    return killed("1")
 
 
 def two() -> str:

@@ -9,7 +9,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from probing import DIMENSIONS, again, main, outside_hosts, vector, written
+from probing import DIMENSIONS, again, killed, main, outside_hosts, vector, written
 
 _SPACE = ("memories",)
 
@@ -110,10 +110,7 @@ def _count() -> str:
 
 
 def kill() -> str:
-    assert again("_write", kill=True) == "added"
-    count = again("_count")
-    assert count == "0", count
-    return f"after SIGKILL: {count} of 1"
+    return killed("0")
 
 
 def two() -> str:

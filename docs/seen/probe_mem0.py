@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from probing import DIMENSIONS, again, main, outside_hosts, provider, written
+from probing import DIMENSIONS, again, killed, main, outside_hosts, provider, written
 
 QUIET = {"MEM0_TELEMETRY": "False"}
 
@@ -148,10 +148,7 @@ def _count() -> str:
 
 
 def kill() -> str:
-    assert again("_write", kill=True) == "added"
-    count = again("_count")
-    assert count == "1", count
-    return f"after SIGKILL behind add(): {count} of 1"
+    return killed("1")
 
 
 def two() -> str:

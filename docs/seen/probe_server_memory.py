@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from probing import again, main, written
+from probing import killed, main, written
 
 NEEDS = {"SERVER": str(Path(os.environ["SERVER"]).absolute())}
 
@@ -151,10 +151,7 @@ def _count() -> str:
 
 
 def kill() -> str:
-    assert again("_write", kill=True) == "added"
-    count = again("_count")
-    assert count == "1", count
-    return f"after SIGKILL: {count} of 1"
+    return killed("1")
 
 
 def two() -> str:

@@ -115,7 +115,9 @@ def again(name: str, *arguments: str, kill: bool = False) -> str:
     With `kill`, the process is killed as soon as it prints its first line.
     """
     command = [sys.executable, sys.argv[0], f"={name}", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
         assert process.stdout is not None and process.stderr is not None
         if kill:
             line = process.stdout.readline()
@@ -123,6 +125,15 @@ def again(name: str, *arguments: str, kill: bool = False) -> str:
             return line.strip()
         out, error = process.communicate(timeout=120)
     return _result(out) or error.strip().splitlines()[-1]
+
+
+def killed(expected: str) -> str:
+    """Kill a process of the probe once its `_write` has added one memory; return how many its `_count` finds then."""
+    added = again("_write", kill=True)
+    assert added == "added", added
+    count = again("_count")
+    assert count == expected, count
+    return f"after SIGKILL: {count} of 1"
 
 
 def _result(out: str) -> str:
@@ -156,7 +167,13 @@ def main(probe: dict[str, Any]) -> None:
             environment |= probe.get("QUIET", {})
         command = [sys.executable, str(Path(sys.argv[0]).resolve()), f"={name}"]
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
         )
         shutil.rmtree(folder, ignore_errors=True)
         failed = failed or done.returncode != 0

@@ -26,7 +26,7 @@ ROWS = st.lists(
 )  # fmt: skip
 
 OURS = [Figure, Proportion, figures.Skill, figures.Bin, controls.InControl, ladder.OnRung]
-"""Every class of figures."""
+"""Every class of figures of a run's results; those of published files are shown, and never read again."""
 
 
 def of_class(kind: type[Figure]) -> Figure:
@@ -43,7 +43,8 @@ def test_every_class_of_figures_is_known_here() -> None:
     def below(kind: type[Figure]) -> list[type[Figure]]:
         return [kind, *(each for sub in kind.__subclasses__() for each in below(sub))]
 
-    assert {*below(Figure)} == {*OURS}
+    elsewhere = ("ltm_bench.score.statistics.recounts", "ltm_bench.datasets", "ltm_bench.cli")
+    assert {kind for kind in below(Figure) if not kind.__module__.startswith(elsewhere)} == {*OURS}
 
 
 @pytest.mark.parametrize("kind", OURS)
