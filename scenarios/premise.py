@@ -31,7 +31,7 @@ def premise(dice: Dice, *, pools: Mapping[str, tuple[str, ...]] = POOLS) -> Scri
         if each.solved.follows:
             return corrects(away, premise=home, among=pools["towns"]), "premise to correct"
         among = [name for name in holders if name not in each.held[1:]]  # it is in the outer ones, too
-        over = [town for town in pools["towns"] if town != home]
-        return follows(each.held[0], among=among, over=over, premise=home), "premise that holds"
+        over = dict.fromkeys(town for town in (away, *pools["towns"]) if town != home)
+        return follows(each.held[0], among=among, over=tuple(over), premise=home), "premise that holds"
 
     yield from stowed(dice, MESSAGES, pools, ask)

@@ -133,8 +133,8 @@ def asking(plan: Plan, folder: Path, options: Options, *, together: bool = False
         options: How it is carried out.
         together: Whether it is one of several runs, for which the limit is.
     """
-    named = {"--name": folder.name, "--tag": options.tags}
-    check_keys({"--reader": options.reader, "--judge": options.judges} | named)
+    named: dict[str, object] = {"--name": folder.name, "--tag": options.tags}
+    check_keys({**named, "--reader": options.reader, "--judge": options.judges})
     before, limit = _kept(folder, options), options.budget.limit
     given = {name: getattr(options, name) for name in KEPT} | {
         "max_cost": None if limit is None else max(limit - options.budget.spent, Decimal()),

@@ -36,7 +36,9 @@ _LEAVES = re.compile(rf"\b(?:left|(?:{alternatives('leaving')})\b[^.,;\n]{{0,20}
 _UNTIL = re.compile(r"\b(?:until(?! further)|used to|no longer)\b")
 _IF = re.compile(rf"\b(?:{alternatives('conditions')})\b(?! (?:i|my|memory|we|you|anything)\b)")
 """Makes what a sentence says depend on something; politeness does not: `if I remember`, `if you need more`."""
-_BOTH = re.compile(r"\W*(?:(?:and|also|as well as|too|in|at|now|it's|is)\b\W*)*")
+_ASIDE = re.compile(r"\bi(?:'ve| have|'d| had)? \w+|\bleaves? (?:me|us) with\b")
+"""Tells how the reply came about, not of what has left: `I took that from …`, `I have gone back over …`."""
+_BOTH = re.compile(r"[^\w❌✗✘✖]*(?:(?:and|also|as well as|too|in|at|now|it's|is)\b[^\w❌✗✘✖]*)*")
 """What joins two values that are both said to hold."""
 _NOBODY = re.compile(rf"(?i)\b(?:{alternatives('nobody knows')})\b")
 _WAS = re.compile(r"(?i)\b(?:was|were|had|last|left|until|before|earlier|once|moved)\b")
@@ -103,8 +105,8 @@ class Follows(NamesOnly):
 
     def _but(self, reply: str, asking: str, given: Sequence[Mention]) -> str:
         """Return how a reply may take back the answer that it gives; nothing if it does not."""
-        held, text = mentions(read(reply), lexicon((self.premise,)), asking), plain(reply)
-        if gives_up(in_own_words(reply)):
+        held, text = mentions(read(reply), lexicon((self.premise,)), asking), _ASIDE.sub(" ", plain(reply))
+        if gives_up(in_own_words(self._beside_stale(reply, asking, given))):
             return "does not know" if self.stale or not _over(given, reply) else _DOUBTS
         if all(_left(m, reply) for m in given):
             return "may say that this is over"
@@ -112,6 +114,15 @@ class Follows(NamesOnly):
             return "makes it depend on something"
         away = self.premise and (_AWAY.search(text) or (not held and _MAYBE.search(text)))
         return f"may take back {self.premise}" if away else ""
+
+    def _beside_stale(self, reply: str, asking: str, given: Sequence[Mention]) -> str:
+        """Return a reply without the clauses that name only what held before, such as `it cannot be Ghent any more`."""
+        answers = {around(m, reply) for m in given}
+        before = {around(m, reply) for m in mentions(read(reply), lexicon(self.stale), asking)}
+        text = read(reply).text
+        for clause in before - answers:
+            text = text.replace(clause, " ")
+        return text
 
     def wrong(self) -> Sequence[str]:
         """Return what would hold if something else had happened, and what is wrong of every value."""

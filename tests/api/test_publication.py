@@ -234,9 +234,9 @@ def test_a_run_is_published_from_files_that_are_opened_once(place: Path, more: S
     assert always.items() <= found.items()
     assert set(found.values()) == {1}, found
     judged = {"judgements.jsonl": 1} if "--judge" in more else {}
-    assert len(others) == 2
+    _, rescored = others
+    rescored["results.json"] -= 1  # rescore first reads what it shows the changes of
     for again in others:
-        again.pop("verdicts.jsonl", None)  # rescore shows what has changed in it
         assert (always | judged).items() <= again.items()
         assert set(again.values()) == {1}, again
 

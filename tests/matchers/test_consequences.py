@@ -97,6 +97,15 @@ REPLIES = [
     (KEPT, "It was in Porto, but they moved away, so I don't know.", Outcome.OVERDONE),
     (KEPT, "Porto, as far as I know.", Outcome.CORRECT),
     (UPDATED, "It was in Ghent, but I don't know where it is now.", Outcome.UNDECIDED),
+    (UPDATED, "It cannot be Porto, since that was replaced. Ghent.", Outcome.CORRECT),
+    (UPDATED, "I haven't forgotten Porto, but that was before. Ghent.", Outcome.CORRECT),
+    (
+        UPDATED,
+        "It is no longer in Porto. It was in Ghent, but I don't know where it is now.",
+        Outcome.UNDECIDED,
+    ),
+    (HOLDS, "I have gone back over our conversation: the biscuit tin.", Outcome.CORRECT),
+    (HOLDS, "That leaves me with the biscuit tin.", Outcome.CORRECT),
     # Left, or never left
     (KEPT, "It was in Porto until yesterday.", Outcome.UNDECIDED),
     (KEPT, "It left Porto.", Outcome.UNDECIDED),
@@ -131,6 +140,7 @@ REPLIES = [
     (CORRECTED, "It's in Ghent, and in Porto.", Outcome.UNDECIDED),
     (CORRECTED, "It's in Ghent and also in Porto.", Outcome.UNDECIDED),
     (CORRECTED, "It's in Ghent, not in Porto.", Outcome.CORRECT),
+    (CORRECTED, "✅ Ghent now\n\n❌ Porto (outdated)", Outcome.CORRECT),
     (CORRECTED, "If you're going to Porto, note that it's in Ghent.", Outcome.CORRECT),
     # What depends on something
     *((PLAN, each, Outcome.UNDECIDED) for each in DEPENDS),
