@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ltm_bench.cli import console
 from ltm_bench.cli.forecasting import DEAR, agree
 from ltm_bench.core.errors import ConfigError
 from ltm_bench.plan.planning import Plan, make_plan
@@ -25,8 +24,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was asked; whoever is asked says yes."""
     found: list[str] = []
     monkeypatch.setattr("signal.signal", lambda *_: None)
-    monkeypatch.setattr(console.err(), "quiet", True)  # whoever is asked sees the question
-    monkeypatch.setattr(console.err(), "file", SimpleNamespace(write=found.append, flush=lambda: None))
+    # In place of the console, not of its file: that would be put back as the one of this test, for all tests to come.
+    file = SimpleNamespace(
+        write=found.append, flush=lambda: None
+    )  # whoever is asked sees the question, if quiet, too
+    seen = SimpleNamespace(quiet=True, file=file, print=lambda *_: None)
+    monkeypatch.setattr("ltm_bench.cli.forecasting.err", lambda: seen)
     monkeypatch.setattr("builtins.input", lambda: "y")
     return found
 
